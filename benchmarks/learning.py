@@ -45,8 +45,8 @@ from regraph_kg.backends.evidence import Pair
 from regraph_kg.models.graph import EFFECT_SCALE
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.search.harvest import Run
 from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.run_record import RunRecord
 
 SETTINGS = McgsSettings(free=False)
 """What a model does where it is free to choose is of no transition: it would teach nothing."""
@@ -80,7 +80,7 @@ class Bench:
 
     calls: int
 
-    def search(self, problem: Problem, graph: Graph, seed: int) -> Run:
+    def search(self, problem: Problem, graph: Graph, seed: int) -> RunRecord:
         """A whole search."""
         return search(problem, graph, head(problem, SETTINGS, self.calls, seed))
 

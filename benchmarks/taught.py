@@ -31,7 +31,8 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.search import run
 from regraph_kg.search.executor import Alone
-from regraph_kg.search.harvest import Run, harvest
+from regraph_kg.search.harvest import harvest
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.world import World
 
 PROMPTING = Prompting(examples=0, known_failures=0, mend=False)
@@ -136,7 +137,7 @@ def head(problem: Problem, settings: MethodSettings, calls: int, seed: int) -> R
     )
 
 
-def search(problem: Problem, graph: Graph, header: RunHeader) -> Run:
+def search(problem: Problem, graph: Graph, header: RunHeader) -> RunRecord:
     """A whole search, its problem's own share left out, as its trace would be read."""
     reports: dict[str, EvalReport] = {}
 
@@ -147,7 +148,7 @@ def search(problem: Problem, graph: Graph, header: RunHeader) -> Run:
     world = world_of(problem, graph, header.seed, judge)
     records = tuple(run.search(problem.task, header, world, Alone(world)))
     name = f"{header.problem} {header.method} {header.seed}"
-    return Run(name, header, records, reports, finals={}, reasonings={}, ended=True)
+    return RunRecord(name, header, records, reports, finals={}, ended=True)
 
 
 def world_of(
@@ -168,7 +169,7 @@ def world_of(
     )
 
 
-def learned(problem: Problem, run: Run) -> Sequence[Trajectory]:
+def learned(problem: Problem, run: RunRecord) -> Sequence[Trajectory]:
     """What a search taught, although its answers were recorded ones."""
     return harvest(run, problem.task.serial, recorded=True).trajectories
 

@@ -6,14 +6,15 @@ everything that it depends on. One process at a time. Not here: a guard against 
 somebody changed; what it holds is believed, as trajectories are.
 """
 
-import fcntl
 import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from regraph_kg import locks
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.private import opener
 
@@ -86,13 +87,13 @@ class Journal:
         self.written += 1
 
     def _lock(self) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BadInput(
-                f"{self._path}: another process is collecting into it; wait for its end, or give"
-                " another --output"
-            ) from None
+        with suppress(OSError):  # a file system without locks
+            if locks.take(self._file):
+                return
+        raise BadInput(
+            f"{self._path}: another process is collecting into it; wait for its end, or give"
+            " another --output"
+        )
 
     def _read(self, about: Mapping[str, Any]) -> None:
         self._file.seek(0)

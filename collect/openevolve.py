@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from regraph_kg import regular
 from regraph_kg.collect.steps import Proposals, ProposedStep, label_of, ref_of
 from regraph_kg.collect.unfit import unfit
 from regraph_kg.errors import BadInput
@@ -203,13 +204,7 @@ def _programs(folder: Path) -> tuple[dict[str, EvolvedProgram], list[str]]:
 
 def _program(path: Path) -> EvolvedProgram:
     try:
-        if not path.is_file():
-            raise BadInput(f"{path}: no regular file; remove it")
-        with path.open("rb") as file:
-            text = file.read(LARGEST_PROGRAM + 1)
-        if len(text) > LARGEST_PROGRAM:
-            raise BadInput(f"{path}: more than {LARGEST_PROGRAM >> 20} MiB; no program is as large")
-        return EvolvedProgram.model_validate(json.loads(text))
+        return EvolvedProgram.model_validate(json.loads(regular.read_bytes(path, LARGEST_PROGRAM)))
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; make it readable, or remove it") from None
     except ValidationError as error:

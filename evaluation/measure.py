@@ -10,7 +10,7 @@ device_pointers.py makes them fit for pointers to the device.
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.evaluation.hosts.queue import Evaluator
+from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome

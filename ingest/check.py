@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import ValidationError
-
+from regraph_kg import jsonl
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.relabel.answers import NEW, labels_asked
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
@@ -181,14 +180,7 @@ def by_kind(judged: Sequence[Judged]) -> dict[LabelKind, LabelCounts]:
 def lines_of(path: Path, kind: type[LabelLine]) -> Iterator[LabelLine]:
     """The lines of a file as `kind`; `BadInput` for a bad one."""
     try:
-        lines = path.read_bytes().splitlines()
+        with path.open("rb") as file:
+            yield from (one for _, one in jsonl.parsed(path, file, kind))
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; the labelled set must be readable") from None
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                yield kind.model_validate_json(line)
-            except ValidationError as error:
-                first = error.errors()[0]
-                field = ".".join(map(str, first["loc"])) or "line"
-                raise BadInput(f"{path}:{number}: {field}: {first['msg']}; mend the line") from None

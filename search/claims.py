@@ -11,22 +11,24 @@ from dataclasses import replace
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.run import StepRecord
-from regraph_kg.search.harvest import Run
 from regraph_kg.search.reward import speedup
+from regraph_kg.search.run_record import RunRecord
 
 
-def claimed(run: Run) -> tuple[str, ...]:
+def claimed(run: RunRecord) -> tuple[str, ...]:
     """The codes on which a run's verdicts hang, each once."""
     steps = (step for record in run.records for step in record.steps)
     return tuple(dict.fromkeys(step.code for step in steps if step.outcome and step.code))
 
 
-def stale(run: Run, evaluator: str) -> str | None:
+def stale(run: RunRecord, evaluator: str) -> str | None:
     """The version of a judge other than `evaluator` that the run's figures are of, if any is."""
     return next((one.evaluator for one in run.reports.values() if one.evaluator != evaluator), None)
 
 
-def measured_again(run: Run, device: str, judge: Callable[[Candidate], EvalReport]) -> Run:
+def measured_again(
+    run: RunRecord, device: str, judge: Callable[[Candidate], EvalReport]
+) -> RunRecord:
     """The run as it would have been told by `judge`, whose reports are of `device`.
 
     Its name stays, so that it teaches once however often it is measured.
@@ -43,7 +45,7 @@ def measured_again(run: Run, device: str, judge: Callable[[Candidate], EvalRepor
     return replace(run, header=header, records=records, reports=reports, finals={}, ours=True)
 
 
-def _told(step: StepRecord, reports: Mapping[str, EvalReport], run: Run) -> StepRecord:
+def _told(step: StepRecord, reports: Mapping[str, EvalReport], run: RunRecord) -> StepRecord:
     if step.outcome is None or not step.code:
         return step if run.ours else step.model_copy(update={"outcome": None})
     report = reports[code_hash(step.code)]

@@ -11,11 +11,11 @@ import math
 from regraph_kg.models.evaluation import Outcome, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE, FreeChoice, FreeRun, FreeSteps
 from regraph_kg.models.run import StepRecord
-from regraph_kg.search.harvest import Run
 from regraph_kg.search.methods import kind_of
+from regraph_kg.search.run_record import RunRecord
 
 
-def free_run(run: Run) -> FreeRun | None:
+def free_run(run: RunRecord) -> FreeRun | None:
     """The sums of a run that may teach (`harvest.refuse`); None where it chose nothing freely."""
     kind, header = kind_of(run.header.method), run.header
     steps = [step for record in run.records for step in record.steps]
@@ -40,7 +40,7 @@ def free_run(run: Run) -> FreeRun | None:
     )
 
 
-def _tried(run: Run, step: StepRecord) -> bool:
+def _tried(run: RunRecord, step: StepRecord) -> bool:
     """Whether a step's end says something of the step, and nothing of our machine."""
     report = run.reports.get(code_hash(step.code or ""))
     loaded = report is not None and bool(report.load)
@@ -48,7 +48,7 @@ def _tried(run: Run, step: StepRecord) -> bool:
     return step.tried and step.outcome is not Outcome.UNSTABLE_TIMING and not (timed and loaded)
 
 
-def _came(run: Run, step: StepRecord, before: float) -> FreeSteps:
+def _came(run: RunRecord, step: StepRecord, before: float) -> FreeSteps:
     """What a try came to, over code of the speedup `before`."""
     final = run.finals.get(code_hash(step.code or ""))
     disproved = final is not None and final.outcome not in (

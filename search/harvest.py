@@ -19,15 +19,11 @@ verified leaf has; who merges it (ingest/pipeline.py); whether a trace is to be 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-from pydantic import TypeAdapter
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.prompt import Reply
-from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
+from regraph_kg.models.run import StepRecord
 from regraph_kg.models.trajectory import (
     FailedStep,
     Measurement,
@@ -37,7 +33,7 @@ from regraph_kg.models.trajectory import (
     Trajectory,
 )
 from regraph_kg.search.reasonings import reasonings
-from regraph_kg.search.trace_lines import TraceLine, read, read_header
+from regraph_kg.search.run_record import RunRecord
 
 BUSY = "timed while the machine did other work"
 """Why a step's time is no evidence; the step may still be part of a path."""
@@ -48,36 +44,8 @@ UNASKED = {
     "other": "did another technique than the one asked for, unknown which",
 }
 """Why a step says nothing of the technique that it was asked for, by `Applied`."""
-ENDS = ("final", "stop")
-"""Events that only a search that has come to its end leaves; none where calls ran out, and nothing
-was faster than the serial code."""
-
-_ANY: TypeAdapter[object] = TypeAdapter(object)
-_RECORD = TypeAdapter(SimulationRecord)
-_REPORT = TypeAdapter(EvalReport)
-_REPLY = TypeAdapter(Reply)
-
 StepPath = tuple[str, ...]
 """Path elements of a step; () is the serial code."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A trace, read as what it says of techniques."""
-
-    id: str
-    """The same wherever its file lies, whatever it is called, and whatever fields came later."""
-    header: RunHeader
-    records: tuple[SimulationRecord, ...]
-    reports: Mapping[str, EvalReport]
-    """The last one of each code, by its hash; screening grade."""
-    finals: Mapping[str, EvalReport]
-    """Of the finalists, likewise; full grade."""
-    reasonings: Mapping[str, str]
-    """What the model said beside a code, by the code's hash."""
-    ended: bool
-    ours: bool = True
-    """Whether this installation wrote it; else what it measured is a claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,43 +86,7 @@ class VerifiedStep:
         return quiet and self.step.outcome is Outcome.PASSED
 
 
-def read_run(path: Path, key: bytes | None = None) -> Run:
-    """The run in the trace `path`; `BadInput` where it is no trace.
-
-    `key`: this installation's, to know whether it wrote it.
-    """
-    header, content = read_header(path), read(path, key)
-    lines = content.lines
-    replies = {
-        line.key: _REPLY.validate_python(line.value) for line in lines if line.event == "reply"
-    }
-    records = tuple(_RECORD.validate_python(line.value) for line in lines if line.event == "record")
-    about = f"{header.created} {header.problem} {header.method} {header.seed}"
-    return Run(
-        id=f"{about} {code_hash(_ANY.dump_json(lines[0].value).decode())[7:19]}",
-        header=header,
-        records=records,
-        reports=_reports(lines, "report"),
-        finals=_reports(lines, "final"),
-        reasonings=reasonings(header, replies, (step for one in records for step in one.steps)),
-        ended=_over(lines) or _spent(records, header),
-        ours=content.ours,
-    )
-
-
-def _over(lines: Sequence[TraceLine]) -> bool:
-    """Whether it came to its end, and was not gone on with after that."""
-    told = [str(line.event) for line in lines if str(line.event) in ("reply", *ENDS)]
-    return bool(told) and told[-1] in ENDS
-
-
-def _spent(records: Iterable[SimulationRecord], header: RunHeader) -> bool:
-    """Whether every call that the run might buy is in its records."""
-    calls = sum(step.cost.calls for record in records for step in record.steps)
-    return calls >= header.limits.calls
-
-
-def refuse(run: Run, *, recorded: bool = False) -> None:
+def refuse(run: RunRecord, *, recorded: bool = False) -> None:
     """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass."""
     header = run.header
     why, asked = None, ModelSpec.traced(header.model)
@@ -170,7 +102,7 @@ def refuse(run: Run, *, recorded: bool = False) -> None:
         raise BadInput(f"run {run.id}: {why}")
 
 
-def harvest(run: Run, serial: str, *, recorded: bool = False) -> Harvest:
+def harvest(run: RunRecord, serial: str, *, recorded: bool = False) -> Harvest:
     """What a run taught about its problem, whose serial code is `serial`.
 
     `BadInput` where it must not teach (`refuse`), and for other serial code than it began with.
@@ -183,7 +115,7 @@ def harvest(run: Run, serial: str, *, recorded: bool = False) -> Harvest:
     return Harvest(tuple(_trajectories(tree, serial)), dict(+tree.left_out))
 
 
-def check_serial(run: Run, serial: str) -> None:
+def check_serial(run: RunRecord, serial: str) -> None:
     """Raise `BadInput` where a run began with other code than `serial`."""
     if code_hash(serial) != run.header.serial:
         raise BadInput(
@@ -195,8 +127,8 @@ def check_serial(run: Run, serial: str) -> None:
 class _Tree:
     """The steps of a run by place."""
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, run: RunRecord) -> None:
+        self.run, self.reasonings = run, reasonings(run)
         self.nodes: dict[StepPath, VerifiedStep] = {}
         self.failures: defaultdict[StepPath, list[StepRecord]] = defaultdict(list)
         """By what they were tried on; what was declined is among them, as in a trajectory."""
@@ -280,7 +212,7 @@ def _trajectories(tree: _Tree, serial: str) -> Iterator[Trajectory]:
         )
 
 
-def _source(run: Run) -> Source:
+def _source(run: RunRecord) -> Source:
     header = run.header
     return Source(
         model=header.model,
@@ -299,7 +231,7 @@ def _step(tree: _Tree, place: StepPath, *, measured: bool) -> Step:
         label=_label(_did(node.step)),
         technique=_did(node.step),
         # what was said beside the code speaks of what was asked for
-        reasoning="" if node.step.did else tree.run.reasonings.get(code_hash(code), ""),
+        reasoning="" if node.step.did else tree.reasonings.get(code_hash(code), ""),
         code=code,
         measurements=() if found is None else (found,),
     )
@@ -372,7 +304,3 @@ def _did(step: StepRecord) -> str | None:
 def _label(technique: str | None) -> str:
     """A technique's id in words: its name is the vocabulary's affair."""
     return (technique or "").partition("/")[2].replace("-", " ")
-
-
-def _reports(lines: Iterable[TraceLine], event: str) -> dict[str, EvalReport]:
-    return {line.key: _REPORT.validate_python(line.value) for line in lines if line.event == event}

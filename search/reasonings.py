@@ -3,28 +3,26 @@
 Not here: what comes of it (harvest.py).
 """
 
-from collections.abc import Iterable, Mapping
-
 from regraph_kg.models.evaluation import code_hash
-from regraph_kg.models.prompt import PromptKey, Reply
+from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, StepRecord
 from regraph_kg.search.prompts.fences import beside
+from regraph_kg.search.run_record import RunRecord
 
 REASONING_CHARACTERS = 2_000
 """Of what a model said beside its code."""
 
 
-def reasonings(
-    header: RunHeader, replies: Mapping[str, Reply], steps: Iterable[StepRecord]
-) -> dict[str, str]:
+def reasonings(run: RunRecord) -> dict[str, str]:
     """What was said beside the code of each step, by the code's hash; the first time it was given.
 
-    `replies` are by their keys. A step's code need not stand in its answer, as it may be mended, or
+    A step's code need not stand in its answer, as it may be mended, or
     be a file of which the model wrote a part: its answer is found by what it was asked.
     """
     found: dict[str, str] = {}
-    for step in steps:
-        reply = replies.get(_asked(header, step).model_dump_json())
+    replies = dict(run.replies)
+    for step in (step for record in run.records for step in record.steps):
+        reply = replies.get(_asked(run.header, step))
         if reply is None or step.code is None:
             continue
         said = beside(reply.text.replace("\r\n", "\n")).replace("\0", " ")

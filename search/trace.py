@@ -8,64 +8,120 @@ back in. Not covered: a power failure.
 Its lines: trace_lines.py. One process at a time writes a trace (flock).
 """
 
-import fcntl
 import json
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal, Self, TypeVar
+from typing import Any, BinaryIO, Self
 
-from pydantic import TypeAdapter
-from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
-
+from regraph_kg import locks, regular
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.graph import (
     Example,
-    FreeChoice,
-    KnownFailure,
-    Neighbourhood,
-    Successor,
 )
 from regraph_kg.models.method import SearchLimits
-from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
 from regraph_kg.search.driver import Executor, Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
 from regraph_kg.search.trace_lines import (
+    VALUES,
     Event,
     TraceLine,
+    TraceReader,
     checksum,
     ending,
     mac_of,
-    read,
     read_header,
 )
 from regraph_kg.search.world import World
 
-V = TypeVar("V")
 TraceClock = Callable[[], float]
 
 _LOOKED_AT = 0.5
 """Seconds within which whoever looks whether a trace is being written is done with it."""
-_HEADER = TypeAdapter(RunHeader)
-_NEIGHBOURS = TypeAdapter(Neighbourhood)
-_EXAMPLES = TypeAdapter(tuple[Example, ...])
-_FAILURES = TypeAdapter(tuple[KnownFailure, ...])
-_FREE = TypeAdapter(FreeChoice)
-_POOLED = TypeAdapter(tuple[Successor, ...])
-_REPLY = TypeAdapter(Reply)
-_REPORT = TypeAdapter(EvalReport)
-_RECORD = TypeAdapter(SimulationRecord)
-_STOPPED: TypeAdapter[Stopped] = TypeAdapter(Stopped)
 
 
-class Trace:
+class TraceMemory:
+    """What a run was told, in front of a world and an executor that are asked for the rest."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
+        self._came_in: deque[TraceLine] = deque()
+
+    def remember(self, lines: Iterable[TraceLine]) -> None:
+        """Take in the lines of a trace, its header left out."""
+        for line in lines:
+            if line.event in ("reply", "report"):
+                self._came_in.append(line)
+            else:
+                self._memory[line.event, line.key].append(line.value)
+
+    def world(self, live: World) -> World:
+        """`live`, with this trace as memory in front of what is asked at once, and as its record.
+
+        Replies and verdicts go by `executor`.
+        """
+        return World(
+            neighbours=lambda technique: self._recall(
+                "neighbours", technique, lambda: live.neighbours(technique)
+            ),
+            examples=partial(self._examples, live),
+            nearest=lambda code: self._recall(
+                "nearest", code_hash(code), lambda: live.nearest(code)
+            ),
+            failures=lambda source, target: self._recall(
+                "failures", f"{source} {target}", lambda: live.failures(source, target)
+            ),
+            complete=live.complete,
+            evaluate=live.evaluate,
+            free=lambda: self._recall("free", "", live.free),
+            pooled=lambda: self._recall("pooled", "", live.pooled),
+            evaluate_final=lambda candidate: self._recall(
+                "final", code_hash(candidate.code), lambda: live.evaluate_final(candidate)
+            ),
+        )
+
+    def executor(self, live: Executor) -> Executor:
+        """`live`, behind what has come in before: that comes in again first, in its order."""
+        return _Again(self, live, self._came_in)
+
+    def append_result(self, effect: Effect, result: Result) -> float:
+        """Note what an effect came to; the run's active seconds."""
+        return self._append(*address(effect), result)
+
+    def _examples(
+        self, live: World, source: str, target: str, code: str = ""
+    ) -> tuple[Example, ...]:
+        if not code:
+            ask, key = partial(live.examples, source, target), f"{source} {target}"
+        else:
+            ask = partial(live.examples, source, target, code)
+            key = f"{source} {target} {code_hash(code)}"
+        found: tuple[Example, ...] = self._recall("examples", key, ask)
+        return found
+
+    def _recall(self, event: Event, key: str, ask: Callable[[], Any]) -> Any:
+        """What the same question was answered before, the k-th time the k-th answer; else ask."""
+        remembered = self._memory[event, key]
+        if remembered:
+            return VALUES[event].validate_python(remembered.popleft())
+        value = ask()
+        self._append(event, key, value)
+        return value
+
+    def _append(self, event: Event, key: str, value: object) -> float:
+        """Note an answer; the run's active seconds."""
+        raise NotImplementedError
+
+
+class Trace(TraceMemory):
     """An open trace file: memory and record of a world, keeper of the run's records."""
 
     def __init__(
@@ -75,19 +131,15 @@ class Trace:
 
         `key` is this installation's; `clock` gives seconds, and never goes back.
         """
-        self.path = path
+        super().__init__(path)
         self.torn = False
         """Whether half a line was dropped on resuming."""
         self._file = file
-        self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
-        self._came_in: deque[TraceLine] = deque()
         self._key, self._sum, self._mac = key, "", ""
         self._clock, self._sat, self._sat_down = clock, 0.0, clock()
-        try:
-            _lock(file)
-        except BlockingIOError:
+        if not locks.take(file, seconds=_LOOKED_AT):  # who looks (`locks.is_held`) has it, too
             file.close()
-            raise BadInput(f"{path}: another search is writing this trace; wait for it") from None
+            raise BadInput(f"{path}: another search is writing this trace; wait for it")
 
     @classmethod
     def create(
@@ -101,7 +153,7 @@ class Trace:
             trace = cls(*_new_file(folder, stem), key, clock)
         except OSError as error:
             raise ToolError(f"{folder}: {error.strerror}; choose another folder: --runs") from None
-        trace._append("header", "", _HEADER, header)
+        trace._append("header", "", header)
         return trace
 
     @classmethod
@@ -115,79 +167,37 @@ class Trace:
         """
         refuse_differences(path, read_header(path), header)
         try:
-            trace = cls(path, path.open("r+b", buffering=0), key, clock)
+            file = open(path, "r+b", buffering=0, opener=regular.opener)  # noqa: SIM115
+            trace = cls(path, file, key, clock)
         except OSError as error:
             raise ToolError(
                 f"{path}: {error.strerror}; make it writable, or start a new run"
             ) from None
-        content = read(path, key)
-        if not content.ours:
+        try:
+            reader = TraceReader(path, key)
+            trace._go_on(tuple(reader), reader)
+        except BaseException:
             trace.close()
-            raise BadInput(
-                f"{path}: not written by this installation, so that its times are not believed:"
-                " start a new run, or have its codes judged again with regraph learn"
-            )
-        for line in content.lines[1:]:
-            if line.event in ("reply", "report"):
-                trace._came_in.append(line)
-            else:
-                trace._memory[line.event, line.key].append(line.value)
-        last = content.lines[-1]
-        trace._sum, trace._mac, trace._sat = last.sum, last.mac, last.at
-        trace.torn = content.torn
-        trace._file.truncate(content.size)
-        trace._file.seek(content.size)
+            raise
         return trace
 
-    def world(self, live: World) -> World:
-        """`live`, with this trace as memory in front of what is asked at once, and as its record.
-
-        Replies and verdicts go by `executor`.
-        """
-        return World(
-            neighbours=lambda technique: self._recall(
-                "neighbours", technique, _NEIGHBOURS, lambda: live.neighbours(technique)
-            ),
-            examples=partial(self._examples, live),
-            nearest=lambda code: self._recall(
-                "nearest", code_hash(code), _EXAMPLES, lambda: live.nearest(code)
-            ),
-            failures=lambda source, target: self._recall(
-                "failures", f"{source} {target}", _FAILURES, lambda: live.failures(source, target)
-            ),
-            complete=live.complete,
-            evaluate=live.evaluate,
-            free=lambda: self._recall("free", "", _FREE, live.free),
-            pooled=lambda: self._recall("pooled", "", _POOLED, live.pooled),
-            evaluate_final=lambda candidate: self._recall(
-                "final", code_hash(candidate.code), _REPORT, lambda: live.evaluate_final(candidate)
-            ),
-        )
-
-    def executor(self, live: Executor) -> Executor:
-        """`live`, behind what has come in before: that comes in again first, in its order."""
-        return _Again(self, live, self._came_in)
-
-    def append_result(self, effect: Effect, result: Result) -> float:
-        """Note what an effect came to; the run's active seconds."""
-        event, key = address(effect)
-        if isinstance(result, EvalReport):
-            return self._append(event, key, _REPORT, result)
-        return self._append(event, key, _REPLY, result)
-
-    def _examples(
-        self, live: World, source: str, target: str, code: str = ""
-    ) -> tuple[Example, ...]:
-        if not code:
-            ask, key = partial(live.examples, source, target), f"{source} {target}"
-        else:
-            ask = partial(live.examples, source, target, code)
-            key = f"{source} {target} {code_hash(code)}"
-        return self._recall("examples", key, _EXAMPLES, ask)
+    def _go_on(self, lines: Sequence[TraceLine], read: TraceReader) -> None:
+        """Remember what the file holds, and stand behind its last whole line."""
+        if not read.ours:
+            raise BadInput(
+                f"{self.path}: not written by this installation, so that its times are not"
+                " believed: start a new run, or have its codes judged again with regraph learn"
+            )
+        self.remember(lines[1:])
+        last = lines[-1]
+        self._sum, self._mac, self._sat = last.sum, last.mac, last.at
+        self.torn = read.torn
+        self._file.truncate(read.size)
+        self._file.seek(read.size)
 
     def record(self, record: SimulationRecord) -> None:
         """Append `record`, or see it come out as before where the file already holds it."""
-        if self._recall("record", "", _RECORD, lambda: record) != record:
+        if self._recall("record", "", lambda: record) != record:
             raise BadInput(
                 f"{self.path}: iteration {record.iteration} comes out otherwise than it did:"
                 " the trace was changed or is of another version; start a new run"
@@ -197,7 +207,7 @@ class Trace:
         """Append that the search is over, or see that the file says so already."""
         said = self._memory["stop", ""]
         if not said or said[-1] != why:
-            self._append("stop", "", _STOPPED, why)
+            self._append("stop", "", why)
         said.clear()
 
     def close(self) -> None:
@@ -217,23 +227,14 @@ class Trace:
         """Close."""
         self.close()
 
-    def _recall(self, event: Event, key: str, adapter: TypeAdapter[V], ask: Callable[[], V]) -> V:
-        """What the same question was answered before, the k-th time the k-th answer; else ask."""
-        remembered = self._memory[event, key]
-        if remembered:
-            return adapter.validate_python(remembered.popleft())
-        value = ask()
-        self._append(event, key, adapter, value)
-        return value
-
     def seconds(self) -> float:
         """Active seconds of the run, earlier sittings included; the clock of the wall may jump."""
         return self._sat + self._clock() - self._sat_down
 
-    def _append(self, event: Event, key: str, adapter: TypeAdapter[V], value: V) -> float:
+    def _append(self, event: Event, key: str, value: object) -> float:
         at = round(self.seconds(), 3)
         head = f'{{"event":{json.dumps(event)},"key":{json.dumps(key)},"value":'
-        body = head.encode() + adapter.dump_json(value) + f',"at":{at}'.encode()
+        body = head.encode() + VALUES[event].dump_json(value) + f',"at":{at}'.encode()
         total, mac = checksum(self._sum, body), mac_of(self._key, self._mac, body)
         line = body + ending(total, mac) + b"\n"
         end = self._file.tell()
@@ -252,7 +253,7 @@ class Trace:
 class _Again:
     """An executor whose first results are those of a trace."""
 
-    def __init__(self, trace: Trace, live: Executor, came_in: deque[TraceLine]) -> None:
+    def __init__(self, trace: TraceMemory, live: Executor, came_in: deque[TraceLine]) -> None:
         self._trace, self._live, self._came_in = trace, live, came_in
         self._known = Counter((line.event, line.key) for line in came_in)
         self._held: dict[tuple[str, str], list[Effect]] = defaultdict(list)
@@ -288,8 +289,7 @@ class _Again:
                 " was changed or is of another version; start a new run"
             )
         self._at = line.at
-        adapter: TypeAdapter[Any] = _REPLY if line.event == "reply" else _REPORT
-        return Finished(held.pop(0), adapter.validate_python(line.value))
+        return Finished(held.pop(0), VALUES[line.event].validate_python(line.value))
 
 
 def address(effect: Effect) -> tuple[Event, str]:
@@ -312,29 +312,6 @@ def refuse_differences(path: Path, was: RunHeader, now: RunHeader) -> None:
                 f"{path}: {name} was {old.get(name)!r}, now it is {new.get(name)!r};"
                 " resume with what it was, or start a new run"
             )
-
-
-class RecordedEvaluator:
-    """The verdicts of an earlier trace, replayed: no compiler, no GPU, no clock.
-
-    Code that was evaluated more than once gets its last report: a function of the code alone.
-    """
-
-    def __init__(self, path: Path, event: Literal["report", "final"]) -> None:
-        """Verdicts of the search ("report") or of its finalists ("final") in the trace `path`."""
-        self._path = path
-        self._reports = {line.key: line.value for line in read(path).lines if line.event == event}
-        self.known = frozenset(self._reports)
-        """Hashes of the codes that it has a report of."""
-
-    def __call__(self, candidate: Candidate, _: float | None = None) -> EvalReport:
-        """The report; `ToolError` for code that this trace has none for."""
-        key = code_hash(candidate.code)
-        if key not in self._reports:
-            raise ToolError(
-                f"{self._path}: no verdict for code {key}; evaluate it: leave out --judge"
-            )
-        return _REPORT.validate_python(self._reports[key])
 
 
 def _later(was: SearchLimits, now: SearchLimits) -> Iterator[str]:
@@ -367,14 +344,3 @@ def _new_file(folder: Path, stem: str) -> tuple[Path, BinaryIO]:
         except FileExistsError:
             number += 1
             path = folder / f"{stem}.{number}.jsonl"
-
-
-@retry(
-    retry=retry_if_exception_type(BlockingIOError),
-    stop=stop_after_delay(_LOOKED_AT),
-    wait=wait_fixed(_LOOKED_AT / 50),
-    reraise=True,
-)
-def _lock(file: BinaryIO) -> None:
-    """Whoever asks whether a trace is being written (overview.py) has it for an instant."""
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

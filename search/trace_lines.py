@@ -11,16 +11,24 @@ Not here: what a search makes of them (trace.py).
 import hashlib
 import hmac
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from regraph_kg import regular
+from regraph_kg import jsonl, regular
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.run import RunHeader
+from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.models.graph import (
+    Example,
+    FreeChoice,
+    KnownFailure,
+    Neighbourhood,
+    Successor,
+)
+from regraph_kg.models.prompt import Reply
+from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.search.methods import read_settings
 
 Event = Literal[
@@ -37,6 +45,22 @@ Event = Literal[
     "record",
     "stop",
 ]
+
+VALUES: dict[Event, TypeAdapter[Any]] = {
+    "header": TypeAdapter(RunHeader),
+    "neighbours": TypeAdapter(Neighbourhood),
+    "examples": TypeAdapter(tuple[Example, ...]),
+    "nearest": TypeAdapter(tuple[Example, ...]),
+    "failures": TypeAdapter(tuple[KnownFailure, ...]),
+    "free": TypeAdapter(FreeChoice),
+    "pooled": TypeAdapter(tuple[Successor, ...]),
+    "reply": TypeAdapter(Reply),
+    "report": TypeAdapter(EvalReport),
+    "final": TypeAdapter(EvalReport),
+    "record": TypeAdapter(SimulationRecord),
+    "stop": TypeAdapter(Stopped),
+}
+"""What the value of a line is."""
 
 
 class TraceLine(Frozen):
@@ -74,17 +98,6 @@ LONGEST_LINE = 1 << 26
 """Bytes; a file with a longer one is no trace, and is not read into memory to find that out."""
 
 
-@dataclass(frozen=True, slots=True)
-class TraceContent:
-    """A trace as read: its whole lines, their bytes, and whether half a line follows them."""
-
-    lines: tuple[TraceLine, ...]
-    size: int
-    torn: bool
-    ours: bool
-    """Whether every line was written with the key that it was read with."""
-
-
 class TraceReader:
     """The whole lines of a trace one by one, in the memory that one of them takes.
 
@@ -94,8 +107,6 @@ class TraceReader:
     def __init__(self, path: Path, key: bytes | None = None) -> None:
         """`key`: this installation's, to know whether the trace is `ours`; else it is not."""
         self.path, self.size, self.torn, self.ours = path, 0, False, key is not None
-        self.start = 0
-        """Where the line that was read last begins, in bytes."""
         self._key = key or b""
 
     def __iter__(self) -> Iterator[TraceLine]:
@@ -108,7 +119,7 @@ class TraceReader:
             line = _line(self.path, number, text)
             if line.sum != total:
                 raise BadInput(f"{self.path}:{number}: the trace was changed here; {AS_WRITTEN}")
-            self.start, self.size = self.size, self.size + len(text) + 1
+            self.size += len(text) + 1
             yield line
         if self.size == 0:
             _line(self.path, 1, b"")
@@ -117,24 +128,19 @@ class TraceReader:
         """Whole lines without their ends; half a line is cut off where the file ends in it."""
         try:
             with open(self.path, "rb", opener=regular.opener) as file:
-                while text := file.readline(LONGEST_LINE):
-                    self.torn = not text.endswith(b"\n")
-                    if not self.torn:
-                        yield text[:-1]
-                    elif len(text) == LONGEST_LINE:
+                for line in jsonl.raw_lines(file, LONGEST_LINE):
+                    self.torn = not line.whole
+                    if line.whole:
+                        yield line.content
+                    elif len(line.content) > LONGEST_LINE:
                         raise BadInput(f"{self.path}: a line is too long; {AS_WRITTEN}")
         except OSError as error:
             raise BadInput(f"{self.path}: {error.strerror}; {AS_WRITTEN}") from None
 
 
-def read(path: Path, key: bytes | None = None) -> TraceContent:
-    """Every whole line of a trace; `BadInput` names the one that is none.
-
-    `key`: this installation's, to know whether the trace is `ours`; without one it is not.
-    """
-    reader = TraceReader(path, key)
-    lines = tuple(reader)
-    return TraceContent(lines, reader.size, reader.torn, reader.ours)
+def read(path: Path) -> tuple[TraceLine, ...]:
+    """Every whole line of a trace; `BadInput` names the one that is none."""
+    return tuple(TraceReader(path))
 
 
 def _line(path: Path, number: int, text: bytes) -> TraceLine:
@@ -148,16 +154,18 @@ def _line(path: Path, number: int, text: bytes) -> TraceLine:
 
 def read_header(path: Path) -> RunHeader:
     """What a trace was made with; `BadInput` where it is not a trace, or of another schema."""
-    first = read(path).lines[0]  # whose errors say where they are
+    return header_of(path, next(iter(TraceReader(path))))
+
+
+def header_of(path: Path, first: TraceLine) -> RunHeader:
+    """What stands in the first line of the trace `path`; `BadInput` names what is not ours."""
     try:
-        return header_of(first)
+        return _header(first.value if isinstance(first.value, dict) else {})
     except BadInput as error:
         raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None
 
 
-def header_of(first: TraceLine) -> RunHeader:
-    """What stands in a trace's first line; `BadInput` names the field that is not ours."""
-    value = first.value if isinstance(first.value, dict) else {}
+def _header(value: dict[str, Any]) -> RunHeader:
     told = value.get("settings")
     if not isinstance(told, dict) or "method" not in told:
         raise BadInput("header field 'settings' is not ours")

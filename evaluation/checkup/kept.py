@@ -5,8 +5,6 @@ Not covered: what a project's commands read besides the project, such as install
 
 import contextlib
 import hashlib
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from regraph_kg import atomic
 from regraph_kg.evaluation.checkup.findings import ProblemFinding
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS
 from regraph_kg.evaluation.compile.toolchain import find_gcc
@@ -83,6 +82,4 @@ def _write(entry: Path, found: tuple[ProblemFinding, ...]) -> None:
     """Keep them for the next time; what cannot be kept is found anew."""
     with contextlib.suppress(OSError):
         entry.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("wb", dir=entry.parent, delete=False) as file:
-            file.write(_FINDINGS.dump_json(found))
-        os.replace(file.name, entry)
+        atomic.write(entry, _FINDINGS.dump_json(found))

@@ -10,16 +10,15 @@ in its place between look and use); NFS, where no such lock can be had and nothi
 """
 
 import contextlib
-import fcntl
 import os
 import stat
-import tempfile
 import threading
 import time
 import weakref
 from pathlib import Path
 from typing import Self
 
+from regraph_kg import atomic, locks, regular
 from regraph_kg.errors import ToolError
 
 BYTES = 2 * 2**30
@@ -64,22 +63,14 @@ class Cache:
         """Add an entry. Raises `OSError` (a full disk) and `ToolError`."""
         self._require_ours()
         entry = self._folder / f"{key}.so"
-        with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
-            try:
-                file.write(code)
-                file.flush()
-                os.chmod(file.name, 0o555)
-                os.replace(file.name, entry)
-            except OSError:
-                os.unlink(file.name)
-                raise
+        atomic.write(entry, code, mode=0o555)
         self._hold(entry, keep)
         self._evict(entry)
         return entry
 
     def sweep(self) -> None:
         """Remove drafts of judges that were killed an hour ago or earlier."""
-        for path in self._folder.glob(f"tmp{'[a-z0-9_]' * 8}"):
+        for path in self._folder.glob(atomic.DRAFTS):
             with contextlib.suppress(OSError):
                 found = path.lstat()
                 if found.st_uid == os.geteuid() and time.time() - found.st_mtime > _STALE_SECONDS:
@@ -106,7 +97,7 @@ class Cache:
 
     def _hold(self, entry: Path, keep: bool) -> bool:
         """Keep it from being evicted; False where there is none, or one that is not ours alone."""
-        descriptor = _locked(entry, fcntl.LOCK_SH)
+        descriptor = _locked(entry, shared=True)
         if descriptor is None:
             return False
         found = os.fstat(descriptor)
@@ -154,7 +145,7 @@ def _is_at(path: Path, found: os.stat_result) -> bool:
 
 def _removed(path: Path) -> bool:
     """Remove an entry that nobody holds."""
-    descriptor = _locked(path, fcntl.LOCK_EX)
+    descriptor = _locked(path, shared=False)
     if descriptor is None:
         return False
     try:
@@ -164,18 +155,16 @@ def _removed(path: Path) -> bool:
     return True
 
 
-def _locked(path: Path, how: int) -> int | None:
+def _locked(path: Path, *, shared: bool) -> int | None:
     """The open file with a lock; None where there is no such file, or another lock on it."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
-    except OSError:
+    descriptor = None
+    with contextlib.suppress(OSError):
+        descriptor = regular.opener(str(path), os.O_RDONLY)
+        if locks.take(descriptor, shared=shared):
+            return descriptor
+    if descriptor is not None:
         os.close(descriptor)
-        return None
-    return descriptor
+    return None
 
 
 def _way_of_others(folder: Path) -> str:

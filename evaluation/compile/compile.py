@@ -7,6 +7,7 @@ Not covered: what an object does when it is loaded (worker.py).
 """
 
 import contextlib
+import errno
 import functools
 import hashlib
 import os
@@ -20,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from regraph_kg import regular
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.cache import Cache
 from regraph_kg.evaluation.compile.diagnostics import trimmed
@@ -207,11 +209,12 @@ class Compiler:
         ran = run(job.commands, directory, job.reads, self._limits, self._sandbox)
         if ran.code != 0:
             return self._failure(job, ran, directory)
-        descriptor = os.open(work / "out.so", os.O_RDONLY | os.O_NOFOLLOW)
-        with open(descriptor, "rb") as file:
-            if os.fstat(descriptor).st_size > self._limits.object_bytes:
+        try:
+            return regular.read_bytes(work / "out.so", self._limits.object_bytes)
+        except OSError as error:
+            if error.errno == errno.EFBIG:
                 return self._too_large()
-            return file.read()
+            raise
 
     def _failure(self, job: Compilation, ran: Ran, directory: Path) -> Failure:
         """The candidate's; errors trimmed to its own. Raises `ToolError` for the machine's."""

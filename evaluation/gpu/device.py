@@ -1,7 +1,6 @@
 """Machine facts, and the statistics key under which a technique's effects are counted."""
 
 import contextlib
-import fcntl
 import functools
 import os
 import platform
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from regraph_kg import locks, regular
 from regraph_kg.errors import ToolError
 
 _TURN_SECONDS, _TURN_POLL_SECONDS, _TOLD_AFTER_SECONDS = 600.0, 0.002, 0.5
@@ -101,23 +101,19 @@ def turn(device: str, tell: Callable[[str], None]) -> Iterator[None]:
 
 def _lock_file(path: Path) -> int:
     """Open for reading: enough for a lock, and another user's file allows no more."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with contextlib.suppress(FileNotFoundError):
-            return os.open(path, flags)
+            return regular.opener(str(path), os.O_RDONLY)
         with contextlib.suppress(FileExistsError):  # another judge was faster
-            return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
-        return os.open(path, flags)
+            return os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        return regular.opener(str(path), os.O_RDONLY)
     except OSError as error:
         raise ToolError(f"{path}: {error.strerror}; remove it or set TMPDIR") from None
 
 
 def _lock(descriptor: int, device: str, tell: Callable[[str], None]) -> None:
     start, told = time.monotonic(), False
-    while True:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
+    while not locks.take(descriptor):
         waited = time.monotonic() - start
         if waited > _TURN_SECONDS:
             raise ToolError(

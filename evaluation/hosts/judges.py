@@ -4,14 +4,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 
+from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.hosts.queue import JudgeRequest
 from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
-from regraph_kg.models.target import Target
 
 
-class Judges(ABC):
-    """Several judges behind one door: what is asked for waits in a queue until one is free."""
+class Judges(Evaluator, ABC):
+    """Several judges as one: what is asked for waits in a queue until one is free."""
 
     @abstractmethod
     def submit(self, work: JudgeRequest) -> Future[EvalReport]:
@@ -19,18 +19,6 @@ class Judges(ABC):
 
         Whoever asks for the same work while it is under way gets the same future.
         """
-
-    @abstractmethod
-    def device(self, target: Target) -> str:
-        """Statistics key of the devices that judge this target."""
-
-    @abstractmethod
-    def toolchain(self, target: Target) -> str:
-        """Compilers and flags, as reports carry them."""
-
-    @abstractmethod
-    def hardware(self, target: Target) -> str:
-        """What a program for this target runs on, in a line."""
 
     def map(self, works: Iterable[JudgeRequest]) -> Iterator[EvalReport]:
         """Have all judged; the reports in the order of `works`, as they come."""

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import AnyProblem
@@ -19,26 +18,6 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, code_hash
 from regraph_kg.models.target import Target
 
 _GIVEN_UP_AFTER = 2
-
-
-class Evaluator(Protocol):
-    """What judges candidates: a judge of this process, a pool, a judges."""
-
-    def evaluate(
-        self,
-        candidate: Candidate,
-        problem: AnyProblem,
-        *,
-        grade: Grade | None = None,
-        incumbent_seconds: float | None = None,
-    ) -> EvalReport:
-        """Compile, run, verify, time. Raises `ToolError`, `BadInput`; never for the candidate."""
-
-    def device(self, target: Target) -> str:
-        """Statistics key of what judges this target."""
-
-    def toolchain(self, target: Target) -> str:
-        """Compilers and flags, as reports carry them."""
 
 
 class JudgeLost(ToolError):

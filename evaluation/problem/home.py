@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from regraph_kg import regular
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.declaration import Identifier
 from regraph_kg.models.base import Frozen
@@ -92,9 +93,7 @@ def load_home(folder: Path) -> Home | None:
     """A problem's home.toml; None where there is none. Raises `BadInput` naming file and field."""
     path = folder / FILE
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise BadInput(f"{path}: larger than {_MOST_BYTES >> 20} MiB; write it anew")
-        return Home.model_validate(tomllib.loads(path.read_text("utf-8")))
+        return Home.model_validate(tomllib.loads(regular.read_text(path, _MOST_BYTES)))
     except FileNotFoundError:
         return None
     except OSError as error:

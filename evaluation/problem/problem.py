@@ -3,9 +3,6 @@
 Not covered: whether a declaration is true (checkup.py looks).
 """
 
-import errno
-import os
-import stat
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from regraph_kg import regular
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.declaration import (
     RESULT,
@@ -328,7 +326,7 @@ def load_problem(folder: Path) -> AnyProblem:
     """Read a problem folder. Raises `BadInput` naming file and field, and how to mend."""
     path = folder / "problem.toml"
     try:
-        content = tomllib.loads(_read_text(path))
+        content = tomllib.loads(regular.read_text(path, _MOST_TEXT_BYTES))
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; a problem is a folder with this file") from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or far too deep
@@ -358,24 +356,9 @@ def _code(path: Path, content: dict[str, Any]) -> dict[str, str]:
     return code
 
 
-def _read_text(path: Path) -> str:
-    """A regular file's text, of a folder that somebody may have sent: no link, no pipe, not large.
-
-    Raises `OSError`, `UnicodeDecodeError`.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with open(descriptor, encoding="utf-8") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "not a file")
-        if found.st_size > _MOST_TEXT_BYTES:
-            raise OSError(errno.EFBIG, f"larger than {_MOST_TEXT_BYTES // 2**20} MiB")
-        return file.read()
-
-
 def _read_code(path: Path) -> str:
     try:
-        return _read_text(path)
+        return regular.read_text(path, _MOST_TEXT_BYTES)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; a problem needs its serial code") from None
     except UnicodeDecodeError:

@@ -5,7 +5,6 @@ locked while its session lives; the kernel forgets the lock, however that ends.
 """
 
 import contextlib
-import fcntl
 import os
 import stat
 import tempfile
@@ -13,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from regraph_kg import locks
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.project.commands import remove
 
@@ -43,7 +43,8 @@ def _locked(folder: Path) -> Iterator[None]:
     """Hold a folder for as long as this process wants. Raises `OSError` where another does."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not locks.take(descriptor):
+            raise BlockingIOError
         yield
     finally:
         os.close(descriptor)

@@ -19,13 +19,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from regraph_kg import atomic
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
@@ -215,17 +215,9 @@ def _file(cache: Path, device: str) -> Path:
 
 
 def _write(path: Path, found: Peaks) -> None:
-    """Whole or not at all: written beside its place, then renamed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent)
-        try:
-            with open(descriptor, "w", encoding="utf-8") as file:
-                file.write(found.model_dump_json(indent=1) + "\n")
-            os.replace(name, path)
-        except OSError:
-            os.unlink(name)
-            raise
+        atomic.write(path, found.model_dump_json(indent=1) + "\n")
     except OSError as error:
         raise ToolError(
             f"{path}: {error.strerror}; free the disk or set REGRAPH_CACHE_DIR"

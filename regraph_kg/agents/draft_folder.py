@@ -6,7 +6,6 @@ of this installation in the place of a newer one; what was measured in it was me
 """
 
 import asyncio
-import fcntl
 import hmac
 import os
 import re
@@ -17,10 +16,10 @@ from typing import BinaryIO
 
 from pydantic import ValidationError
 
-from regraph_kg import regular
+from regraph_kg import atomic, locks, regular
 from regraph_kg.agents.drafts import AgentDraft
 from regraph_kg.errors import BadInput
-from regraph_kg.private import make_folder, opener
+from regraph_kg.private import make_folder
 from regraph_kg.wiring.key import seal
 
 FOLDER = Path("runs") / "agents"
@@ -52,7 +51,8 @@ class DraftFolder:
         path = self._path(id_)
         while True:
             with _opened(path) as file:
-                await _locked(file)
+                while not locks.take(file):
+                    await asyncio.sleep(_TICK)
                 if not _lies_at(path, file):  # it was replaced while we waited
                     continue
                 draft = self._read(path, file)
@@ -65,10 +65,7 @@ class DraftFolder:
         make_folder(self._folder)
         path = self._path(draft.id)
         body = draft.model_dump_json(by_alias=True).encode().removesuffix(b"}")
-        new = path.with_suffix(".new")
-        with open(new, "wb", opener=opener) as file:
-            file.write(body + _MAC + f'"{seal(body, self._key)}"}}'.encode())
-        new.replace(path)
+        atomic.write(path, body + _MAC + f'"{seal(body, self._key)}"}}'.encode())
         return path
 
     def _path(self, id_: str) -> Path:
@@ -99,17 +96,6 @@ def _opened(path: Path) -> BinaryIO:
         raise BadInput(f"trajectory {path.stem}: not in {FOLDER}/ of the project") from None
     except OSError:
         raise BadInput(f"{path}: cannot be read; begin a new trajectory") from None
-
-
-async def _locked(file: BinaryIO) -> None:
-    """Wait for the lock of a file; it ends with the file."""
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            await asyncio.sleep(_TICK)
-        else:
-            return
 
 
 def _lies_at(path: Path, file: BinaryIO) -> bool:

@@ -28,7 +28,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.models.technique import Vocabulary
-from regraph_kg.search.harvest import Run, read_run
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
 
 P = ParamSpec("P")
@@ -377,7 +377,7 @@ def hearing(context: Context[Any, Any]) -> Hear:
 def _status(trace: Path) -> ToolAnswer:
     """One search in figures; what cannot be read says why."""
     try:
-        run = read_run(trace)
+        run = RunRecord.read(trace)
     except BadInput as error:
         return {"trace": trace.name, "error": str(error)}
     return {
@@ -393,7 +393,7 @@ def _status(trace: Path) -> ToolAnswer:
     }
 
 
-def _best(run: Run) -> ToolAnswer:
+def _best(run: RunRecord) -> ToolAnswer:
     last = run.records[-1] if run.records else None
     if last is None:
         return {"best_speedup": 1.0, "best_path": []}

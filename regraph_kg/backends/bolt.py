@@ -6,7 +6,6 @@ any of its servers and see what this object wrote before (bookmarks); what anoth
 take them a moment to see, unless that process tells its bookmarks, which ours do not.
 """
 
-import fcntl
 import re
 import shutil
 import ssl
@@ -19,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 import neo4j
 from neo4j import exceptions
 
+from regraph_kg import locks
 from regraph_kg.backends import queries
 from regraph_kg.backends.address import Address
 from regraph_kg.backends.interrupt import undisturbed
@@ -210,7 +210,7 @@ class Bolt:
                 " its folder must be there and writable (REGRAPH_DATA_DIR)"
             ) from None
         with file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            locks.wait(file)
             yield
 
     def _asking(self, tx: neo4j.ManagedTransaction) -> Query:

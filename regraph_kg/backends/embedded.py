@@ -9,7 +9,6 @@ One process per folder, shared by every command; `embedded_server` is what runs 
     FOLDER/databases/   the data
 """
 
-import fcntl
 import json
 import os
 import signal
@@ -20,6 +19,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from regraph_kg import atomic, locks
 from regraph_kg.backends.address import Address
 from regraph_kg.errors import StoreError
 
@@ -60,12 +60,7 @@ class ServerState:
 
     def write(self) -> None:
         """Publish for clients: whole or not at all, readable by the owner only."""
-        folder = Path(self.folder)
-        draft = folder / "state.draft"
-        draft.unlink(missing_ok=True)
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump(asdict(self), file)
-        draft.replace(folder / "state.json")
+        atomic.write(Path(self.folder) / "state.json", json.dumps(asdict(self)))
 
 
 def find(folder: Path) -> ServerState | None:
@@ -80,16 +75,7 @@ def find(folder: Path) -> ServerState | None:
 
 def running(folder: Path) -> bool:
     """Whether a process holds `folder`, serving already or not."""
-    try:
-        file = (folder / "lock").open("rb")
-    except OSError:  # no such folder, or none that we may read: starting it will say so
-        return False
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
+    return locks.is_held(folder / "lock")
 
 
 def ensure(folder: Path, idle_seconds: float) -> ServerState:

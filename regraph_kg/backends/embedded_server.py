@@ -8,7 +8,6 @@ for IDLE_SECONDS. It may be killed at any time: commits are in the write-ahead l
 """
 
 import datetime
-import fcntl
 import os
 import secrets
 import signal
@@ -20,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from regraph_kg import locks
 from regraph_kg.backends import queries
 from regraph_kg.backends.embedded import DATABASE, USER, ServerState
 
@@ -28,8 +28,7 @@ MESSAGE_BYTES = 256 * 2**20
 """Largest Bolt message taken: a batch of trajectories with their code."""
 LIBRARY = "regraph"
 """Of the functions that cypher/embedded/start.cypher defines."""
-LOCK_TRIES = 20
-LOCK_SECONDS = 0.05
+LOCK_SECONDS = 1.0
 GRACE_SECONDS = 1.0
 """After the state file is gone: time for a client that has just read it to connect."""
 
@@ -166,14 +165,7 @@ def _lock(folder: Path) -> bool:
     Tries for a second: a client that looks whether the lock is held holds it for an instant.
     """
     file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)  # never closed: see above
-    for _ in range(LOCK_TRIES):
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(LOCK_SECONDS)
-        else:
-            return True
-    return False
+    return locks.take(file, seconds=LOCK_SECONDS)
 
 
 if __name__ == "__main__":

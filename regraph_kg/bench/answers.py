@@ -6,12 +6,11 @@ Not here: how a search reads an answer (search/extract.py), whose rules these ar
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from regraph_kg.models.bench import AnswerExample, AnswerKind, BenchAnswer
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import PromptKey, Reply
-from regraph_kg.models.run import SimulationRecord, StepRecord, Task
+from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.extract import ParseFailure, declined, read_code, unmended
@@ -19,8 +18,8 @@ from regraph_kg.search.mends.entry import RequestedEntry
 from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.prompts.fences import blocks
 from regraph_kg.search.reward import speedup
+from regraph_kg.search.run_record import RunRecord, place_of
 from regraph_kg.search.start import started_from
-from regraph_kg.search.trace_lines import TraceLine, read
 
 _FAILED: Mapping[Outcome, AnswerKind] = {
     Outcome.REJECTED_SOURCE: "refused",
@@ -52,44 +51,24 @@ class ReadAnswer:
     """Of the judge; "" where it had nothing to say."""
 
 
-def read_answers(trace: Path, task: Task) -> tuple[ReadAnswer, ...]:
+def read_answers(record: RunRecord, task: Task) -> tuple[ReadAnswer, ...]:
     """Every answer to a request for code, in the order in which they came."""
-    lines = read(trace).lines
-    replies = [
-        (PromptKey.model_validate_json(line.key), Reply.model_validate(line.value))
-        for line in lines
-        if line.event == "reply" and '"ask":"code"' in line.key
-    ]
-    reports = _reports(lines)
-    steps = [
-        step
-        for line in lines
-        if line.event == "record"
-        for step in SimulationRecord.model_validate(line.value).steps
-    ]
-    run = _Run(started_from(task, reports), steps)
-    run.verdicts.update(_by_tokens(replies, reports, run))
+    replies = [(key, reply) for key, reply in record.replies if key.ask == "code"]
+    steps = [step for one in record.records for step in one.steps]
+    run = _Run(started_from(task, record.reports), steps)
+    run.verdicts.update(_by_tokens(replies, record.reports, run))
     return tuple(_read(key, reply, run) for key, reply in replies if reply.finish != "unrecorded")
 
 
-def start_report(trace: Path, task: Task) -> EvalReport | None:
+def start_report(record: RunRecord, task: Task) -> EvalReport | None:
     """What the judge said of the program that a search began with; None: it was the serial code."""
-    reports = _reports(read(trace).lines)
-    begun = started_from(task, reports)
-    return reports.get(code_hash(begun.start)) if begun.port else None
+    begun = started_from(task, record.reports)
+    return record.reports.get(code_hash(begun.start)) if begun.port else None
 
 
-def _reports(lines: Sequence[TraceLine]) -> dict[str, EvalReport]:
-    """By the hash of the code that each is of."""
-    return {
-        line.key: EvalReport.model_validate(line.value) for line in lines if line.event == "report"
-    }
-
-
-def judges(trace: Path) -> tuple[str, ...]:
-    """Whose rules the verdicts in a trace are of."""
-    reports = (line.value for line in read(trace).lines if line.event == "report")
-    return tuple(sorted({str(report["evaluator"]) for report in reports}))
+def judges(record: RunRecord) -> tuple[str, ...]:
+    """Whose rules the verdicts of a run are of."""
+    return tuple(sorted({report.evaluator for report in record.reports.values()}))
 
 
 class _Run:
@@ -101,7 +80,7 @@ class _Run:
         """By a code's tokens."""
         self._codes = {step.path: step.code for step in steps if step.path and step.code}
         self._same = {
-            (*_place(step), step.cost.calls - 1)
+            (*place_of(step), step.cost.calls - 1)
             for step in steps
             if step.outcome is Outcome.UNCHANGED
         }
@@ -116,13 +95,6 @@ class _Run:
         return (key.path, key.attempt, key.repair) in self._same or any(
             normalized(code) == normalized(one) for one in known
         )
-
-
-def _place(step: StepRecord) -> tuple[tuple[str, ...], int]:
-    """Path and attempt of the prompts that asked for a step."""
-    here = step.path[-1].partition("#")[0] if step.path else None
-    named = here is not None and (step.technique is not None or len(step.path) > 1)
-    return (*step.path[:-1], *((here,) if here and named else ())), step.sample
 
 
 def _by_tokens(

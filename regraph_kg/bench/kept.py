@@ -103,14 +103,14 @@ def _address(prompt: Prompt) -> str:
 
 def _read(path: Path) -> list[KeptExchange]:
     """Its whole lines; some may be torn by a kill or a full disk."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: {error}; give the folder of an earlier regraph bench") from None
     found = []
-    for line in filter(None, lines):
-        with suppress(ValidationError):
-            found.append(KeptExchange.model_validate_json(line))
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                with suppress(ValidationError):
+                    found.append(KeptExchange.model_validate_json(line))
+    except OSError as error:
+        raise BadInput(f"{path}: {error}; give the folder of an earlier regraph bench") from None
     if not found:
         raise BadInput(f"{path}: not the kept answers of a bench of this version")
     return found

@@ -3,15 +3,13 @@
 One process at a time has a bench's folder (flock).
 """
 
-import fcntl
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from pydantic import ValidationError
 
+from regraph_kg import atomic, locks
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.bench import BenchResults
 from regraph_kg.private import make_folder, opener
@@ -31,12 +29,10 @@ def locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise ToolError(f"{folder}: {error.strerror}; choose another folder: --into") from None
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not locks.take(file):
             raise BadInput(
                 f"{folder}: another bench is writing there; wait for it, or give another --into"
-            ) from None
+            )
         yield
 
 
@@ -60,16 +56,7 @@ def write(results: BenchResults, folder: Path) -> None:
     """Into `folder`, whole or not at all; `ToolError` where it cannot be."""
     path = folder / FILE
     try:
-        with NamedTemporaryFile("w", encoding="utf-8", dir=folder, delete=False) as draft:
-            try:
-                draft.write(results.model_dump_json(indent=1))
-                draft.flush()
-                os.fsync(draft.fileno())
-                Path(draft.name).replace(path)
-            except BaseException:
-                with suppress(OSError):
-                    Path(draft.name).unlink()
-                raise
+        atomic.write(path, results.model_dump_json(indent=1), synced=True)
     except OSError as error:
         raise ToolError(
             f"{path}: {error.strerror}; make room and run the same command again"

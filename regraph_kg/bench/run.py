@@ -34,6 +34,7 @@ from regraph_kg.private import make_folder
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import LiveRun, begin
 from regraph_kg.search.reward import speedup
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
 from regraph_kg.wiring import OpenSearch, OpenSearches
 
@@ -152,8 +153,10 @@ class RunningBench:
             why = f"{one.arm}: {error}"
             self._leave_out(one, LeftOut(name=one.problem, target=one.target, why=why))
             return
-        answers = read_answers(run.trace, search.task)
-        self._keep(one, self._result(one, run, answers, summary, search.task), answers, search.task)
+        read = RunRecord.read(run.trace)
+        answers = read_answers(read, search.task)
+        result = self._result(one, read, answers, summary, search.task)
+        self._keep(one, result, answers, search.task)
 
     def _choice(self, one: BenchSearch) -> SearchChoice:
         return replace(
@@ -184,12 +187,12 @@ class RunningBench:
     def _result(
         self,
         one: BenchSearch,
-        run: LiveRun,
+        run: RunRecord,
         answers: Sequence[ReadAnswer],
         summary: RunSummary,
         task: Task,
     ) -> BenchRun:
-        header, begun = run.header, start_report(run.trace, task)
+        header, begun = run.header, start_report(run, task)
         return BenchRun(
             problem=one.problem,
             target=one.target,
@@ -206,14 +209,14 @@ class RunningBench:
             stopped=summary.stopped,
             roof=summary.roof,
             unrecorded=summary.unrecorded,
-            metric=run.metric,
+            metric=task.metric,
             device=header.device,
             toolchain=header.toolchain,
-            judge=", ".join(judges(run.trace)) or EVALUATOR,
+            judge=", ".join(judges(run)) or EVALUATOR,
             prompts=header.prompts,
             model=header.model,
             guarantee=summary.guarantee,
-            trace=str(run.trace.relative_to(self._order.folder)),
+            trace=str(run.path.relative_to(self._order.folder)),
         )
 
     def _leave_out(self, one: BenchSearch, found: LeftOut) -> None:

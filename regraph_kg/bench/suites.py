@@ -4,7 +4,6 @@ Not here: how ParEval's tasks become problems (pareval.py).
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from regraph_kg import wiring
+from regraph_kg import jsonl, wiring
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.bench import BenchProblem, LeftOut, Tier
@@ -141,8 +140,7 @@ def _longest(settings: Settings) -> Iterator[tuple[tuple[str, str], int]]:
     """Of each problem and target of the corpus, steps of the longest verified trajectory."""
     found: dict[tuple[str, str], int] = {}
     for file in wiring.corpus_files(settings):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            one = Trajectory.model_validate(json.loads(line))
+        for _, one in jsonl.parsed(file, file.read_bytes().split(b"\n"), Trajectory):
             place = one.problem, one.target
             found[place] = max(found.get(place, 0), _verified(one))
     yield from found.items()

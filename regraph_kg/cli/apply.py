@@ -17,7 +17,7 @@ from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.text import plain
 from regraph_kg.runs import home_changes, take_home
 from regraph_kg.runs.home_changes import HomeChange
-from regraph_kg.runs.overview import read_overview
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
 
 _SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp|py)", re.IGNORECASE)
@@ -123,13 +123,13 @@ def _changes(
     from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
 
     named, to = where
-    found = take_home.found_code(read_overview(trace, wiring.trace_key(settings)))
-    name = named or found.overview.header.problem
+    found = take_home.found_code(RunRecord.read(trace, wiring.trace_key(settings)))
+    name = named or found.run.header.problem
     try:
         problem, home = wiring.find_problem(settings, name), wiring.home_of(settings, name)
     except BadInput as error:
         raise BadInput(f"{error}; --problem FOLDER names the folder of its problem") from None
-    if code_hash(problem.serial_code) != found.overview.header.serial:
+    if code_hash(problem.serial_code) != found.run.header.serial:
         raise BadInput(
             f"{trace}: it began with other serial code than problem {name} has now; name the"
             " folder of its problem: --problem"

@@ -1,6 +1,5 @@
 """`regraph graph backup` and `regraph graph restore`: a whole graph as one file, and back."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-from regraph_kg import wiring
+from regraph_kg import atomic, wiring
 from regraph_kg.cli.answers import FileWritten, Json, tell
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import GraphStats
@@ -81,17 +80,11 @@ def _counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[by
 
 def _write(lines: Iterable[bytes], path: Path) -> None:
     """All of it or nothing: a file that was there stays until the new one is whole."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        with draft.open("wb") as file:
+        with atomic.replacing(path, mode=0o666, synced=True) as file:
             file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; give another FILE") from None
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -286,7 +286,7 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
             graph=one.arm.graph,
             seed=one.seed,
         )
-        found = estimate(order.settings, order.folder / "runs" / one.folder, choice)
+        found, _ = estimate(order.settings, order.folder / "runs" / one.folder, choice)
         prompts += found.prompt_tokens
         answers += found.output_tokens
         calls += found.calls + found.thoughts

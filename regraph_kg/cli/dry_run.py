@@ -6,11 +6,11 @@ called, nothing is evaluated, no trace is written. Not here: prices; how long se
 together.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
 
@@ -22,18 +22,18 @@ from regraph_kg.errors import RegraphError
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.search import require_graph
+from regraph_kg.search.answer import FINALISTS
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import begin
-from regraph_kg.search.trace_lines import header_of, read
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
 from regraph_kg.wiring import DrySearch
 
 BYTES_PER_TOKEN = 3
 """Of prompts; code has a few more, so that the estimate is on the high side."""
-FINALISTS = 3
 _AT_ONCE = 8
 """Iterations that are begun to see prompts."""
 _TRACES = 20
@@ -54,7 +54,7 @@ class PastCosts:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class EstimateAnswer:
     """What one search would send, and may cost; tokens and minutes at most, and estimated."""
 
     problem: str
@@ -64,25 +64,6 @@ class Estimate:
     calls: int
     """For code."""
     thoughts: int
-    prompts: tuple[Prompt, ...]
-    """The first ones."""
-    prompt_tokens: int
-    output_tokens: int
-    known: PastCosts | None
-    seconds: float | None
-    """None where nothing is known."""
-
-
-@dataclass(frozen=True, slots=True)
-class EstimateAnswer:
-    """An estimate as JSON."""
-
-    problem: str
-    target: str
-    method: str
-    model: str
-    calls: int
-    thoughts: int
     prompt_tokens: int
     output_tokens: int
     minutes: float | None
@@ -90,22 +71,31 @@ class EstimateAnswer:
     known: PastCosts | None
     first_prompt: Prompt
 
+    @property
+    def seconds(self) -> float | None:
+        """None where nothing is known."""
+        return None if self.minutes is None else self.minutes * 60
+
+
+Estimated = tuple[EstimateAnswer, tuple[Prompt, ...]]
+"""With the first prompts."""
+
 
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     """Print what `regraph optimize` would do with these options."""
     estimates = [estimate(settings, options.runs, one) for one in each_choice(choice, options)]
     if options.as_json:
-        tell(Sequence[EstimateAnswer], [_plain(one) for one in estimates])
+        tell(Sequence[EstimateAnswer], [one for one, _ in estimates])
         return
-    for one in estimates:
-        typer.echo(_text(one))
+    for one, prompts in estimates:
+        typer.echo(_text(one, prompts))
         if options.prompt:
-            typer.echo(_shown(one.prompts[0]))
+            typer.echo(_shown(one.first_prompt))
     if len(estimates) > 1:
-        typer.echo(_together(estimates))
+        typer.echo(_together([one for one, _ in estimates]))
 
 
-def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimate:
+def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
     """Of one search. `BadInput` for an unknown problem, or a graph with nothing to begin with."""
     with wiring.open_dry_search(settings, choice) as search:
         require_graph(search)
@@ -122,19 +112,20 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimate:
         prompt_tokens = min(prompt_tokens, limits.tokens)
         output_tokens = min(output_tokens, limits.tokens)
     known = look_back(runs, choice, header.problem)
-    return Estimate(
+    found = EstimateAnswer(
         problem=header.problem,
         target=header.target,
         method=header.method,
         model=str(choice.model),
         calls=limits.calls,
         thoughts=thoughts,
-        prompts=prompts,
         prompt_tokens=prompt_tokens,
         output_tokens=output_tokens,
         known=known,
-        seconds=None if known is None else duration(choice, asked, known),
+        minutes=None if known is None else duration(choice, asked, known) / 60,
+        first_prompt=prompts[0],
     )
+    return found, prompts
 
 
 def tokens(prompt: Prompt) -> float:
@@ -182,55 +173,33 @@ def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | Non
     """What the latest traces in `runs` with this model and target tell, this problem's if any."""
     latest = sorted(runs.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
     found = [seen for seen in (_seen(path, choice) for path in latest[:_TRACES]) if seen]
-    same = [seen for seen in found if seen.problem == problem]
+    same = [seen for seen in found if seen.header.problem == problem]
     used = same or found
     if not used:
         return None
+    replies = [reply for run in used for _, reply in run.answered]
+    reports, finals = (
+        [report.stages.get("total", 0.0) for one in told for report in one.values()]
+        for told in ([run.reports for run in used], [run.finals for run in used])
+    )
     return PastCosts(
         traces=len(used),
         same_problem=bool(same),
-        call_seconds=_median([one for seen in used for one in seen.calls]),
-        evaluation_seconds=_median([one for seen in used for one in seen.evaluations]),
-        final_seconds=_median([one for seen in used for one in seen.finals]),
-        output_tokens=_median([one for seen in used for one in seen.output_tokens]),
+        call_seconds=_median([one.seconds for one in replies]),
+        evaluation_seconds=_median(reports),
+        final_seconds=_median(finals),
+        output_tokens=_median([one.output_tokens for one in replies]),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """Of one trace: what its calls and evaluations took."""
-
-    problem: str
-    calls: Sequence[float]
-    evaluations: Sequence[float]
-    finals: Sequence[float]
-    output_tokens: Sequence[float]
-
-
-def _seen(path: Path, choice: SearchChoice) -> _Seen | None:
+def _seen(path: Path, choice: SearchChoice) -> RunRecord | None:
     """None where the trace is of something else, of an older version, or without a call."""
     try:
-        lines = read(path).lines
-        header = header_of(lines[0])
+        run = RunRecord.read(path)
     except RegraphError:
         return None
-    if header.target != choice.target or not choice.model.answered(header.model):
-        return None
-    replies = [line.value for line in lines if line.event == "reply"]
-    replies = [one for one in replies if one["finish"] in ("stop", "length")]
-    if not replies:
-        return None
-    return _Seen(
-        problem=header.problem,
-        calls=[one["seconds"] for one in replies],
-        evaluations=[_total(line.value) for line in lines if line.event == "report"],
-        finals=[_total(line.value) for line in lines if line.event == "final"],
-        output_tokens=[one["output_tokens"] for one in replies],
-    )
-
-
-def _total(report: Mapping[str, Any]) -> float:
-    return float(report["stages"].get("total", 0.0))
+    fits = run.header.target == choice.target and choice.model.answered(run.header.model)
+    return run if fits and run.answered else None
 
 
 def _median(values: Sequence[float]) -> float:
@@ -249,15 +218,15 @@ def duration(choice: SearchChoice, asked: int, known: PastCosts) -> float:
     return searching + FINALISTS * known.final_seconds
 
 
-def _text(one: Estimate) -> str:
+def _text(one: EstimateAnswer, prompts: Sequence[Prompt]) -> str:
     """A table of an estimate."""
-    kinds = sorted({"code" if one.thoughts == 0 else prompt_kind(p) for p in one.prompts})
+    kinds = sorted({"code" if one.thoughts == 0 else prompt_kind(p) for p in prompts})
     rows = {
         "method": one.method,
         "model": f"{one.model}: not asked",
         "calls": f"{one.calls} at most"
         + (f", and as many for thoughts (the first: {', '.join(kinds)})" if one.thoughts else ""),
-        "tokens": f"about {one.prompt_tokens} in prompts (like the first {len(one.prompts)}, at"
+        "tokens": f"about {one.prompt_tokens} in prompts (like the first {len(prompts)}, at"
         f" {BYTES_PER_TOKEN} bytes a token); at most {one.output_tokens} in answers",
         "time": _time(one),
     }
@@ -273,7 +242,7 @@ def prompt_kind(prompt: Prompt) -> str:
     return prompt.key.ask if isinstance(prompt.key, PromptKey) else prompt.key.kind
 
 
-def _time(one: Estimate) -> str:
+def _time(one: EstimateAnswer) -> str:
     known = one.known
     if known is None or one.seconds is None:
         return "nothing is known: no earlier trace of this model and target"
@@ -286,7 +255,7 @@ def _time(one: Estimate) -> str:
     )
 
 
-def _together(estimates: Sequence[Estimate]) -> str:
+def _together(estimates: Sequence[EstimateAnswer]) -> str:
     calls = sum(one.calls + one.thoughts for one in estimates)
     told = sum(one.prompt_tokens for one in estimates)
     said = sum(one.output_tokens for one in estimates)
@@ -299,19 +268,3 @@ def _shown(prompt: Prompt) -> str:
     """A prompt in full."""
     schema = "" if prompt.answer_schema is None else f"\n--- schema\n{prompt.answer_schema}"
     return f"--- system\n{prompt.system}\n--- user\n{prompt.user}{schema}\n---"
-
-
-def _plain(one: Estimate) -> EstimateAnswer:
-    return EstimateAnswer(
-        problem=one.problem,
-        target=one.target,
-        method=one.method,
-        model=one.model,
-        calls=one.calls,
-        thoughts=one.thoughts,
-        prompt_tokens=one.prompt_tokens,
-        output_tokens=one.output_tokens,
-        minutes=None if one.seconds is None else one.seconds / 60,
-        known=one.known,
-        first_prompt=one.prompts[0],
-    )

@@ -1,6 +1,5 @@
 """`regraph graph export`, `diff` and `import`: what a graph holds as files, and what two have."""
 
-import os
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -8,13 +7,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from regraph_kg import wiring
+from regraph_kg import atomic, wiring
 from regraph_kg.cli import ingest
 from regraph_kg.cli.answers import tell
 from regraph_kg.errors import BadInput
 from regraph_kg.models.difference import PartDifference
 from regraph_kg.models.text import plain
-from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import read_settings
 
@@ -51,7 +49,11 @@ def export(
         raise BadInput("--unverified is for --format sft: jsonl has every step")
     with closing(wiring.open_store(read_settings())) as store:
         found = store.export()
-        lines = training_lines(found, unverified=unverified) if form == "sft" else map(_line, found)
+        lines = (
+            training_lines(found, unverified=unverified)
+            if form == "sft"
+            else (one.line() for one in found)
+        )
         if output is None:
             for line in lines:
                 typer.echo(line, nl=False)
@@ -99,21 +101,13 @@ def import_(
         ingest.ingest(files=[Path(file)], relabel="exact", as_json=as_json)
 
 
-def _line(trajectory: Trajectory) -> str:
-    return trajectory.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
-
-
 def _write(lines: Iterable[str], path: Path) -> None:
     """All of it or nothing: a file that was there stays until the new one is whole."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.writelines(lines)
-        draft.replace(path)
+        with atomic.replacing(path, mode=0o666) as file:
+            file.writelines(map(str.encode, lines))
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; give another --output") from None
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _print(one: PartDifference, a: str, b: str) -> None:

@@ -1,18 +1,16 @@
 """`regraph measure`: judge every step of trajectory files and store what it measures."""
 
-import os
 import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
-from pydantic import ValidationError
 
-from regraph_kg import wiring
+from regraph_kg import atomic, jsonl, wiring
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation import measure as stage
 from regraph_kg.models.base import Metric
@@ -20,6 +18,7 @@ from regraph_kg.models.evaluation import Grade, Outcome
 from regraph_kg.models.target import TARGETS, DeviceKind, Target
 from regraph_kg.models.trajectory import Measurement, Trajectory
 from regraph_kg.report import times
+from regraph_kg.runs.learn import lines_of
 from regraph_kg.runs.measuring import MeasureJob, jobs, measure_all
 from regraph_kg.settings import Settings, read_settings
 
@@ -151,7 +150,7 @@ class _Corpus:
         if self.output:
             _write(self.output, self.trajectories() + self.beside)
         elif not self.in_place:
-            typer.echo(_text(self.trajectories()), nl=False)
+            typer.echo(lines_of(self.trajectories()), nl=False)
 
 
 def _metrics(given: str | None) -> list[Metric]:
@@ -263,37 +262,16 @@ def _joined(one: Trajectory, other: Trajectory | None) -> Trajectory:
 
 def read_trajectories(path: Path) -> list[Trajectory]:
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        with path.open("rb") as file:
+            return [one for _, one in jsonl.parsed(path, file, Trajectory)]
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; give a file of trajectories") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not UTF-8 text; give a file of trajectories") from None
-    return list(_parsed(path, lines))
-
-
-def _parsed(path: Path, lines: Sequence[str]) -> Iterator[Trajectory]:
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                yield Trajectory.model_validate_json(line)
-            except ValidationError as error:
-                first = error.errors()[0]
-                place = ".".join(map(str, first["loc"])) or "line"
-                raise BadInput(f"{path}:{number}: {place}: {first['msg']}; mend the line") from None
-
-
-def _text(trajectories: Sequence[Trajectory]) -> str:
-    return "".join(
-        t.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for t in trajectories
-    )
 
 
 def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
     """Replace the file as a whole: it is never half-written."""
-    new = path.with_name(f"{path.name}.new")
     try:
-        new.write_text(_text(trajectories), encoding="utf-8")
-        os.replace(new, path)
+        atomic.write(path, lines_of(trajectories), mode=0o666)
     except OSError as error:
         raise ToolError(f"{path}: {error.strerror}; choose another place or free space") from None
 

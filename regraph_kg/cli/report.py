@@ -6,19 +6,18 @@ Not here: what stands in it (runs/run_page.py), how it is written (pages/).
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from threading import Event
 from typing import Annotated
 
 import typer
 
+from regraph_kg import atomic, locks
 from regraph_kg.cli.answers import FileWritten, Json, tell
 from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput
 from regraph_kg.pages.live import served
 from regraph_kg.pages.render import runs_page
-from regraph_kg.runs.overview import being_written
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import Settings, read_settings
 
@@ -72,7 +71,7 @@ def follow(settings: Settings, runs: Sequence[Path]) -> None:
     known: dict[str, str] = {}
 
     def page() -> str:
-        stamp = str([(path.stat(), being_written(path)) for path in runs if path.exists()])
+        stamp = str([(path.stat(), locks.is_held(path)) for path in runs if path.exists()])
         if stamp not in known:
             found = runs_page(view_runs(settings, runs), live=True)
             known.clear()
@@ -89,14 +88,7 @@ def follow(settings: Settings, runs: Sequence[Path]) -> None:
 def write_page(path: Path, page: str, *, as_json: bool) -> None:
     """Write a page for its user alone, whole or not at all, and say where it is."""
     try:
-        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as draft:
-            try:
-                draft.write(page)
-                draft.close()
-                Path(draft.name).replace(path)
-            except BaseException:
-                Path(draft.name).unlink(missing_ok=True)
-                raise
+        atomic.write(path, page)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; choose another place: --output") from None
     size = len(page.encode())

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from regraph_kg import report, wiring
+from regraph_kg import locks, report, wiring
 from regraph_kg.cli import display
 from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_run
@@ -20,8 +20,7 @@ from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.run import RunSummary
 from regraph_kg.models.text import plain
-from regraph_kg.runs.overview import Overview, being_written, read_overview, run_state
-from regraph_kg.runs.steps_shown import whole_code_of
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
 
 FOLDER = Path("runs")
@@ -119,7 +118,7 @@ def show(
         best = found.answer[0] if found.answer else next(iter(found.finalists), None)
         if best is None:
             raise typer.Exit(1)
-        typer.echo(plain(whole_code_of(found, best)))
+        typer.echo(plain(best.code or ""))
         return
     if as_json:
         tell(RunShown, RunShown(**dict(found.summary()), state=state_of(found)))
@@ -186,7 +185,7 @@ def prune(
     doomed = [
         one
         for one in _traces(runs)
-        if not being_written(one)
+        if not locks.is_held(one)
         and (older is None or time.time() - one.stat().st_mtime >= older * DAY_SECONDS)
         and _is_trace(settings, one, without_answer=without_answer)
     ]
@@ -218,9 +217,9 @@ def trace_of(name: str, folder: Path) -> Path:
     raise BadInput(f"run {name}: neither a file nor a run in {folder}/ (regraph runs)")
 
 
-def state_of(found: Overview) -> str:
+def state_of(found: RunRecord) -> str:
     """In words: under way, with how much is left; interrupted; what an ended one came to."""
-    calls, most, now = found.cost.calls, found.header.limits.calls, run_state(found)
+    calls, most, now = found.cost.calls, found.header.limits.calls, found.state()
     if now in ("running", "measuring the best again"):
         left = found.seconds / calls * (most - calls) if calls else 0.0
         eta = f", at most {report.seconds(left)} left" if left > 0 else ""
@@ -261,10 +260,10 @@ def _print(lines: Sequence[RunLine]) -> None:
     print_table(table, (4, 5))
 
 
-def _line(found: Overview) -> RunLine:
+def _line(found: RunRecord) -> RunLine:
     answer, header = found.answer, found.header
     sure = answer[1].speedup_interval if answer else None
-    seen = found.bests[-1].speedup if found.bests and not found.finished else None
+    seen = found.bests[-1].step.speedup if found.bests and not found.finished else None
     return RunLine(
         found.path.stem,
         header.problem,
@@ -281,7 +280,7 @@ def _line(found: Overview) -> RunLine:
     )
 
 
-def _apart(first: Overview, second: Overview) -> str | None:
+def _apart(first: RunRecord, second: RunRecord) -> str | None:
     """What forbids to compare two runs' times; None where nothing does."""
     for found in (first, second):
         if found.answer is None:
@@ -296,19 +295,17 @@ def _apart(first: Overview, second: Overview) -> str | None:
     return first.answer[1].differs_from(second.answer[1])
 
 
-def _again(settings: Settings, pair: Sequence[Overview], problem: str | None) -> Comparison:
+def _again(settings: Settings, pair: Sequence[RunRecord], problem: str | None) -> Comparison:
     """Both answers timed in turn, in one opening of the judge."""
     found = wiring.find_problem(settings, problem or pair[0].header.problem)
     first, second = (
-        Candidate(one.header.target, whole_code_of(one, one.answer[0]))
-        for one in pair
-        if one.answer
+        Candidate(one.header.target, one.answer[0].code or "") for one in pair if one.answer
     )
     with telling() as tell, wiring.local_judge(settings, "full", tell) as judge:
         return judge.compare(first, second, found)
 
 
-def _compared(again: Comparison | None, pair: Sequence[Overview]) -> str:
+def _compared(again: Comparison | None, pair: Sequence[RunRecord]) -> str:
     if again is not None:
         sure = again.interval
         return (
@@ -328,8 +325,8 @@ def _traces(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.jsonl"))
 
 
-def _read(settings: Settings, trace: Path) -> Overview:
-    return read_overview(trace, wiring.trace_key(settings))
+def _read(settings: Settings, trace: Path) -> RunRecord:
+    return RunRecord.read(trace, wiring.trace_key(settings))
 
 
 def _is_trace(settings: Settings, trace: Path, *, without_answer: bool) -> bool:

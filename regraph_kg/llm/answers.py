@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Literal
 
 from pydantic import BaseModel, ValidationError
 
+from regraph_kg import jsonl
 from regraph_kg.errors import BadInput
 from regraph_kg.llm.completion import Completion, TokenUsage
 
@@ -140,15 +141,14 @@ def _index(paths: list[Path]) -> tuple[dict[str, _Place], dict[str, str]]:
 
 def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
     """Number, offset and text of each line that is not blank."""
-    number = offset = 0
-    while text := file.readline(LONGEST_LINE + 1):
-        number += 1
+    for line in jsonl.raw_lines(file, LONGEST_LINE):
+        text = line.content + b"\n" * line.whole
         if len(text) > LONGEST_LINE:
-            raise BadInput(f"{path}:{number}: longer than {LONGEST_LINE >> 20} MiB: no answer")
-        mark = BYTE_ORDER_MARK if offset == 0 and text.startswith(BYTE_ORDER_MARK) else b""
+            raise BadInput(f"{path}:{line.number}: longer than {LONGEST_LINE >> 20} MiB: no answer")
+        marked = line.start == 0 and text.startswith(BYTE_ORDER_MARK)
+        mark = BYTE_ORDER_MARK if marked else b""
         if text.strip() != mark:
-            yield number, offset + len(mark), text.removeprefix(mark)
-        offset += len(text)
+            yield line.number, line.start + len(mark), text.removeprefix(mark)
 
 
 def _parsed(where: str, text: bytes) -> "_Line":

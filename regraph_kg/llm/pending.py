@@ -4,7 +4,6 @@ Processes that share a folder add to one pending.jsonl: it is rewritten whole, u
 asked anew is kept in a nameless file of the folder until then, so that a kill leaves no litter.
 """
 
-import fcntl
 import os
 import weakref
 from collections.abc import Container, Iterator
@@ -15,6 +14,7 @@ from typing import IO
 
 from pydantic import BaseModel, ValidationError
 
+from regraph_kg import atomic, locks
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.private import make_folder, opener
 
@@ -118,16 +118,12 @@ class PendingPrompts:
         if not kept:
             self.path.unlink()
             return
-        draft = self._folder / f".{NAME}"  # one at a time has the lock
-        with open(draft, "wb", opener=opener) as file:
+        with atomic.replacing(self.path, synced=True) as file:
             for source in (self._requests(), self._noted_lines()):
                 for one, line in source:
                     if one in kept:
                         kept.remove(one)
                         file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.path)
 
     def _forget(self) -> None:
         self._noted.clear()
@@ -139,7 +135,7 @@ class PendingPrompts:
     def _lock(self) -> Iterator[None]:
         """Wait until no other process rewrites the file."""
         with open(self._folder / ".lock", "ab", opener=opener) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            locks.wait(file)
             yield
 
     @contextmanager

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from pydantic import ValidationError
-
+from regraph_kg import jsonl
 from regraph_kg.errors import BadInput
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey, RecordedAnswer, Reply
 from regraph_kg.models.target import Target
@@ -58,15 +57,7 @@ def _recorded(
 ) -> dict[PromptKey | DecisionKey, str]:
     answers: dict[PromptKey | DecisionKey, str] = {}
     lines: dict[PromptKey, int] = {}
-    for number, line in enumerate(content.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            answer = RecordedAnswer.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"])) or "line"
-            raise BadInput(f"{path}:{number}: {field}: {first['msg']}; mend the line") from None
+    for number, answer in jsonl.parsed(path, content.split(b"\n"), RecordedAnswer):
         key = answer.key(problem, target)
         if key in lines:
             raise BadInput(

@@ -233,6 +233,10 @@ class Trajectory(Extensible):
             raise ValueError(f'disclosed as "{self.disclosed}", but has {place}')
         return self
 
+    def line(self) -> str:
+        """Its line in a file of trajectories."""
+        return self.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
+
     def _too_much(self) -> Iterator[str]:
         """Places of texts that such a trajectory must not have."""
         hidden = ["code", "diagnosis"]

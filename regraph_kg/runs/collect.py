@@ -6,7 +6,6 @@ that was answered, judged or measured is in the journal beside the result. Not h
 come from and what is kept (collect/).
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regraph_kg import wiring
+from regraph_kg import atomic, wiring
 from regraph_kg.collect.build import BuiltTrajectory, build, settled
 from regraph_kg.collect.conversation import AskingLimits, Conversation, prompt_hash
 from regraph_kg.collect.curate import CurationResult, CurationRules, curate, fastest, told_once
@@ -40,8 +39,7 @@ from regraph_kg.search.prompts.examples import estimated_tokens
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
-    from regraph_kg.evaluation.evaluate import Judge
-    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
+    from regraph_kg.evaluation.evaluator import Evaluator
     from regraph_kg.llm.model import LanguageModel
 
 
@@ -171,7 +169,7 @@ class _Collecting:
     settings: Settings
     choice: CollectChoice
     journal: Journal
-    judge: "Judge | RayJudges"
+    judge: "Evaluator"
     model: "LanguageModel | None"
     built: list[BuiltTrajectory] = field(default_factory=list)
     pending: int = 0
@@ -363,9 +361,7 @@ def _nobody(_: Prompt) -> Reply:
 
 def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
     """Replace the file as a whole: it is never half-written."""
-    new = path.with_name(f"{path.name}.new")
     try:
-        new.write_text(lines_of(trajectories), encoding="utf-8")
-        os.replace(new, path)
+        atomic.write(path, lines_of(trajectories), mode=0o666)
     except OSError as error:
         raise ToolError(f"{path}: {error.strerror}; choose another place: --output") from None

@@ -12,13 +12,11 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from regraph_kg import regular
+from regraph_kg import atomic, regular
 from regraph_kg.errors import BadInput
-from regraph_kg.private import opener
 from regraph_kg.wiring.key import seal
 
 LARGEST_FILE, LARGEST = 32 * 2**20, 128 * 2**20
@@ -76,11 +74,8 @@ def write(changes: Sequence[HomeChange], record: Path, key: bytes) -> None:
         }
         for one in changes
     ]
-    draft = record.with_name(f"{record.name}.part")
     try:
-        with open(draft, "w", encoding="utf-8", opener=opener) as file:
-            json.dump({"schema": 2, "files": rows, "mac": _mac(rows, key)}, file)
-        draft.replace(record)
+        atomic.write(record, json.dumps({"schema": 2, "files": rows, "mac": _mac(rows, key)}))
     except OSError as error:
         raise BadInput(f"{record}: {error.strerror}; it is to say how to take this back") from None
     try:
@@ -161,7 +156,7 @@ def _refuse_twice(record: Path, key: bytes) -> None:
 def content_of(path: Path) -> bytes | None:
     """A file's bytes; None where there is none. Raises `BadInput` of one that cannot be read."""
     try:
-        return regular.read_bytes(path, LARGEST_FILE)
+        return regular.read_bytes(path.resolve(), LARGEST_FILE)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -171,22 +166,16 @@ def content_of(path: Path) -> bytes | None:
 def _replace(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; it keeps its mode."""
     real = path.resolve()
-    draft = real.with_name(f".{real.name}.regraph")
     try:
         mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else None
         if mode is not None and not mode & 0o222:
             raise PermissionError(13, "is read-only")
-        draft.unlink(missing_ok=True)  # of a kill; through a link nothing is written
-        with draft.open("xb") as file:
+        with atomic.replacing(real, mode=0o666) as file:
             file.write(content)
-        if mode is not None:
-            draft.chmod(mode)
-        draft.replace(real)
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; make it writable, or use --patch") from None
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
 
 
 def _restore(path: Path, before: bytes | None) -> None:

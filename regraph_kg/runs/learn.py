@@ -23,12 +23,11 @@ from regraph_kg.search.free_steps import free_run
 from regraph_kg.search.harvest import (
     NAMELESS,
     Harvest,
-    Run,
     check_serial,
     harvest,
-    read_run,
     refuse,
 )
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
 
 
@@ -88,7 +87,7 @@ class Doubt:
     dry: bool = False
     """Nothing is judged: it is only said what would be, and what is claimed."""
 
-    def of(self, run: Run) -> bool:
+    def of(self, run: RunRecord) -> bool:
         """Whether the verdicts of `run` are doubted."""
         return self.again or not (run.ours or self.trust)
 
@@ -107,7 +106,7 @@ def learn_from(
     A dry run tells what doubted traces claim.
     """
     key = wiring.trace_key(settings)
-    read = {path: read_run(path, key) for path in dict.fromkeys(runs)}
+    read = {path: RunRecord.read(path, key) for path in dict.fromkeys(runs)}
     lessons: list[Lesson] = []
     for path, run in read.items():
         lessons.append((yield from _lesson(settings, path, run, problems, doubt)))
@@ -118,7 +117,7 @@ def learn_from(
 
 
 def _lesson(
-    settings: Settings, path: Path, run: Run, problems: Sequence[Path], doubt: Doubt
+    settings: Settings, path: Path, run: RunRecord, problems: Sequence[Path], doubt: Doubt
 ) -> Story[Lesson]:
     doubted = doubt.of(run)
     try:
@@ -151,7 +150,9 @@ def _lesson(
     )
 
 
-def _judged(settings: Settings, path: Path, run: Run, problem: Problem, *, dry: bool) -> Story[Run]:
+def _judged(
+    settings: Settings, path: Path, run: RunRecord, problem: Problem, *, dry: bool
+) -> Story[RunRecord]:
     """The run with every code judged again on this machine; says that it does so.
 
     `dry`: as it is, and only says so.
@@ -180,7 +181,7 @@ def _nothing(found: Harvest) -> str:
     return "no verified step" + (f" ({left_out})" if left_out else "")
 
 
-def _problem(settings: Settings, run: Run, problems: Sequence[Path]) -> Problem:
+def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Problem:
     """The problem that the run is about, wherever it is found."""
     name = run.header.problem
     found = [wiring.declared_problem(settings, str(folder)) for folder in problems]
@@ -205,6 +206,4 @@ def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
 
 def lines_of(trajectories: Sequence[Trajectory]) -> str:
     """Trajectories as JSONL."""
-    return "".join(
-        one.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for one in trajectories
-    )
+    return "".join(one.line() for one in trajectories)

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from regraph_kg.evaluation import measure as stage
-from regraph_kg.evaluation.hosts.queue import Evaluator
+from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Metric
 from regraph_kg.models.target import TARGETS

@@ -8,15 +8,14 @@ of its sources, neither is the list: it has numbers and reasons alone.
 import base64
 import codecs
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
+from regraph_kg import atomic
 from regraph_kg.errors import Environment
 from regraph_kg.ingest.read import MOST_BYTES, Rejected
-from regraph_kg.private import opener
 
 REJECTED = ".rejected.jsonl"
 KEPT_BYTES = 2**16
@@ -57,17 +56,14 @@ def is_json(first: Rejected) -> bool:
 def publish(kept: IO[str], path: Path) -> list[Path]:
     """Write the list whole, or take an outdated one away; where it is, if it is."""
     kept.seek(0)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         if not kept.read(1):
             path.unlink(missing_ok=True)
             return []
         kept.seek(0)
-        with open(draft, "w", encoding="utf-8", opener=opener) as file:
-            file.writelines(kept)
-        draft.replace(path)
+        with atomic.replacing(path) as file:
+            file.writelines(map(str.encode, kept))
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise Environment(
             f"{path}: {error.strerror}; the good lines are in the graph, the list of the rejected"
             " ones is lost: make room for it and run the same command again"

@@ -1,39 +1,35 @@
 """Runs as pages: from traces to what a page shows of each.
 
-Not here: how a trace is read (overview.py), which steps are shown (steps_shown.py), the page's text
-(pages/render.py).
+Not here: how a trace is read (search/run_record.py), which steps are shown (steps_shown.py), the
+page's text (pages/render.py).
 """
 
 import itertools
+import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from regraph_kg import report, wiring
 from regraph_kg.errors import BadInput, RegraphError
-from regraph_kg.models.evaluation import EvalReport, code_hash
+from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import RunHeader, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.pages.views import Dot, FailureRow, RunView
-from regraph_kg.runs.overview import (
-    FailureCount,
-    Overview,
-    TracedStep,
-    read_overview,
-    run_state,
-)
 from regraph_kg.runs.steps_shown import (
     MOST_CHARACTERS,
     MOST_FACT,
     PageShare,
-    code_of,
+    step_name,
     steps_shown,
 )
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.prompts.render import prompts_id
 from regraph_kg.search.replay import prompts_again
+from regraph_kg.search.run_record import RunRecord, TracedStep
 from regraph_kg.search.trace_lines import read
 from regraph_kg.settings import Settings
 
@@ -43,6 +39,9 @@ REPLAYED = 20_000_000
 MOST_FACTS = 100
 """Of a machine, or of settings."""
 MOST_FAILURES = 20
+MOST_DIAGNOSIS = 200
+"""Characters by which failures are counted as the same."""
+_NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
 
 
 def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]:
@@ -52,40 +51,40 @@ def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]
     if len(paths) > MOST_RUNS:
         raise BadInput(f"{len(paths)} runs are too many for a page: name {MOST_RUNS} at most")
     share = PageShare().of(len(paths))
-    return tuple(_view(settings, read_overview(path, key), share) for path in paths)
+    return tuple(_view(settings, RunRecord.read(path, key), share) for path in paths)
 
 
-def _view(settings: Settings, overview: Overview, share: PageShare) -> RunView:
-    header, answer = overview.header, overview.answer
+def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
+    header, answer = run.header, run.answer
     task = _task(settings, header)
     serial = task.serial if task else ""
-    prompts = _prompts(overview, task)
-    shown = steps_shown(overview, serial, prompts, share)
-    best = None if overview.finished and answer is None else overview.best
+    prompts = _prompts(run, task)
+    shown = steps_shown(run, serial, prompts, share)
+    best = None if run.finished and answer is None else run.best
     judged = answer[1] if answer else None
     interval = judged.speedup_interval if judged else None
-    failures = overview.failures[:MOST_FAILURES]
+    failures = failure_rows(run)
     return RunView(
         title=_short(f"{header.problem}, {header.target}"),
-        file=overview.path.name,
-        state=run_state(overview),
-        headline=_short(_headline(overview)),
+        file=run.path.name,
+        state=run.state(),
+        headline=_short(_headline(run)),
         speedup=judged.speedup if judged else best.speedup if best else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         roofline=_roofline(judged),
         share=_share(judged),
         path=_short(report.path(best.path)) if best else "",
-        code=code_of(overview, best) if best else serial[:MOST_CHARACTERS],
-        notes=(*_notes(overview, serial, prompts), *shown.left_out),
-        rows=_rows(overview),
+        code=((best.code or "") if best else serial)[:MOST_CHARACTERS],
+        notes=(*_notes(run, serial, prompts), *shown.left_out),
+        rows=_rows(run),
         machine=_machine(header, judged),
-        failures=tuple(_failure(one) for one in failures),
-        more_failures=len(overview.failures) - len(failures),
-        bests=tuple(map(_dot, _thinned(overview.bests, share.dots // 4))),
-        dots=tuple(map(_dot, _thinned(overview.steps, share.dots))),
+        failures=failures[:MOST_FAILURES],
+        more_failures=len(failures[MOST_FAILURES:]),
+        bests=tuple(map(_dot, _thinned(run.bests, share.dots // 4))),
+        dots=tuple(map(_dot, _thinned(run.steps, share.dots))),
         nodes=shown.nodes,
-        commands=tuple(_commands(overview)),
+        commands=tuple(_commands(run)),
         system=next((one.system for one in prompts.values()), ""),
         settings=_settings(header),
     )
@@ -101,37 +100,37 @@ def _task(settings: Settings, header: RunHeader) -> Task | None:
     return task if code_hash(task.serial) == header.serial else None
 
 
-def _prompts(overview: Overview, task: Task | None) -> Mapping[PromptKey, Prompt]:
+def _prompts(run: RunRecord, task: Task | None) -> Mapping[PromptKey, Prompt]:
     """What the model was asked: made anew, as a trace does not keep it; none where that fails."""
-    same = overview.header.prompts == prompts_id()
-    if task is None or not same or not overview.ours or overview.size > REPLAYED:
+    same = run.header.prompts == prompts_id()
+    if task is None or not same or not run.ours or run.size > REPLAYED:
         return {}
-    return prompts_again(read(overview.path), overview.header, task)
+    return prompts_again(read(run.path), run.header, task)
 
 
-def _headline(overview: Overview) -> str:
-    if overview.finished:
-        return report.headline(overview.summary())
-    what = f"{overview.header.problem} ({overview.header.target})"
-    if not overview.bests:
+def _headline(run: RunRecord) -> str:
+    if run.finished:
+        return report.headline(run.summary())
+    what = f"{run.header.problem} ({run.header.target})"
+    if not run.bests:
         return f"{what}: nothing faster than the serial code so far"
-    best = report.times(overview.bests[-1].speedup or 0)
+    best = report.times(run.bests[-1].step.speedup or 0)
     return f"{what}: {best} so far, not yet measured again"
 
 
-def _notes(overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt]) -> Iterator[str]:
+def _notes(run: RunRecord, serial: str, prompts: Mapping[PromptKey, Prompt]) -> Iterator[str]:
     """What a reader must know before believing the figures."""
-    header = overview.header
+    header = run.header
     asked = ModelSpec.traced(header.model)
-    if not overview.ours:
+    if not run.ours:
         yield (
             "another installation wrote this trace, or one of its lines was changed: the figures"
             " are what it claims; regraph learn judges its codes again"
         )
-    state = run_state(overview)
+    state = run.state()
     if state == "not finished":
         yield "the search was stopped before its end: regraph optimize --resume goes on with it"
-    if overview.torn and state != "running":
+    if run.torn and state != "running":
         yield "the last line of the trace is incomplete and was left out"
     if asked is not None and asked.is_recorded:
         yield "the answers of the model were recorded before; compiler, checks and clock are real"
@@ -144,7 +143,7 @@ def _notes(overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt])
             f"the serial code of {header.problem} is not here, or is another one by now: the first"
             " steps are shown without their difference to it"
         )
-    if not prompts and overview.replies:
+    if not prompts and run.replies:
         yield (
             "what the model was asked is not shown: it is made anew from a trace that this"
             f" installation wrote, of at most {REPLAYED // 10**6} MB, with the same problem and the"
@@ -152,8 +151,8 @@ def _notes(overview: Overview, serial: str, prompts: Mapping[PromptKey, Prompt])
         )
 
 
-def _rows(overview: Overview) -> dict[str, str]:
-    summary = overview.summary()
+def _rows(run: RunRecord) -> dict[str, str]:
+    summary = run.summary()
     rows = report.run_rows(summary, walks=kind_of(summary.method).walks)
     elsewhere = {"path", "device", "failures"}
     return _facts({name: said for name, said in rows.items() if name not in elsewhere})
@@ -185,9 +184,9 @@ def _settings(header: RunHeader) -> dict[str, str]:
     return _facts(head | {name: str(said) for name, said in (own | prompting).items()})
 
 
-def _commands(overview: Overview) -> Iterator[str]:
+def _commands(run: RunRecord) -> Iterator[str]:
     """What to type to search again, to judge the answer again, to take it home."""
-    header = overview.header
+    header = run.header
     model = ModelSpec.traced(header.model)
     options = {
         "--target": header.target,
@@ -201,10 +200,10 @@ def _commands(overview: Overview) -> Iterator[str]:
     for name, value in options.items():
         words += [name, value] if value else []
     yield shlex.join(words)
-    code = overview.path.with_suffix(TARGETS[header.target].suffix).name
+    code = run.path.with_suffix(TARGETS[header.target].suffix).name
     yield shlex.join(["regraph", "evaluate", header.problem, code, "--target", header.target])
-    if overview.answer is not None:
-        yield shlex.join(["regraph", "apply", overview.path.stem])
+    if run.answer is not None:
+        yield shlex.join(["regraph", "apply", run.path.stem])
 
 
 def _roofline(judged: EvalReport | None) -> str:
@@ -216,13 +215,31 @@ def _share(judged: EvalReport | None) -> float | None:
     return None if roof is None else min(1.0, roof.share)
 
 
-def _failure(one: FailureCount) -> FailureRow:
-    technique = one.technique.partition("/")[2].replace("-", " ")
-    return FailureRow(one.count, report.ended(one.outcome), one.diagnosis, technique)
+def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
+    """How steps failed, whatever the numbers in their diagnoses: most first, of equals the latest.
+
+    A way is told by its latest diagnosis, and by the technique that it happened to most.
+    """
+    ways: dict[tuple[Outcome, str], list[tuple[str, str]]] = {}
+    for step in (one.step for one in run.steps):
+        harmless = (None, Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
+        if step.outcome in harmless or step.speedup is not None:
+            continue
+        said = step.diagnosis.partition("\n")[0][:MOST_DIAGNOSIS]
+        way = step.outcome, _NUMBER.sub("0", said)
+        ways[way] = ways.pop(way, [])  # at the end: the latest
+        ways[way].append((said, step.technique or ""))
+    rows = []
+    for (outcome, _), steps in sorted(reversed(ways.items()), key=lambda one: -len(one[1])):
+        technique = Counter(technique for _, technique in steps).most_common(1)[0][0]
+        words = technique.partition("/")[2].replace("-", " ")
+        rows.append(FailureRow(len(steps), report.ended(outcome), steps[-1][0], words))
+    return tuple(rows)
 
 
-def _dot(step: TracedStep) -> Dot:
-    return Dot(step.call, step.at, step.speedup, step.name, report.ended(step.outcome))
+def _dot(one: TracedStep) -> Dot:
+    ended = report.ended(one.step.outcome) if one.step.outcome else ""
+    return Dot(one.call, one.at, one.step.speedup, step_name(one.step), ended)
 
 
 def _thinned(steps: Sequence[TracedStep], most: int) -> Sequence[TracedStep]:

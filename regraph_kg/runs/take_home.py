@@ -12,15 +12,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regraph_kg import report
+from regraph_kg import locks, report
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.models.run import StepRecord
 from regraph_kg.models.target import TARGETS
 from regraph_kg.models.text import plain
 from regraph_kg.remedies import PACKAGE
 from regraph_kg.runs.home_changes import HomeChange, content_of
-from regraph_kg.runs.overview import Overview, TracedStep, being_written
-from regraph_kg.runs.steps_shown import whole_code_of
+from regraph_kg.search.run_record import RunRecord
 
 if TYPE_CHECKING:  # numpy comes with it
     from regraph_kg.evaluation.problem.home import Home
@@ -37,28 +37,28 @@ _MARK = "// regraph: "
 class RunAnswer:
     """The answer of a run, its verdict, and its code without what cannot be seen."""
 
-    overview: Overview
-    step: TracedStep
+    run: RunRecord
+    step: StepRecord
     verdict: EvalReport
     code: str
 
 
-def found_code(overview: Overview) -> RunAnswer:
+def found_code(run: RunRecord) -> RunAnswer:
     """Raise `BadInput` where a run has no answer that can be trusted here."""
-    path = overview.path
-    if not overview.ours:
+    path = run.path
+    if not run.ours:
         raise BadInput(
             f"{path}: not written by this installation, so that its times are not believed; judge"
             f" its code here: regraph runs show {path} --code, then regraph evaluate"
         )
-    if being_written(path):
+    if locks.is_held(path):
         raise BadInput(f"{path}: its search goes on; wait for its end, or stop it")
-    if not overview.finished:
+    if not run.finished:
         raise BadInput(f"{path}: it has not ended; go on with regraph optimize --resume {path}")
-    if overview.answer is None:
+    if run.answer is None:
         raise BadInput(f"{path}: it found nothing that is surely faster than the serial code")
-    step, verdict = overview.answer
-    return RunAnswer(overview, step, verdict, plain(whole_code_of(overview, step)))
+    step, verdict = run.answer
+    return RunAnswer(run, step, verdict, plain(step.code or ""))
 
 
 def brought_home(
@@ -71,7 +71,7 @@ def brought_home(
         gone = "is no longer there" if content is None else "has changed since its problem was made"
         raise BadInput(f"{path}: {gone}; make the problem anew (regraph problem new), or --to FILE")
     comment = told(found, problem, home)
-    own = _beside(path, home.entry, TARGETS[found.overview.header.target].suffix)
+    own = _beside(path, home.entry, TARGETS[found.run.header.target].suffix)
     text = f"{comment}\n{_housed(found.code, home.entry)}"
     return [
         HomeChange(path, content, _called(content, home, own.name)),
@@ -162,10 +162,10 @@ def _speed(verdict: EvalReport) -> str:
 
 
 def _found_by(found: RunAnswer) -> str:
-    header = found.overview.header
+    header = found.run.header
     return (
         f"found by {PACKAGE} {version(PACKAGE)}, {header.created[:10]}, {header.model}, run"
-        f" {found.overview.path.name}; path: {report.path(found.step.path) or 'none'}"
+        f" {found.run.path.name}; path: {report.path(found.step.path) or 'none'}"
     )
 
 

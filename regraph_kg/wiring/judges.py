@@ -11,7 +11,7 @@ from regraph_kg.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
-    from regraph_kg.evaluation.hosts.pool import JudgePool
+    from regraph_kg.evaluation.evaluator import Evaluator
     from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
 
 
@@ -39,7 +39,7 @@ def open_judges(
     target: Target,
     parallel: int,
     grade: Literal["screening", "full"] = "screening",
-) -> "Iterator[tuple[Judge | RayJudges | JudgePool, int]]":
+) -> "Iterator[tuple[Evaluator, int]]":
     """Who judges for a search, and how many candidates it takes: the cluster, or this machine.
 
     On this machine it is a pool, so that what judging needs (a problem's arrays several times) is

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import platformdirs
 
+from regraph_kg import regular
 from regraph_kg.errors import ToolError
 from regraph_kg.settings import Settings
 
@@ -66,7 +67,7 @@ def _make(file: Path) -> None:
 
 
 def _read(file: Path) -> bytes:
-    with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as opened:
+    with open(file, "rb", opener=regular.opener) as opened:
         found, key = os.fstat(opened.fileno()), opened.read(BYTES + 1)
     if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
         raise ToolError(f"{file}: others may read or own it; chmod 600 it, or delete it")

@@ -1,6 +1,6 @@
 """What a search needs: problem, judge, model, graph; what several share, and what a dry one has."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,12 +16,9 @@ from regraph_kg.wiring.problems import check_problem, find_problem, task_of
 from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:
-    from regraph_kg.evaluation.evaluate import Judge
-    from regraph_kg.evaluation.hosts.pool import JudgePool
-    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
+    from regraph_kg.evaluation.evaluator import Evaluator
     from regraph_kg.evaluation.problem.problem import AnyProblem
     from regraph_kg.llm.model import LanguageModel
-    from regraph_kg.models.evaluation import Candidate, EvalReport
     from regraph_kg.models.port import Port
     from regraph_kg.models.prompt import Prompt, Reply
     from regraph_kg.models.run import RunHeader, SearchChoice, Task
@@ -70,9 +67,8 @@ def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSear
         staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
         judging = stack.enter_context(_judging(settings, choice))
         stack.callback(model.close)
-        bench = _bench(judging, choice, problem)
-        dry = stack.enter_context(_reading(settings, choice, problem, bench, model))
-        executor = _executor(dry.world, choice, bench.judges, staff)
+        dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
+        executor = _executor(dry.world, choice, judging.judges, staff)
         key = trace_key(settings)
         yield OpenSearch(dry.task, dry.header, dry.world, model, executor, key)
 
@@ -117,11 +113,11 @@ class OpenSearches:
         model = model or self.model
         if model is None:
             model = language_model(settings, choice.model, problem.name, choice.target)
-        bench = _bench(self._judging, choice, problem)
+        judging = self._judging
         with ExitStack() as stack:
-            dry = stack.enter_context(_reading(settings, choice, problem, bench, model))
+            dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
             ours = shared(dry.world, self._callers, self._judges)
-            executor = _executor(ours, choice, bench.judges, stack)
+            executor = _executor(ours, choice, judging.judges, stack)
             yield OpenSearch(dry.task, dry.header, ours, model, executor, trace_key(settings))
 
     def finish(self, then: str) -> None:
@@ -157,7 +153,7 @@ def _reading(
     settings: Settings,
     choice: "SearchChoice",
     problem: "AnyProblem",
-    bench: "_Bench",
+    judging: "_Judging",
     model: "LanguageModel | None",
 ) -> Iterator[DrySearch]:
     """A search's task, header and world; the graph is opened when first read."""
@@ -167,11 +163,13 @@ def _reading(
     from regraph_kg.search.world import World  # noqa: PLC0415
 
     task = task_of(problem, choice.target)
-    task = replace(task, ports=tuple(one for one in task.ports if bench.judges_port(one)))
-    header = _header(choice, task, str(choice.model) if model is None else model.name, bench)
+    task = replace(task, ports=tuple(one for one in task.ports if judging.judges_port(one)))
+    judge, own = judging.judge, getattr(problem, "toolchain", "") * judging.live
+    toolchain = own or judge.toolchain(choice.target)
+    header = _header(choice, task, model.name if model else str(choice.model), judging, toolchain)
     reader = GraphReader(
         partial(open_store, settings, retry_seconds=2.0),
-        bench.device,
+        header.device,
         header.excluded,
         partial(embedder, settings),
         patience=settings.patience_seconds,
@@ -182,8 +180,8 @@ def _reading(
         nearest=partial(reader.nearest, k=choice.prompting.examples, target=choice.target),
         failures=reader.failures,
         complete=_refuse if model is None else partial(_answer, model),
-        evaluate=bench.evaluate,
-        evaluate_final=bench.evaluate_final,
+        evaluate=lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
+        evaluate_final=lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
         free=partial(reader.free, header.model, choice.target),
         pooled=partial(reader.pooled, choice.target),
     )
@@ -217,19 +215,20 @@ def _answer(model: "LanguageModel", prompt: "Prompt") -> "Reply":
 
 
 @dataclass(frozen=True, slots=True)
-class _Bench:
-    """A judge bound to one problem and target."""
+class _Judging:
+    """Who judges, whatever the problem."""
 
-    name: str
-    device: str
-    toolchain: str
-    machine: str
-    evaluate: "Callable[[Candidate, float | None], EvalReport]"
-    evaluate_final: "Callable[[Candidate], EvalReport]"
+    judge: "Evaluator"
     judges: int = 1
-    """Evaluations that it does at once."""
+    """Evaluations that are done at once."""
+    name: str = "live"
     recorded: frozenset[str] | None = None
     """Hashes of the codes whose verdicts are replayed; None: any code is judged."""
+
+    @property
+    def live(self) -> bool:
+        """Whether code is judged here and now."""
+        return self.recorded is None
 
     def judges_port(self, port: "Port") -> bool:
         """Whether it has a verdict on where a search would start."""
@@ -240,79 +239,67 @@ class _Bench:
         return self.recorded is None or port.function != LAUNCH or code_hash(code) in self.recorded
 
 
-@dataclass(frozen=True, slots=True)
-class _Judging:
-    """Who judges, whatever the problem; None: the verdicts of a trace are replayed."""
-
-    judge: "Judge | RayJudges | JudgePool | None"
-    judges: int
-
-
 @contextmanager
 def _judging(
     settings: Settings, choice: "SearchChoice", *, several: bool = False
 ) -> Iterator[_Judging]:
-    """Judges of this machine or of a cluster; nobody where verdicts are replayed."""
+    """Judges of this machine or of a cluster, or the verdicts of the trace `choice.judge`."""
     if choice.judge is not None:
-        yield _Judging(None, 1)
+        yield _replayed(choice.judge)
         return
     at_once = max(2, choice.parallel) if several else 1 if _alone(choice) else choice.parallel
     with open_judges(settings, choice.target, at_once) as (judge, judges):
         yield _Judging(judge, judges)
 
 
-def _bench(judging: _Judging, choice: "SearchChoice", problem: "AnyProblem") -> _Bench:
-    """A live judge, or the verdicts of the trace `choice.judge`."""
-    judge = judging.judge
-    if judge is None:
-        assert choice.judge is not None
-        return _recorded_bench(choice.judge)
-    return _Bench(
-        "live",
-        judge.device(choice.target),
-        getattr(problem, "toolchain", "") or judge.toolchain(choice.target),
-        judge.hardware(choice.target),
-        lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
-        lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
-        judging.judges,
-    )
+def _replayed(trace: Path) -> _Judging:
+    from regraph_kg.search.recorded_judge import RecordedJudge  # noqa: PLC0415
+
+    judge = RecordedJudge(trace)
+    return _Judging(judge, name=judge.name, recorded=judge.known)
 
 
-def _nobody(settings: Settings, choice: "SearchChoice") -> _Bench:
-    """A bench that judges nothing; it only knows the device, if this machine has it."""
+def _nobody(settings: Settings, choice: "SearchChoice") -> _Judging:
+    """Who judges nothing, and only knows the device, if this machine has it."""
     if choice.judge is not None:
-        return _recorded_bench(choice.judge)
+        return _replayed(choice.judge)
     device = toolchain = machine = ""
     with suppress(ToolError), open_judge(settings) as judge:
         device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
         machine = judge.hardware(choice.target)
-    return _Bench("live", device, toolchain, machine, _refuse, _refuse)
+    return _Judging(_NoJudge(device, toolchain, machine))
+
+
+class _NoJudge:
+    """What a judge of this machine would say of itself."""
+
+    def __init__(self, *said: str) -> None:
+        self._device, self._toolchain, self._machine = said
+
+    def evaluate(self, *_: object, **__: object) -> NoReturn:
+        """Nobody is asked."""
+        _refuse()
+
+    def device(self, _: str) -> str:
+        """As `Evaluator`, like the others."""
+        return self._device
+
+    def toolchain(self, _: str) -> str:
+        """Compilers and flags."""
+        return self._toolchain
+
+    def hardware(self, _: str) -> str:
+        """In a line."""
+        return self._machine
 
 
 def _refuse(*_: object) -> NoReturn:
     raise AssertionError("a dry search asks no model and no judge")
 
 
-def _recorded_bench(recorded: Path) -> _Bench:
-    import hashlib  # noqa: PLC0415
-
-    from regraph_kg.search.trace import RecordedEvaluator  # noqa: PLC0415
-    from regraph_kg.search.trace_lines import read_header  # noqa: PLC0415
-
-    head = read_header(recorded)
-    verdicts = RecordedEvaluator(recorded, "report")
-    return _Bench(
-        f"recorded:{hashlib.sha256(recorded.read_bytes()).hexdigest()[:12]}",
-        head.device,
-        head.toolchain,
-        head.machine,
-        verdicts,
-        RecordedEvaluator(recorded, "final"),
-        recorded=verdicts.known,
-    )
-
-
-def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> "RunHeader":
+def _header(
+    choice: "SearchChoice", task: "Task", model: str, judging: _Judging, toolchain: str
+) -> "RunHeader":
     from datetime import UTC, datetime  # noqa: PLC0415
     from importlib.metadata import version  # noqa: PLC0415
 
@@ -333,12 +320,12 @@ def _header(choice: "SearchChoice", task: "Task", model: str, bench: _Bench) -> 
         final=choice.final,
         seed=choice.seed,
         model=model,
-        judge=bench.name,
-        device=bench.device,
-        toolchain=bench.toolchain,
+        judge=judging.name,
+        device=judging.judge.device(choice.target),
+        toolchain=toolchain,
         prompts=prompts_id(),
         excluded=None if choice.include_own else task.problem,
-        machine=bench.machine,
+        machine=judging.judge.hardware(choice.target),
         guarantee=task.guarantee,
         graph=choice.graph,
     )

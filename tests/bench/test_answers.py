@@ -9,6 +9,7 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.search.methods.standard import StandardSettings
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, SERIAL, TASK, Toy, code, fenced, header, traced
 
@@ -52,7 +53,7 @@ def answers_to(
     head = header(budget=len(said), settings=StandardSettings(), **more)
     with Trace.create(folder, head, SEAL) as trace:
         traced(Cut({}, script), trace, head)
-        return read_answers(trace.path, task)
+        return read_answers(RunRecord.read(trace.path), task)
 
 
 def test_each_answer_is_of_its_kind(tmp_path: Path) -> None:

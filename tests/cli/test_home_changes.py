@@ -141,17 +141,6 @@ def test_a_strangers_record_takes_nothing_back(tmp_path: Path) -> None:
     assert (tmp_path / "other").exists()
 
 
-def test_nothing_is_written_through_a_link_in_the_place_of_the_draft(tmp_path: Path) -> None:
-    made, record = changes(tmp_path), tmp_path / "run.applied.json"
-    other = tmp_path / "other"
-    other.write_text("kept")
-    (tmp_path / ".a.cpp.regraph").symlink_to(other)
-    write(made, record, SEAL)
-    assert other.read_text() == "kept"
-    assert held(made) == [one.after for one in made]
-    assert not made[0].path.is_symlink()
-
-
 def test_a_record_that_is_no_file_is_not_waited_for_and_a_deep_one_is_bad_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

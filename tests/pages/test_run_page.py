@@ -14,7 +14,7 @@ from regraph_kg.runs import run_page
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
-from tests.pages.test_overview import long_run
+from tests.pages.test_steps_shown import long_run
 from tests.pages.traces import HOSTILE, hostile, record, searched, step
 from tests.search.recorded_run import HEADER, still, toy
 from tests.search.toy import SEAL, TASK, header

@@ -6,7 +6,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
 from regraph_kg.search.effects import Evaluate, ModelRequest
-from regraph_kg.search.trace import _HEADER, Trace
+from regraph_kg.search.trace import Trace
 from tests.search.recorded_run import HEADER, still, toy
 from tests.search.toy import SEAL, Run, header, judge, traced
 
@@ -67,7 +67,7 @@ def hostile(folder: Path) -> Path:
         name = trace.path
     name.unlink()
     with Trace(name, name.open("xb", buffering=0), SEAL, still) as trace:
-        trace._append("header", "", _HEADER, head)
+        trace._append("header", "", head)
         for one in (right, wrong):
             key = PromptKey(problem="toy", target="openmp", path=one.path)
             asked = ModelRequest(Prompt(key=key, system="", user=""))

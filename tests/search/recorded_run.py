@@ -1,10 +1,11 @@
 """One search that the trace tests run again and again: its graph, model, header and verdicts."""
 
 import time
+from functools import partial
 from pathlib import Path
 
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.trace import RecordedEvaluator
+from regraph_kg.search.recorded_judge import RecordedJudge
 from tests.search.toy import Graph, Toy, header, noisy_script
 
 GRAPH: Graph = {
@@ -25,12 +26,9 @@ def toy() -> Toy:
 def recorded_toy(whole: Path, pause: float = 0.0) -> Toy:
     """The same with the verdicts of the trace `whole`, and a model that takes `pause` seconds."""
     script = noisy_script(11, holes=0.1)
-    slow = Toy(
-        GRAPH,
-        lambda key: (time.sleep(pause), script(key))[1],
-        RecordedEvaluator(whole, "report"),
-    )
-    slow.final = RecordedEvaluator(whole, "final")  # type: ignore[method-assign]
+    judge = RecordedJudge(whole)
+    slow = Toy(GRAPH, lambda key: (time.sleep(pause), script(key))[1], judge.evaluate)
+    slow.final = partial(judge.evaluate, grade="full")  # type: ignore[method-assign]
     return slow
 
 

@@ -15,7 +15,8 @@ from regraph_kg.models.run import RunHeader
 from regraph_kg.search.effects import Evaluate, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of, method_names
-from regraph_kg.search.trace import Trace, read
+from regraph_kg.search.trace import Trace
+from regraph_kg.search.trace_lines import read
 from regraph_kg.wiring import DrySearch
 from tests.search.test_choice import chosen
 from tests.search.test_optimize import Lab, grown, lab
@@ -229,7 +230,7 @@ def test_time_is_that_of_calls_in_their_slots_and_of_the_judge(
 def test_the_time_is_told_after_a_search_with_the_same_model(grown: Lab) -> None:
     assert grown.optimize().code == 0
     (trace,) = grown.traces()
-    finals = [line for line in read(trace).lines if line.event == "final"]
+    finals = [line for line in read(trace) if line.event == "final"]
     assert finals
     (told,) = json.loads(grown.run("optimize", "scale", "--dry-run", "--json").out)
     assert told["known"]["traces"] == 1

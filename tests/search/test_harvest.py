@@ -14,10 +14,12 @@ from regraph_kg.errors import BadInput
 from regraph_kg.ingest.plan import plan
 from regraph_kg.models.evaluation import EvalReport, Interval, Outcome, Timing, code_hash
 from regraph_kg.models.graph import Relabelled
+from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.search.harvest import UNASKED, Harvest, Run, harvest, read_run, refuse
+from regraph_kg.search.harvest import UNASKED, Harvest, harvest, refuse
 from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, SERIAL, Toy, header, noisy_script, traced
 
@@ -64,7 +66,18 @@ def step(path: str, speedup: float | None = 2.0, **fields: object) -> StepRecord
     return StepRecord.model_validate(usual | fields)
 
 
-def run(*steps: StepRecord, reports: Sequence[EvalReport] = (), **fields: object) -> Run:
+def said(texts: dict[str, str]) -> tuple[tuple[PromptKey, Reply], ...]:
+    """Answers for steps, by their paths."""
+    return tuple(
+        (
+            PromptKey(problem="toy", target="openmp", path=step(path).path),
+            Reply(text=text, finish="stop"),
+        )
+        for path, text in texts.items()
+    )
+
+
+def run(*steps: StepRecord, reports: Sequence[EvalReport] = (), **fields: object) -> RunRecord:
     records = tuple(
         SimulationRecord(
             iteration=number,
@@ -84,10 +97,9 @@ def run(*steps: StepRecord, reports: Sequence[EvalReport] = (), **fields: object
         "records": records,
         "reports": known | {one.code_hash: one for one in reports},
         "finals": {},
-        "reasonings": {},
         "ended": True,
     }
-    return Run(**usual | fields)  # type: ignore[arg-type]
+    return RunRecord(**usual | fields)  # type: ignore[arg-type]
 
 
 def taught(*steps: StepRecord, **fields: object) -> Harvest:
@@ -203,7 +215,7 @@ def _sum(found: Harvest) -> int:
 
 
 def test_a_trajectory_says_from_which_run_and_model_it_is() -> None:
-    (one,) = taught(step("a"), reasonings={code_hash("int a;"): "Because."}).trajectories
+    (one,) = taught(step("a"), replies=said({"a": "Because."})).trajectories
     assert (one.source.model, one.source.run) == ("small@sha256:1", "run 1")
     assert (one.source.learned, one.source.learner) == (True, "small@sha256:1")
     assert (one.source.created, one.source.prompt_hash) == (HEADER.created, HEADER.prompts)
@@ -235,7 +247,7 @@ def test_a_step_that_is_known_to_have_done_another_technique_counts_for_that_one
         step("a c"),
         step("a c d", applied="other", did="openmp/e"),
         step("a f", None),
-        reasonings={code_hash("int a;"): "I do a.", code_hash("int a_c;"): "I do c."},
+        replies=said({"a": "I do a.", "a c": "I do c."}),
     )
     assert paths(found) == ["b c e"]
     assert tries(found) == {"start b": (1, 1), "b c": (1, 1), "c e": (1, 1), "b f": (1, 0)}
@@ -335,7 +347,7 @@ def test_a_whole_run_counts_every_sample_once(method: str, tmp_path: Path) -> No
     head = header(60, excluded="toy", model="small@1", settings=settings)
     with Trace.create(tmp_path, head, SEAL) as trace:
         done = traced(Toy(graph, noisy_script(1)), trace, head)
-    found = read_run(trace.path)
+    found = RunRecord.read(trace.path)
     assert (found.header, found.records, found.ended) == (head, done.records, True)
     expected: dict[str, tuple[int, int]] = {}
     for record in done.records:
@@ -358,12 +370,12 @@ def test_a_trace_without_the_latest_fields_is_read_and_stays_the_same_run(tmp_pa
         done = traced(Toy({"start": ["a"], "a": ["a"]}, noisy_script(1)), trace, head)
     old = tmp_path / "old.jsonl"
     old.write_bytes(without_later_fields(trace.path.read_bytes()))
-    found = read_run(old, SEAL)
+    found = RunRecord.read(old, SEAL)
     was = head.model_copy(update={"schema_version": 2})
     assert (found.header, found.records, found.ours) == (was, done.records, False)
     as_it_was = was.model_dump_json().replace(',"verdict":"markers"', "")
     assert found.id.endswith(f" {code_hash(as_it_was)[7:19]}")
-    assert read_run(trace.path, SEAL).ours
+    assert RunRecord.read(trace.path, SEAL).ours
 
 
 def without_later_fields(content: bytes) -> bytes:
@@ -383,5 +395,5 @@ def test_a_run_is_the_same_run_wherever_its_file_lies(tmp_path: Path) -> None:
     with Trace.create(tmp_path, HEADER, SEAL) as trace:
         content = trace.path.read_bytes()
     (tmp_path / "renamed.jsonl").write_bytes(content)
-    assert read_run(tmp_path / "renamed.jsonl") == read_run(trace.path)
-    assert not read_run(trace.path).ended
+    assert RunRecord.read(tmp_path / "renamed.jsonl") == RunRecord.read(trace.path)
+    assert not RunRecord.read(trace.path).ended

@@ -218,7 +218,7 @@ def test_examples_may_be_those_nearest_to_the_code(grown: Lab, preset: str) -> N
     for path in grown.traces():
         header = read_header(path)
         assert header.prompting.retrieval == "near"
-        read_examples = [line for line in read(path).lines if line.event == "examples"]
+        read_examples = [line for line in read(path) if line.event == "examples"]
         codes = {line.key.split()[-1] for line in read_examples}
         assert len(codes) > 1
         assert all(len(line.key.split()) == 3 for line in read_examples)

@@ -4,6 +4,7 @@ from regraph_kg.models.evaluation import Outcome, code_hash
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import Cost, StepRecord
 from regraph_kg.search.reasonings import reasonings
+from tests.search.test_harvest import run
 from tests.search.toy import header
 
 
@@ -28,10 +29,8 @@ def test_reasoning_is_what_stands_beside_the_code_of_the_answer_that_a_step_is_o
     )
     text = "First\n I split.\n```cpp\nint a;\n```\nDone."
     other = key.model_copy(update={"repair": 0})
-    replies = {
-        key.model_dump_json(): Reply(text=text, finish="stop"),
-        other.model_dump_json(): Reply(text="```\nint a;\n```", finish="stop"),
-    }
-    said = reasonings(head, replies, [one, one.model_copy(update={"code": None})])
-    assert said == {code_hash("#include <x>\nint a;"): "First I split. Done."}
-    assert reasonings(head, {}, [one]) == {}
+    reply = Reply(text=text, finish="stop")
+    replies = ((other, Reply(text="```\nint a;\n```", finish="stop")), (key, reply))
+    found = run(one, one.model_copy(update={"code": None}), header=head, replies=replies)
+    assert reasonings(found) == {code_hash("#include <x>\nint a;"): "First I split. Done."}
+    assert reasonings(run(one, header=head)) == {}

@@ -19,7 +19,8 @@ from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
 from regraph_kg.search.methods.mcgs_paper import PaperSettings
 from regraph_kg.search.methods.regrapht import ReGraphTSettings
 from regraph_kg.search.run import begin
-from regraph_kg.search.trace import Trace, read
+from regraph_kg.search.trace import Trace
+from regraph_kg.search.trace_lines import read
 from tests.search.recorded_run import still
 from tests.search.test_many_searches import AnyOrder, judged
 from tests.search.toy import SEAL, TASK, Graph, Script, Toy, code, fenced, header, names, traced
@@ -296,7 +297,7 @@ def test_killed_anywhere_between_reply_and_verdict_it_ends_the_same(
     head = header(15, prompting=MODEL, parallel=parallel)
     with Trace.create(tmp_path, head, SEAL, still) as trace:
         finished = traced(Toy(WIDE, chancy), trace, head)
-    events = [(line.event, '"ask":"verdict"' in line.key) for line in read(trace.path).lines]
+    events = [(line.event, '"ask":"verdict"' in line.key) for line in read(trace.path)]
     assert events.count(("reply", True)) > 5
     applied = {(step.applied, step.did) for one in finished.records for step in one.steps}
     assert {("other", SIMD), ("other", FOR), ("asked", None), ("nothing", None)} <= applied

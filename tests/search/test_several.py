@@ -243,7 +243,7 @@ def test_a_process_that_was_killed_left_whole_traces(two: Lab) -> None:
     running.communicate(timeout=60)
     for problem, code in (("scale", 0), ("twice", 1)):
         trace = trace_of(two, problem)
-        assert read(trace).lines
+        assert read(trace)
         words = ("optimize", problem, "--resume", str(trace), "--judge", two.verdicts)
         assert two.run(*words).code == code
 
@@ -253,7 +253,7 @@ def test_a_process_that_was_killed_left_whole_traces(two: Lab) -> None:
 
 def live(lab: Lab) -> None:
     """From here on the lab's answers and verdicts pass for those of a live model and judge."""
-    bench, answers = searches._recorded_bench, ScriptedModel.read
+    bench, answers = searches._replayed, ScriptedModel.read
     (lab.folder / "corpus" / "techniques.json").write_text("[]")
 
     def read_answers(folder: Path, problem: str, target: Target) -> ScriptedModel:
@@ -261,7 +261,7 @@ def live(lab: Lab) -> None:
         model.name = "ollama:tiny@abc"
         return model
 
-    lab.patch.setattr(searches, "_recorded_bench", lambda path: replace(bench(path), name="live"))
+    lab.patch.setattr(searches, "_replayed", lambda path: replace(bench(path), name="live"))
     lab.patch.setattr(ScriptedModel, "read", read_answers)
 
 

@@ -18,10 +18,10 @@ from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.context import Iteration
-from regraph_kg.search.harvest import read_run
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.standard import StandardSettings
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.stopping import GAIN, PROMISE, Patience
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.trace_lines import read
@@ -206,13 +206,13 @@ def test_the_same_answers_end_at_the_same_call_and_a_more_patient_resume_goes_on
         went_on = traced(toy(), trace, endless)
     assert went_on.records[: len(first.records)] == first.records
     assert went_on.summary.cost.calls > first.summary.cost.calls
-    stops = [line.value for line in read(trace.path).lines if line.event == "stop"]
+    stops = [line.value for line in read(trace.path) if line.event == "stop"]
     assert stops == ["patience", went_on.summary.stopped]
-    assert read_run(trace.path).ended
+    assert RunRecord.read(trace.path).ended
     whole = trace.path.read_bytes()
     after = whole.index(b'{"event":"reply"', len(written))
     trace.path.write_bytes(whole[: whole.index(b"\n", after) + 1])
-    assert not read_run(trace.path).ended
+    assert not RunRecord.read(trace.path).ended
 
 
 @pytest.mark.parametrize(

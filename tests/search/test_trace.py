@@ -15,10 +15,19 @@ import pytest
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.method import SearchLimits
+from regraph_kg.search import trace_lines
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.mcgs_paper import PaperSettings
-from regraph_kg.search.trace import RecordedEvaluator, Trace
-from regraph_kg.search.trace_lines import checksum, ending, mac_of, read, read_header
+from regraph_kg.search.recorded_judge import RecordedJudge
+from regraph_kg.search.trace import Trace
+from regraph_kg.search.trace_lines import (
+    TraceReader,
+    checksum,
+    ending,
+    mac_of,
+    read,
+    read_header,
+)
 from tests.search.recorded_run import HEADER, recorded_toy, still, toy
 from tests.search.toy import SEAL, Run, code, traced
 
@@ -34,7 +43,7 @@ def whole(tmp_path: Path) -> tuple[Path, Run]:
 
 def test_a_trace_holds_all_that_was_read_asked_and_learned(whole: tuple[Path, Run]) -> None:
     path, _ = whole
-    events = [line.event for line in read(path).lines]
+    events = [line.event for line in read(path)]
     assert events[0] == "header"
     assert set(events) == {
         *("header", "neighbours", "pooled", "examples", "failures"),
@@ -158,6 +167,13 @@ def forged(content: bytes, key: bytes | None, change: Callable[[bytes], bytes]) 
     return b"\n".join(lines) + b"\n"
 
 
+def seen(path: Path, key: bytes | None = None) -> TraceReader:
+    """The reader of a trace that was read to its end."""
+    reader = TraceReader(path, key)
+    assert list(reader)
+    return reader
+
+
 def faster(body: bytes) -> bytes:
     return body.replace(b'"reward":0.', b'"reward":9.')
 
@@ -168,8 +184,8 @@ def test_a_trace_of_others_is_read_but_not_resumed(
 ) -> None:
     path = tmp_path / "theirs.jsonl"
     path.write_bytes(forged(whole[0].read_bytes(), key, faster))
-    assert not read(path, SEAL).ours
-    assert len(read(path).lines) == len(read(whole[0]).lines)
+    assert not seen(path, SEAL).ours
+    assert len(read(path)) == len(read(whole[0]))
     with pytest.raises(BadInput, match="not written by this installation"):
         Trace.resume(path, HEADER, SEAL)
     assert path.read_bytes() == forged(whole[0].read_bytes(), key, faster)  # nothing was written
@@ -177,11 +193,11 @@ def test_a_trace_of_others_is_read_but_not_resumed(
 
 def test_a_trace_is_ours_whole_and_cut(whole: tuple[Path, Run], tmp_path: Path) -> None:
     content = whole[0].read_bytes()
-    assert read(whole[0], SEAL).ours
+    assert seen(whole[0], SEAL).ours
     part = tmp_path / "part.jsonl"
     part.write_bytes(content[: content.index(b"\n", 5000) + 7])
-    assert (read(part, SEAL).ours, read(part, SEAL).torn) == (True, True)
-    assert not read(whole[0]).ours  # nobody knows, without a key
+    assert (seen(part, SEAL).ours, seen(part, SEAL).torn) == (True, True)
+    assert not seen(whole[0]).ours  # nobody knows, without a key
 
 
 @pytest.mark.parametrize(
@@ -205,7 +221,7 @@ def test_lines_of_ours_in_another_order_are_not_ours(
         total = checksum(total, body)
         lines.append(body + ending(total, mac.decode()))
     path.write_bytes(b"\n".join(lines) + b"\n")
-    assert not read(path, SEAL).ours
+    assert not seen(path, SEAL).ours
 
 
 def test_nothing_is_said_behind_the_mac(whole: tuple[Path, Run], tmp_path: Path) -> None:
@@ -213,8 +229,16 @@ def test_nothing_is_said_behind_the_mac(whole: tuple[Path, Run], tmp_path: Path)
     path = tmp_path / "longer.jsonl"
     first, rest = whole[0].read_bytes().split(b"\n", 1)
     path.write_bytes(first[:-1] + b',"value":{}}\n' + rest)
-    assert read(path).lines[0].value == {}
-    assert not read(path, SEAL).ours
+    assert read(path)[0].value == {}
+    assert not seen(path, SEAL).ours
+
+
+def test_a_line_that_is_too_long_ends_the_reading(
+    whole: tuple[Path, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_lines, "LONGEST_LINE", 100)
+    with pytest.raises(BadInput, match=r"\.jsonl: a line is too long; give a trace as"):
+        read(whole[0])
 
 
 def test_a_trace_that_was_changed_is_noticed(whole: tuple[Path, Run]) -> None:
@@ -316,7 +340,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 def test_recorded_verdicts_of_unknown_code_are_our_failure(whole: tuple[Path, Run]) -> None:
     with pytest.raises(ToolError, match="no verdict for code sha256:"):
-        RecordedEvaluator(whole[0], "report")(Candidate("openmp", code(9.0)))
+        RecordedJudge(whole[0]).evaluate(Candidate("openmp", code(9.0)))
 
 
 def test_who_looks_whether_a_trace_is_written_does_not_keep_a_search_from_it(

@@ -22,6 +22,7 @@ from tests.requirement import require
 from ..conftest import HERE, scale_source
 
 ROOT = HERE.parents[1]
+DRAFT = ".0123.so.01234567.draft"
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -192,14 +193,14 @@ def test_what_killed_compilations_left_is_swept_after_an_hour(scratch: Path, cac
     for folder in (old, new, other):
         folder.mkdir()
         (folder / "candidate.cpp").touch()
-    (drafts / "tmpabcdefgh").touch()
+    (drafts / DRAFT).touch()
     long_ago = time.time() - 4000
-    for path in (old, other, drafts / "tmpabcdefgh"):
+    for path in (old, other, drafts / DRAFT):
         os.utime(path, (long_ago, long_ago))
     compiler(drafts)
     assert not old.exists()
     assert new.exists()
     assert other.exists()
-    assert not (drafts / "tmpabcdefgh").exists()
+    assert not (drafts / DRAFT).exists()
     shutil.rmtree(new)
     shutil.rmtree(other)

@@ -1,17 +1,18 @@
-"""A trace read line by line says of its run what the run itself said."""
+"""A trace says of its run what the run itself said; a page shows its steps."""
 
 import fcntl
-import tracemalloc
 from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter
 
+from regraph_kg import locks
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary
-from regraph_kg.runs.overview import Overview, being_written, read_overview
 from regraph_kg.runs.steps_shown import PageShare, steps_shown
+from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace import Trace
+from regraph_kg.search.trace_lines import VALUES, Event
 from tests.pages.traces import record, searched, step
 from tests.search.recorded_run import still
 from tests.search.toy import SEAL, SERIAL, Run, header
@@ -33,14 +34,14 @@ def long_run(folder: Path, steps: int, code: str = "int x;") -> Path:
 
 
 def told(summary: RunSummary) -> dict[str, object]:
-    """A summary without what is not in an overview: the answer's code, and judging's seconds."""
-    plain = summary.model_dump(exclude={"best_code", "active_seconds"})
+    """A summary without what is not in a trace: judging's seconds."""
+    plain = summary.model_dump(exclude={"active_seconds"})
     return plain | {"cost": summary.cost.model_dump(exclude={"judge_seconds"})}
 
 
-def test_an_overview_sums_a_run_up_as_the_search_did(whole: tuple[Path, Run]) -> None:
+def test_a_record_sums_a_run_up_as_the_search_did(whole: tuple[Path, Run]) -> None:
     path, run = whole
-    found = read_overview(path, SEAL)
+    found = RunRecord.read(path, SEAL)
     assert told(found.summary()) == told(run.summary)
     assert found.answer is not None
     assert found.answer[0].path == run.answer.path
@@ -49,7 +50,7 @@ def test_an_overview_sums_a_run_up_as_the_search_did(whole: tuple[Path, Run]) ->
 
 def test_each_step_stands_below_the_code_that_it_began_with(whole: tuple[Path, Run]) -> None:
     path, run = whole
-    shown = steps_shown(read_overview(path, SEAL), SERIAL, {}, PageShare())
+    shown = steps_shown(RunRecord.read(path, SEAL), SERIAL, {}, PageShare())
     codes = {one.path: one.code for record in run.records for one in record.steps if one.speedup}
     by_code = {node.code: node for node in shown.nodes}
     checked = 0
@@ -63,7 +64,7 @@ def test_each_step_stands_below_the_code_that_it_began_with(whole: tuple[Path, R
 
 
 def test_a_step_has_its_difference_and_what_the_model_said(whole: tuple[Path, Run]) -> None:
-    shown = steps_shown(read_overview(whole[0], SEAL), SERIAL, {}, PageShare())
+    shown = steps_shown(RunRecord.read(whole[0], SEAL), SERIAL, {}, PageShare())
     first = next(node for node in shown.nodes if node.parent == 0 and node.right)
     assert f"-{SERIAL}" in first.diff.splitlines()
     assert f"+{first.code.strip()}" in first.diff.splitlines()
@@ -76,12 +77,12 @@ def test_half_a_line_at_the_end_is_left_out(
 ) -> None:
     torn = tmp_path / "torn.jsonl"
     torn.write_bytes(whole[0].read_bytes()[:-cut])
-    found = read_overview(torn, SEAL)
+    found = RunRecord.read(torn, SEAL)
     assert (found.torn, found.finished) == (True, False)
 
 
 def test_a_strangers_trace_is_told_from_ours(whole: tuple[Path, Run]) -> None:
-    assert not read_overview(whole[0], bytes(32)).ours
+    assert not RunRecord.read(whole[0], bytes(32)).ours
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_what_is_no_trace_is_refused_in_a_line(tmp_path: Path, content: bytes, s
     path = tmp_path / "trace.jsonl"
     path.write_bytes(content)
     with pytest.raises(BadInput, match=said):
-        read_overview(path, SEAL)
+        RunRecord.read(path, SEAL)
 
 
 def test_a_changed_trace_is_refused_with_its_line(whole: tuple[Path, Run], tmp_path: Path) -> None:
@@ -105,45 +106,32 @@ def test_a_changed_trace_is_refused_with_its_line(whole: tuple[Path, Run], tmp_p
     path = tmp_path / "changed.jsonl"
     path.write_bytes(b"".join(lines))
     with pytest.raises(BadInput, match=r"changed\.jsonl:5: the trace was changed here"):
-        read_overview(path, SEAL)
+        RunRecord.read(path, SEAL)
 
 
 @pytest.mark.parametrize("event", ["record", "reply", "report", "stop"])
-def test_a_well_summed_line_that_no_search_writes_is_refused(tmp_path: Path, event: str) -> None:
-    with Trace.create(tmp_path, header(), SEAL, still) as trace:
-        trace._append(event, "{}", TypeAdapter(dict[str, int]), {"steps": 1})  # type: ignore[arg-type]
+def test_a_well_summed_line_that_no_search_writes_is_refused(
+    tmp_path: Path, event: Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Trace.create(tmp_path, header(), SEAL, still) as trace, monkeypatch.context() as patch:
+        patch.setitem(VALUES, event, TypeAdapter(dict[str, int]))
+        trace._append(event, "{}", {"steps": 1})
     with pytest.raises(BadInput, match=r"\.jsonl:2: no search writes such a line"):
-        read_overview(trace.path, SEAL)
+        RunRecord.read(trace.path, SEAL)
 
 
 def test_a_trace_that_a_search_writes_is_known_as_that(whole: tuple[Path, Run]) -> None:
-    assert not being_written(whole[0])
+    assert not locks.is_held(whole[0])
     with whole[0].open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert being_written(whole[0])
-
-
-def peak(path: Path) -> tuple[Overview, int]:
-    """An overview and the bytes that Python took for it at most."""
-    tracemalloc.start()
-    try:
-        return read_overview(path, SEAL), tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
-def test_long_codes_are_not_held_while_a_trace_is_read(tmp_path: Path) -> None:
-    _, short = peak(long_run(tmp_path / "short", 200))
-    path = long_run(tmp_path / "long", 200, "x" * 50_000)
-    _, long = peak(path)
-    assert long - short < path.stat().st_size / 10
+        assert locks.is_held(whole[0])
 
 
 def test_of_a_large_run_the_best_steps_are_shown_with_all_before_them(tmp_path: Path) -> None:
-    found = read_overview(long_run(tmp_path, 500), SEAL)
+    found = RunRecord.read(long_run(tmp_path, 500), SEAL)
     shown = steps_shown(found, SERIAL, {}, PageShare(nodes=200, characters=10_000))
     assert len(shown.nodes) == 201
-    assert max(node.speedup or 0 for node in shown.nodes) == found.bests[-1].speedup
+    assert max(node.speedup or 0 for node in shown.nodes) == found.bests[-1].step.speedup
     assert shown.left_out[0] == "the tree shows 200 of 500 steps"
     texts = sum(len(node.code) + len(node.diff) for node in shown.nodes)
     assert 2_000 < texts < 10_000

@@ -1,0 +1,30 @@
+"""Who judges candidates, whoever that is: this process, a pool, a cluster, an earlier trace."""
+
+from typing import Protocol
+
+from regraph_kg.evaluation.problem.problem import AnyProblem
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+from regraph_kg.models.target import Target
+
+
+class Evaluator(Protocol):
+    """The one door to a judge."""
+
+    def evaluate(
+        self,
+        candidate: Candidate,
+        problem: AnyProblem,
+        *,
+        grade: Grade | None = None,
+        incumbent_seconds: float | None = None,
+    ) -> EvalReport:
+        """Compile, run, verify, time. Raises `ToolError`, `BadInput`; never for the candidate."""
+
+    def device(self, target: Target) -> str:
+        """Statistics key of what judges this target."""
+
+    def toolchain(self, target: Target) -> str:
+        """Compilers and flags, as reports carry them."""
+
+    def hardware(self, target: Target) -> str:
+        """What a program for this target runs on, in a line."""

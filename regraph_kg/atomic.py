@@ -1,0 +1,40 @@
+"""Files written whole or not at all: beside their place, then renamed.
+
+A kill leaves a draft behind, which nobody reads. Not covered: who else writes the same file.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+DRAFTS = ".*.draft"
+"""What drafts are called, as a pattern."""
+
+
+@contextmanager
+def replacing(path: Path, *, mode: int = 0o600, synced: bool = False) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` where the block ends well; `OSError` from either.
+
+    `mode` is less what the umask takes; `synced`: it outlasts a power failure.
+    """
+    draft = path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.draft")
+    with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        try:
+            yield file
+            file.flush()
+            if synced:
+                os.fsync(file.fileno())
+            draft.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                draft.unlink()
+            raise
+
+
+def write(path: Path, content: str | bytes, *, mode: int = 0o600, synced: bool = False) -> None:
+    """Put `content` in the place of `path`, as `replacing` does."""
+    with replacing(path, mode=mode, synced=synced) as file:
+        file.write(content.encode() if isinstance(content, str) else content)

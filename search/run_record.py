@@ -1,0 +1,227 @@
+"""A run as its trace tells it, read once: what was tried, answered, judged, and where it stands.
+
+Whoever looks at a run looks at this: what it teaches (harvest.py), what searches take
+(cli/dry_run.py), pages, tables, agents. It holds answers and codes, and nothing of the graph. Not
+here: going on with a run (trace.py); whether a trace is to be believed (claims.py).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from regraph_kg import locks
+from regraph_kg.errors import BadInput
+from regraph_kg.models.evaluation import EvalReport, code_hash
+from regraph_kg.models.prompt import PromptKey, Reply
+from regraph_kg.models.run import (
+    Cost,
+    RunHeader,
+    RunSummary,
+    SimulationRecord,
+    StepRecord,
+    Stopped,
+)
+from regraph_kg.search.answer import Answer, finalists, summarise, surely_faster
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.roof import RoofWatch
+from regraph_kg.search.trace_lines import AS_WRITTEN, VALUES, Event, TraceReader, header_of
+
+ENDS = ("final", "stop")
+"""Events that only a search that has come to its end leaves; none where calls ran out, and nothing
+was faster than the serial code."""
+RunState = Literal["finished", "running", "measuring the best again", "not finished"]
+
+_ANY: TypeAdapter[object] = TypeAdapter(object)
+_READ: tuple[Event, ...] = ("reply", "report", "final", "record", "stop")
+_TIMED = ("reply", "report", "record")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TracedStep:
+    """A step that was tried, and when."""
+
+    step: StepRecord
+    call: int
+    """Calls that had ended when it was recorded."""
+    at: float
+    """Active seconds then."""
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run as far as its trace goes."""
+
+    id: str
+    """The same wherever its file lies, whatever it is called, and whatever fields came later."""
+    header: RunHeader
+    records: tuple[SimulationRecord, ...]
+    reports: Mapping[str, EvalReport]
+    """The last one of each code, by its hash; screening grade."""
+    finals: Mapping[str, EvalReport]
+    """Of the finalists, likewise; full grade."""
+    ended: bool
+    """Whether the search came to its end; the best may not be measured again yet."""
+    ours: bool = True
+    """Whether this installation wrote it; else what it measured is a claim."""
+    replies: tuple[tuple[PromptKey, Reply], ...] = ()
+    times: tuple[float, ...] = ()
+    """Active seconds at each record."""
+    stopped: Stopped | None = None
+    seconds: float = 0.0
+    """Active ones."""
+    torn: bool = False
+    """Whether half a line at its end was left out."""
+    size: int = 0
+    """Bytes of its whole lines."""
+    path: Path = field(default=Path(), compare=False)
+
+    @classmethod
+    def read(cls, path: Path, key: bytes | None = None) -> Self:
+        """The run in the trace `path`; `BadInput` where it is no trace, names the line.
+
+        `key`: this installation's, to know whether it wrote it.
+        """
+        reader = TraceReader(path, key)
+        lines = iter(reader)
+        first = next(lines)
+        header = header_of(path, first)
+        seen: dict[str, list[tuple[str, Any, float]]] = {event: [] for event in _READ}
+        replies, last, seconds = list[tuple[PromptKey, Reply]](), "", 0.0
+        for number, line in enumerate(lines, start=2):
+            if line.event not in _READ:
+                continue
+            try:
+                value = VALUES[line.event].validate_python(line.value)
+                if line.event == "reply":
+                    replies.append((PromptKey.model_validate_json(line.key), value))
+            except ValidationError:
+                raise BadInput(
+                    f"{path}:{number}: no search writes such a line; {AS_WRITTEN}"
+                ) from None
+            seen[line.event].append((line.key, value, line.at))
+            last = line.event if line.event in ("reply", *ENDS) else last
+            seconds = line.at if line.event in _TIMED else seconds
+        records = tuple(value for _, value, _ in seen["record"])
+        about = f"{header.created} {header.problem} {header.method} {header.seed}"
+        return cls(
+            id=f"{about} {code_hash(_ANY.dump_json(first.value).decode())[7:19]}",
+            header=header,
+            records=records,
+            reports={code: value for code, value, _ in seen["report"]},
+            finals={code: value for code, value, _ in seen["final"]},
+            ended=last in ENDS or _spent(records) >= header.limits.calls,
+            ours=reader.ours,
+            replies=tuple(replies),
+            times=tuple(at for _, _, at in seen["record"]),
+            stopped=next((value for _, value, _ in reversed(seen["stop"])), None),
+            seconds=seconds,
+            torn=reader.torn,
+            size=reader.size,
+            path=path,
+        )
+
+    @cached_property
+    def steps(self) -> tuple[TracedStep, ...]:
+        """Those that were tried: for the others a recorded model had no answer."""
+        return tuple(
+            TracedStep(step, record.spent, at)
+            for record, at in zip(self.records, self.times, strict=True)
+            for step in record.steps
+            if step.outcome is not None
+        )
+
+    @cached_property
+    def bests(self) -> tuple[TracedStep, ...]:
+        """Those that were faster than the serial code and all before them."""
+        best, found = 1.0, list[TracedStep]()
+        for one in self.steps:
+            if (one.step.speedup or 0) > best:
+                best = one.step.speedup or 0
+                found.append(one)
+        return tuple(found)
+
+    @property
+    def best(self) -> StepRecord | None:
+        """The answer's step; while there is none, the fastest so far."""
+        return self.answer[0] if self.answer else self.bests[-1].step if self.bests else None
+
+    @cached_property
+    def finalists(self) -> list[StepRecord]:
+        """The best, which are measured again at the end."""
+        return finalists(self.records)
+
+    @cached_property
+    def answer(self) -> tuple[StepRecord, EvalReport] | None:
+        """The fastest that is surely faster than the serial code, measured again."""
+        again = ((step, self.finals.get(code_hash(step.code or ""))) for step in self.finalists)
+        sure = [(step, told) for step, told in again if told is not None and surely_faster(told)]
+        return max(sure, key=lambda one: one[1].speedup or 0, default=None)
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has ended, and the best were measured again."""
+        return self.ended and {code_hash(one.code or "") for one in self.finalists} <= set(
+            self.finals
+        )
+
+    def state(self) -> RunState:
+        """Where it stands: a search may be writing its trace."""
+        if self.finished:
+            return "finished"
+        if locks.is_held(self.path):
+            return "measuring the best again" if self.ended else "running"
+        return "not finished"
+
+    @property
+    def answered(self) -> list[tuple[PromptKey, Reply]]:
+        """The answers that were paid for."""
+        return [one for one in self.replies if one[1].finish in ("stop", "length")]
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What the search spent."""
+        spent = Cost()
+        for key, reply in self.answered:
+            spent += Cost(
+                calls=key.ask == "code",
+                thoughts=key.ask != "code",
+                prompt_tokens=reply.prompt_tokens,
+                output_tokens=reply.output_tokens,
+                model_seconds=reply.seconds,
+            )
+        for one in self.steps:
+            cost = one.step.cost
+            spent += Cost(
+                evaluations=cost.evaluations, judge_seconds=cost.judge_seconds, joules=cost.joules
+            )
+        return spent
+
+    def summary(self) -> RunSummary:
+        """As `regraph optimize` tells it at its end; without a code where there is no answer."""
+        ledger = Ledger(self.header.limits)
+        ledger.settle(self.stopped or "calls")
+        ledger.spent, ledger.seconds, ledger.roof = self.cost, self.seconds, RoofWatch()
+        for report in self.reports.values():
+            if report.passed:
+                ledger.roof.see(report.account)
+        answer = Answer((), "", None)
+        if self.answer is not None:
+            step, measured = self.answer
+            answer = Answer(step.path, step.code or "", measured)
+        return summarise(self.header, self.records, answer, ledger)
+
+
+def _spent(records: Iterable[SimulationRecord]) -> int:
+    """The calls that are in a run's records."""
+    return sum(step.cost.calls for record in records for step in record.steps)
+
+
+def place_of(step: StepRecord) -> tuple[tuple[str, ...], int]:
+    """Path and attempt of the prompts that asked for a step."""
+    here = step.path[-1].partition("#")[0] if step.path else ""
+    named = here and (step.technique is not None or len(step.path) > 1)
+    return (*step.path[:-1], *((here,) if named else ())), step.sample
