@@ -67,6 +67,7 @@ check: $(VENV)/.dev ## format, lint, types, architecture
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 
 docs: $(VENV)/.dev ## the documents as one site, in build/docs; a link that leads nowhere ends it
+	@$(BIN)/python docs/generate.py
 	@$(BIN)/sphinx-build -q -W --keep-going -c docs/site -d build/docs/.doctrees docs build/docs
 	@echo "open build/docs/package.html"
 

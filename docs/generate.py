@@ -1,6 +1,8 @@
-"""Writes what docs derive: modules, commands, settings, methods, the schema, the corpus report.
+"""Writes what documents derive from the code and the measurements.
 
-Run `python docs/generate.py` after a change; a test fails while they differ.
+Run `python docs/generate.py` after a change. Committed are settings, methods, results and schemas; a
+test fails while they differ. Not committed are the pages of `built`, which the site needs as files
+(`make docs`) and `regraph docs` makes when it shows them.
 """
 
 import ast
@@ -10,21 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import typer.main
-from typer.cli import get_docs_for_click
-
 from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import answers_of, schema_of
-from regraph_kg.cli.app import COMMANDS, app
+from regraph_kg.cli.app import COMMANDS
+from regraph_kg.cli.docs import MADE
 from regraph_kg.cli.graph import trajectory_schema
-from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
-from regraph_kg.runs.corpus_report import corpus_report
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
-from regraph_kg.wiring import corpus_files, vocabulary
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "docs" / "answers.schema.json"
@@ -50,25 +47,6 @@ def modules() -> str:
             rows.append(f"| `{path.relative_to(ROOT)}` | {line[0]} |")
         rows.append("")
     return "\n".join(rows)
-
-
-def commands() -> str:
-    """The command reference, from the help texts."""
-    command = typer.main.get_command(app)
-    context = command.make_context("regraph", [], resilient_parsing=True)
-    text = get_docs_for_click(obj=command, ctx=context, name="regraph")
-    return _with_panels(text, "optimize", command.get_command(context, "optimize"))
-
-
-def _with_panels(text: str, name: str, command: Any) -> str:
-    """The reference of a command with its options below the panels of its help."""
-    before, heading, rest = text.partition(f"## `regraph {name}`\n")
-    panel = None
-    for option in command.params:
-        if (new := getattr(option, "rich_help_panel", None)) != panel:
-            panel, line = new, f"* `{option.opts[0]}"
-            rest = rest.replace(line, f"\n{panel}:\n\n{line}", 1)
-    return before + heading + rest
 
 
 SETTINGS = """# Settings
@@ -151,13 +129,6 @@ def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
     return table if rows else ["Nothing to set."]
 
 
-def corpus() -> str:
-    """What the committed trajectories show."""
-    settings = Settings(corpus=ROOT / "corpus")
-    trajectories = [one for file in corpus_files(settings) for one in read_trajectories(file)]
-    return corpus_report(trajectories, vocabulary(settings))
-
-
 def answers() -> str:
     """The JSON Schema of what each command prints with --json.
 
@@ -221,14 +192,17 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 
+def built() -> dict[Path, str]:
+    """Pages of the site that are not committed, and their texts."""
+    pages = {ROOT / "docs" / f"{name}.md": make() for name, (_, make) in MADE.items()}
+    return pages | {ROOT / "docs" / "dev" / "modules.md": modules()}
+
+
 def generated() -> dict[Path, str]:
-    """Every generated file and its text."""
+    """Every committed file that is generated, and its text."""
     return {
-        ROOT / "docs" / "dev" / "modules.md": modules(),
-        ROOT / "docs" / "cli.md": commands(),
         ROOT / "docs" / "settings.md": settings(),
         METHODS: methods(),
-        ROOT / "docs" / "corpus.md": corpus(),
         ROOT / "docs" / "results.md": results(),
         ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
         ANSWERS: answers(),
@@ -236,5 +210,5 @@ def generated() -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    for file, text in generated().items():
+    for file, text in (generated() | built()).items():
         file.write_text(text.rstrip() + "\n", encoding="utf-8")

@@ -76,16 +76,11 @@ def _contents() -> str:
 
 
 def _within(name: str, text: str) -> str:
-    """A page's text with links that stay within the site; of the others, what they say.
-
-    SECURITY.md lies at the root of a checkout: its links begin there.
-    """
-    folder = DOCS.parent if name == "SECURITY" else (DOCS / name).parent
+    """A page's text with links that stay within the site; of the others, what they say."""
+    folder = (DOCS / name).parent
 
     def link(found: re.Match[str]) -> str:
         said, target, anchor = found[1], (folder / found[2]).resolve(), found[3] or ""
-        if target == DOCS.parent / "SECURITY.md":  # a link in docs/ leads there
-            return f"{{doc}}`{said.replace('`', '')} </SECURITY>`"
         if not target.is_relative_to(DOCS):
             return said
         return f"[{said}](/{target.relative_to(DOCS)}{anchor})"

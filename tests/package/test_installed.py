@@ -154,7 +154,7 @@ def test_both_hold_what_a_user_needs(built: Mapping[str, Path]) -> None:
     pages = (*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "dev").glob("*.md"))
     documents = {f"regraph_kg/{path.relative_to(ROOT)}" for path in pages}
     assert documents - names == set()
-    assert "regraph_kg/py.typed" in names
+    assert {"regraph_kg/py.typed", "regraph_kg/cli/troubleshooting.txt"} <= names
     assert licences
     modules = {str(path.relative_to(ROOT)) for path in tracked("regraph_kg", ".py")}
     assert modules - names == set()
