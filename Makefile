@@ -71,7 +71,7 @@ docs: $(VENV)/.dev ## the documents as one site, in build/docs; a link that lead
 	@$(BIN)/sphinx-build -q -W --keep-going -c docs/site -d build/docs/.doctrees docs build/docs
 	@echo "open build/docs/package.html"
 
-bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
+bench: $(VENV)/.dev ## measure, then rewrite docs/results.md
 	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py
 
 bench-search: $(VENV)/.dev ## compare searches in simulated worlds (40 minutes of CPU time)

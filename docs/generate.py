@@ -1,8 +1,8 @@
 """Writes what documents derive from the code and the measurements.
 
-Run `python docs/generate.py` after a change. Committed are settings, methods, results and schemas; a
-test fails while they differ. Not committed are the pages of `built`, which the site needs as files
-(`make docs`) and `regraph docs` makes when it shows them.
+Run `python docs/generate.py` after a change. Committed are settings, methods, results and schemas;
+a test fails while they differ. Not committed are the pages of `built`, which the site needs as
+files (`make docs`) and `regraph docs` makes when it shows them.
 """
 
 import ast
@@ -26,9 +26,12 @@ from regraph_kg.settings import Settings, setting_names, variable
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "docs" / "answers.schema.json"
 METHODS = ROOT / "docs" / "methods.md"
-"""The one file that is generated in part: between its marks."""
-SHOWN = 1_200
-"""Characters of a model's answer."""
+"""Generated in part: between its marks."""
+RESULTS = ROOT / "docs" / "results.md"
+"""Generated in part, too; benchmarks/document.py writes another part."""
+BENCHES = "<!-- begin: docs/generate.py, from docs/results/*.json -->"
+SHOWN = ("Arms", "Answers")
+"""Tables of a bench; `regraph bench --from FILE` shows all."""
 NEEDS = {"nothing": "nothing", "graph": "a graph", "embeddings": "a graph with embeddings"}
 STAGES = ("regraph_kg", "collect", "ingest", "search", "evaluation")
 
@@ -161,31 +164,25 @@ def fields(schema: dict[str, Any]) -> set[str]:
 
 
 def results() -> str:
-    """What the committed results of benches show."""
+    """docs/results.md, with what the committed results of benches show between its marks."""
     folder = ROOT / "docs" / "results"
     found = sections([read_results(file) for file in sorted(folder.glob("*.json"))])
-    head = (folder / "head.txt").read_text(encoding="utf-8")
-    return "\n".join([head, *(line for one in found for line in _section(one))])
+    head, begin, rest = RESULTS.read_text(encoding="utf-8").partition(BENCHES)
+    end = rest[rest.index("<!-- end") :]
+    return "\n".join([f"{head}{begin}", *(line for one in found for line in _section(one)), end])
 
 
 def _section(section: BenchSection) -> list[str]:
-    """A circumstance: its tables, a real answer of each kind that came to nothing, its facts."""
-    lines = [f"## {section.title}", ""]
-    for note in section.notes:
-        lines += [f"{note}", ""]
+    """A circumstance: its command, what each arm reached, what its answers came to."""
+    facts = section.facts
+    lines = [f"### {section.title}", ""]
+    lines += [f"`{facts['command']}`, {facts['begun']}; {facts['device'].partition(' (')[0]},"]
+    lines += [f"{facts['toolchain']}; judge {facts['judge']}; searches: {facts['searches']}.", ""]
     for table in section.tables:
-        lines += [f"### {table.title}", "", _row(table.columns), "|---" * len(table.columns) + "|"]
-        lines += [*map(_row, table.rows), "", *([table.note, ""] if table.note else [])]
-    if section.examples:
-        lines += ["### Answers that came to nothing", ""]
-    for one in section.examples:
-        asked = f", asked for {one.technique}" if one.technique else ""
-        lines += [f"**{one.kind}** ({one.problem}, {one.arm}{asked}):", ""]
-        lines += [f"    {line}".rstrip() for line in one.text[:SHOWN].splitlines()]
-        lines += ["    ..."] if len(one.text) > SHOWN else []
-        lines += ["", *([f"The judge: {one.diagnosis}", ""] if one.diagnosis else [])]
-    lines += ["### How it was measured", "", "| | |", "|---|---|"]
-    return [*lines, *(_row((name, said)) for name, said in section.facts.items()), ""]
+        if table.title in SHOWN:
+            lines += [_row(table.columns), "|---" * len(table.columns) + "|"]
+            lines += [*map(_row, table.rows), ""]
+    return lines
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -203,7 +200,7 @@ def generated() -> dict[Path, str]:
     return {
         ROOT / "docs" / "settings.md": settings(),
         METHODS: methods(),
-        ROOT / "docs" / "results.md": results(),
+        RESULTS: results(),
         ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
         ANSWERS: answers(),
     }

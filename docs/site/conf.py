@@ -33,27 +33,12 @@ myst_heading_anchors = 4
 suppress_warnings = ["toc.not_included"]  # decisions: their own page lists them
 
 USE = (
-    *(
-        "problems",
-        "own-commands",
-        "home",
-        "report",
-        "models",
-        "methods",
-        "results",
-        "prompts",
-        "cli",
-        "settings",
-    ),
-    *("models-by-file", "workers", "python", "site/reference"),
-    *("notebooks/what_follows", "notebooks/optimize_and_look"),
-    *("agents", "agents-session", "troubleshooting"),
+    *("problems", "home", "models", "methods", "results", "cli", "settings", "workers", "python"),
+    *("site/reference", "notebooks/what_follows", "notebooks/optimize_and_look", "agents"),
+    "troubleshooting",
 )
-SHARE = (
-    *("backup", "ingest", "collect", "ownership", "corpus", "relabelling", "curation", "learning"),
-    *("embeddings", "browser"),
-)
-TRUST = ("evaluation", "SECURITY", "benchmarks")
+SHARE = ("ingest", "curation", "embeddings", "corpus", "browser")
+TRUST = ("evaluation", "SECURITY")
 CHANGE = (
     *("dev/architecture", "dev/method", "dev/graph", "dev/modules", "dev/testing"),
     *("dev/decisions/README", "dev/LOG"),
