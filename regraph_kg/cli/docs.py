@@ -73,10 +73,10 @@ def commands() -> str:
     """The command reference, from the help texts."""
     from regraph_kg.cli.app import app  # noqa: PLC0415 - it imports this module's command
 
-    command = typer.main.get_command(app)
-    context = command.make_context("regraph", [], resilient_parsing=True)
+    command: Any = typer.main.get_command(app)
+    context: Any = command.make_context("regraph", [], resilient_parsing=True)
     text = get_docs_for_click(obj=command, ctx=context, name="regraph")
-    return _with_panels(text, "optimize", command.get_command(context, "optimize"))  # type: ignore[attr-defined]
+    return _with_panels(text, "optimize", command.get_command(context, "optimize"))
 
 
 def _with_panels(text: str, name: str, command: Any) -> str:
