@@ -54,21 +54,18 @@ def modules() -> str:
 
 SETTINGS = """# Settings
 
-Made by `docs/generate.py` from `regraph_kg/settings.py`. `regraph settings` shows the values in
-force, and where each came from.
+    regraph settings                          # the values in force, and where each comes from
+    export REGRAPH_STORE=neo4j://host:7687    # or a line in regraph.toml: store = "neo4j://host:7687"
 
-The strongest first: options of a command; the environment, in capitals after
-REGRAPH_; `regraph.toml` of the
-present folder; `regraph.toml` of your configuration folder, for all folders (on Linux
-`~/.config/regraph/regraph.toml`); the default. In a file a setting is a line:
-
-    store = "neo4j://host:7687"
-    model = "ollama:qwen2.5-coder:7b"
+The strongest source comes first: options of a command; the environment (`REGRAPH_` and the name in
+capitals); `regraph.toml` of the current folder; `regraph.toml` of your configuration folder (on
+Linux `~/.config/regraph/regraph.toml`); the default. In a file a setting is a line such as `model =
+"ollama:qwen2.5-coder:7b"`.
 
 A name that is no setting is refused, in the environment too; names that begin with `REGRAPH_TEST_`
 belong to the test suite. A `regraph.toml` may come with a stranger's folder: no password or key
 goes to an address that it names, unless it stands in the same file, and `workers` is not taken from
-it (SECURITY.md).
+it (SECURITY.md). `docs/generate.py` writes this page from `regraph_kg/settings.py`.
 
 | setting | default | what it is |
 |---|---|---|"""
