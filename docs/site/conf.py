@@ -33,7 +33,7 @@ myst_heading_anchors = 4
 suppress_warnings = ["toc.not_included"]  # decisions: their own page lists them
 
 USE = (
-    *("problems", "home", "models", "methods", "results", "cli", "settings", "workers", "python"),
+    *("problems", "home", "models", "methods", "results", "cli", "settings", "python"),
     *("site/reference", "notebooks/what_follows", "notebooks/optimize_and_look", "agents"),
     "troubleshooting",
 )
