@@ -67,10 +67,11 @@ check: $(VENV)/.dev ## format, lint, types, architecture
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 
 docs: $(VENV)/.dev ## the documents as one site, in build/docs; a link that leads nowhere ends it
+	@$(BIN)/python docs/generate.py
 	@$(BIN)/sphinx-build -q -W --keep-going -c docs/site -d build/docs/.doctrees docs build/docs
 	@echo "open build/docs/package.html"
 
-bench: $(VENV)/.dev ## measure, then rewrite docs/benchmarks.md
+bench: $(VENV)/.dev ## measure, then rewrite docs/results.md
 	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py
 
 bench-search: $(VENV)/.dev ## compare searches in simulated worlds (40 minutes of CPU time)

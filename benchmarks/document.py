@@ -1,7 +1,8 @@
-"""Writes docs/benchmarks.md from benchmarks/results/*.json: no figure in it is typed by hand."""
+"""Writes the measurements of docs/results.md from benchmarks/results/*.json, none typed by hand."""
 
 import ast
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,12 @@ from benchmarks import likeness, nearest, search_worlds, stopping
 from regraph_kg.evaluation.evaluate import EVALUATOR
 
 ROOT = Path(__file__).parents[1]
-DOCUMENT = ROOT / "docs" / "benchmarks.md"
+DOCUMENT = ROOT / "docs" / "results.md"
 RESULTS = ROOT / "benchmarks" / "results"
 
-INTRODUCTION = """\
-# Benchmarks
-
-Made by `benchmarks/document.py` from `benchmarks/results/*.json`; `make bench` measures anew.
-Compare figures of one table; those of two machines say little about each other.
-In figures of before 2026-11-26 `lookahead` is what `mcgs` is today, and `mcgs` is the rival `ucb`
-([0028](dev/decisions/0028-one-search.md)).
-"""
+BEGIN, END = "<!-- begin: benchmarks/document.py -->\n", "<!-- end: benchmarks/document.py -->"
+FACTS = ("cpu", "cores", "gpu", "judge")
+"""What is told of a machine; its result has the rest."""
 
 TITLES = {
     "first_use": "First use: the demo and doctor",
@@ -96,17 +92,6 @@ COLUMNS = {
             " / {nearest_examples_p99_ms:.2f}",
             "its examples": "{hottest_pair:,}",
             "bare RETURN 1, ms": "{bare_return_p50_ms:.2f} / {bare_return_p99_ms:.2f}",
-        },
-        WRITTEN
-        | {
-            "server told": "{server_memory}",
-            "server holds, MB": "{server_mb:,}",
-            "a writer's peak, MB": "{writer_peak_mb:,}",
-            "the reader's peak, MB": "{reader_peak_mb:,}",
-            "disk, with ceilings, MB": "{disk_mb:,}",
-            "all writing, s": "{seconds:,}",
-            "embeddings, s": "{embed_seconds:.1f}",
-            "check, s": "{check_seconds:.1f}",
         },
     ),
     "bound": (
@@ -232,6 +217,7 @@ RATES = {
 RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
 """A mean ratio with its interval."""
 SECTIONS = {
+    "search_worlds": search_worlds.sections(RATIO),
     "stopping": stopping.SECTIONS,
     "likeness": likeness.SECTIONS,
     "nearest": nearest.SECTIONS,
@@ -342,45 +328,54 @@ SECTIONS = {
 OF_THE_JUDGE = frozenset(
     ("fast", "every_method", "verdicts", "judge", "throughput", "coverage", "aa", "learning")
 )
-"""Benchmarks whose figures are the judge's: another version of it tells other ones."""
+"""Benchmarks whose figures are the judge's: those of an older one are left out."""
+
+SHOWN: dict[tuple[str, str], Callable[[dict[str, Any]], bool]] = {
+    ("search_worlds", "rows"): lambda row: row["calls"] == 50 or row["of_best_rival"] < 1,
+    ("stopping", "rows"): lambda row: row["patience"] in (0.3, "-"),
+    ("likeness", "rows"): lambda row: row["how"].endswith(("mean", "^1")),
+    ("parallel", "quality"): lambda row: row["of_one_at_a_time"] != 1,
+}
+"""Of long tables the rows that are shown."""
 
 
 def document() -> str:
-    """The text of docs/benchmarks.md."""
-    return "\n".join([INTRODUCTION, *(section(name) for name in TITLES)])
+    """The measurements that are current, and the names of those that are not."""
+    found = {name: current(name) for name in TITLES}
+    old = [f"`{name}`" for name, results in found.items() if not results]
+    last = f"Not measured, or with an older judge only (`benchmarks/results`): {', '.join(old)}.\n"
+    return "\n".join([*(section(name, of) for name, of in found.items() if of), last])
 
 
-def section(name: str) -> str:
+def current(name: str) -> list[dict[str, Any]]:
+    """The results of a benchmark, but those in which an older judge's figures stand."""
+    found = [json.loads(path.read_text("utf-8")) for path in sorted(RESULTS.glob(f"{name}-*.json"))]
+    any_judge = name not in OF_THE_JUDGE
+    return [one for one in found if any_judge or one["machine"].get("judge", "2") == EVALUATOR]
+
+
+def section(name: str, results: list[dict[str, Any]]) -> str:
     """What a benchmark measures, and what it gave on each machine."""
     source = (ROOT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8")
-    about = ast.get_docstring(ast.parse(source)) or ""
-    results = [
-        result_text(name, json.loads(path.read_text(encoding="utf-8")))
-        for path in sorted(RESULTS.glob(f"{name}-*.json"))
-    ]
-    return "\n".join([f"## {TITLES[name]}\n", about, "", *(results or ["Not measured yet.\n"])])
+    about = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0]
+    return "\n".join(
+        [f"### {TITLES[name]}\n", about, "", *(result_text(name, one) for one in results)]
+    )
 
 
 def result_text(name: str, result: dict[str, Any]) -> str:
     """One machine's figures as tables, with their circumstances."""
-    machine = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
+    machine = ", ".join(
+        f"{key} {result['machine'][key]}" for key in FACTS if key in result["machine"]
+    )
     figures = result["figures"]
     lines = [f"`{result['command']}`, {result['date']}, {result['seconds']} s; {machine}.", ""]
-    judge = result["machine"].get("judge", "2")
-    if name in OF_THE_JUDGE and judge != EVALUATOR:
-        lines += [
-            f"**Stale**: of the judge's version {judge}, not to be compared with today's.",
-            "",
-        ]
     for columns in COLUMNS.get(name, ()):
         lines += table(columns, figures.get("rows", [figures]))
-    if name == "search_worlds":
-        sections = search_worlds.sections(RATIO, figures)
-    else:
-        sections = SECTIONS.get(name, {})
-    for section, columns in sections.items():
-        if figures.get(section):
-            lines += [f"`{section}`", "", *table(columns, figures[section])]
+    for part, columns in SECTIONS.get(name, {}).items():
+        chosen = list(filter(SHOWN.get((name, part)), figures.get(part, [])))
+        if chosen:
+            lines += [f"`{part}`", "", *table(columns, chosen)]
     lines += [f"Not measured: {reason}\n" for reason in figures.get("not_measured", [])]
     return "\n".join(lines)
 
@@ -395,5 +390,11 @@ def table(columns: dict[str, str], rows: list[dict[str, Any]]) -> list[str]:
     ]
 
 
+def main() -> None:
+    before, begin, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest[rest.index(END) :]
+    DOCUMENT.write_text(f"{before}{begin}{document()}{after}", encoding="utf-8")
+
+
 if __name__ == "__main__":
-    DOCUMENT.write_text(document(), encoding="utf-8")
+    main()

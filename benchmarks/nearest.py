@@ -58,7 +58,7 @@ SECTIONS = {
         "nearest code: MRR": "{code_mrr:.3f}",
     },
 }
-"""Tables of docs/benchmarks.md."""
+"""Tables of docs/results.md."""
 
 Rank = Callable[[str, Target], list[str]]
 """A query and a target -> names of steps, nearest first."""

@@ -1,4 +1,4 @@
-"""Runs benchmarks, keeps their figures with the machine's facts, and rewrites docs/benchmarks.md.
+"""Runs benchmarks, keeps their figures with the machine's facts, and rewrites docs/results.md.
 
     python benchmarks/run.py [NAME ...]              without a name: all that need nothing more
     python benchmarks/run.py graph --sizes 10000,100000                     options are passed on
@@ -97,7 +97,7 @@ def measure(name: str, options: Sequence[str], facts: dict[str, str]) -> Path:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Run benchmarks and rewrite docs/benchmarks.md.")
+    parser = argparse.ArgumentParser(description="Run benchmarks and rewrite docs/results.md.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
     known, options = parser.parse_known_args()
     names = known.names or [name for name in NAMES if name not in NEED_MORE]

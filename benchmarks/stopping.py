@@ -164,7 +164,7 @@ SECTIONS = {
         },
     },
 }
-"""The table of docs/benchmarks.md."""
+"""The table of docs/results.md."""
 
 
 def main() -> None:

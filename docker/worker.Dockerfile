@@ -19,7 +19,7 @@
 # --build-arg BASE=debian:bookworm-slim is enough for it (any base with apt and Python 3.11).
 # An index of your own: --build-arg PIP_INDEX_URL=...; images keep it in their history, so no
 # password in it. Whom pip is to trust besides stands in the base's own certificates.
-# `regraph worker` (docs/workers.md) needs a network and the token: for --network none take the
+# `regraph worker` (docs/evaluation.md) needs a network and the token: for --network none take the
 # private network of the hosts, for --tmpfs /data a volume with worker-token.
 ARG BASE=nvidia/cuda:13.0.1-devel-ubuntu24.04
 FROM ${BASE}

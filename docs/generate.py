@@ -1,6 +1,8 @@
-"""Writes what docs derive: modules, commands, settings, methods, the schema, the corpus report.
+"""Writes what documents derive from the code and the measurements.
 
-Run `python docs/generate.py` after a change; a test fails while they differ.
+Run `python docs/generate.py` after a change. Committed are settings, methods, results and schemas;
+a test fails while they differ. Not committed are the pages of `built`, which the site needs as
+files (`make docs`) and `regraph docs` makes when it shows them.
 """
 
 import ast
@@ -10,28 +12,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import typer.main
-from typer.cli import get_docs_for_click
-
 from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import answers_of, schema_of
-from regraph_kg.cli.app import COMMANDS, app
+from regraph_kg.cli.app import COMMANDS
+from regraph_kg.cli.docs import MADE
 from regraph_kg.cli.graph import trajectory_schema
-from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
-from regraph_kg.runs.corpus_report import corpus_report
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
-from regraph_kg.wiring import corpus_files, vocabulary
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "docs" / "answers.schema.json"
 METHODS = ROOT / "docs" / "methods.md"
-"""The one file that is generated in part: between its marks."""
-SHOWN = 1_200
-"""Characters of a model's answer."""
+"""Generated in part: between its marks."""
+RESULTS = ROOT / "docs" / "results.md"
+"""Generated in part, too; benchmarks/document.py writes another part."""
+BENCHES = "<!-- begin: docs/generate.py, from docs/results/*.json -->"
+SHOWN = ("Arms", "Answers")
+"""Tables of a bench; `regraph bench --from FILE` shows all."""
 NEEDS = {"nothing": "nothing", "graph": "a graph", "embeddings": "a graph with embeddings"}
 STAGES = ("regraph_kg", "collect", "ingest", "search", "evaluation")
 
@@ -52,42 +52,20 @@ def modules() -> str:
     return "\n".join(rows)
 
 
-def commands() -> str:
-    """The command reference, from the help texts."""
-    command = typer.main.get_command(app)
-    context = command.make_context("regraph", [], resilient_parsing=True)
-    text = get_docs_for_click(obj=command, ctx=context, name="regraph")
-    return _with_panels(text, "optimize", command.get_command(context, "optimize"))
-
-
-def _with_panels(text: str, name: str, command: Any) -> str:
-    """The reference of a command with its options below the panels of its help."""
-    before, heading, rest = text.partition(f"## `regraph {name}`\n")
-    panel = None
-    for option in command.params:
-        if (new := getattr(option, "rich_help_panel", None)) != panel:
-            panel, line = new, f"* `{option.opts[0]}"
-            rest = rest.replace(line, f"\n{panel}:\n\n{line}", 1)
-    return before + heading + rest
-
-
 SETTINGS = """# Settings
 
-Made by `docs/generate.py` from `regraph_kg/settings.py`. `regraph settings` shows the values in
-force, and where each came from.
+    regraph settings                          # the values in force, and where each comes from
+    export REGRAPH_STORE=neo4j://host:7687    # or a line in regraph.toml: store = "neo4j://host:7687"
 
-The strongest first: options of a command; the environment, in capitals after
-REGRAPH_; `regraph.toml` of the
-present folder; `regraph.toml` of your configuration folder, for all folders (on Linux
-`~/.config/regraph/regraph.toml`); the default. In a file a setting is a line:
-
-    store = "neo4j://host:7687"
-    model = "ollama:qwen2.5-coder:7b"
+The strongest source comes first: options of a command; the environment (`REGRAPH_` and the name in
+capitals); `regraph.toml` of the current folder; `regraph.toml` of your configuration folder (on
+Linux `~/.config/regraph/regraph.toml`); the default. In a file a setting is a line such as `model =
+"ollama:qwen2.5-coder:7b"`.
 
 A name that is no setting is refused, in the environment too; names that begin with `REGRAPH_TEST_`
 belong to the test suite. A `regraph.toml` may come with a stranger's folder: no password or key
 goes to an address that it names, unless it stands in the same file, and `workers` is not taken from
-it (SECURITY.md).
+it (SECURITY.md). `docs/generate.py` writes this page from `regraph_kg/settings.py`.
 
 | setting | default | what it is |
 |---|---|---|"""
@@ -151,13 +129,6 @@ def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
     return table if rows else ["Nothing to set."]
 
 
-def corpus() -> str:
-    """What the committed trajectories show."""
-    settings = Settings(corpus=ROOT / "corpus")
-    trajectories = [one for file in corpus_files(settings) for one in read_trajectories(file)]
-    return corpus_report(trajectories, vocabulary(settings))
-
-
 def answers() -> str:
     """The JSON Schema of what each command prints with --json.
 
@@ -190,51 +161,48 @@ def fields(schema: dict[str, Any]) -> set[str]:
 
 
 def results() -> str:
-    """What the committed results of benches show."""
+    """docs/results.md, with what the committed results of benches show between its marks."""
     folder = ROOT / "docs" / "results"
     found = sections([read_results(file) for file in sorted(folder.glob("*.json"))])
-    head = (folder / "head.txt").read_text(encoding="utf-8")
-    return "\n".join([head, *(line for one in found for line in _section(one))])
+    head, begin, rest = RESULTS.read_text(encoding="utf-8").partition(BENCHES)
+    end = rest[rest.index("<!-- end") :]
+    return "\n".join([f"{head}{begin}", *(line for one in found for line in _section(one)), end])
 
 
 def _section(section: BenchSection) -> list[str]:
-    """A circumstance: its tables, a real answer of each kind that came to nothing, its facts."""
-    lines = [f"## {section.title}", ""]
-    for note in section.notes:
-        lines += [f"{note}", ""]
+    """A circumstance: its command, what each arm reached, what its answers came to."""
+    facts = section.facts
+    lines = [f"### {section.title}", ""]
+    lines += [f"`{facts['command']}`, {facts['begun']}; {facts['device'].partition(' (')[0]},"]
+    lines += [f"{facts['toolchain']}; judge {facts['judge']}; searches: {facts['searches']}.", ""]
     for table in section.tables:
-        lines += [f"### {table.title}", "", _row(table.columns), "|---" * len(table.columns) + "|"]
-        lines += [*map(_row, table.rows), "", *([table.note, ""] if table.note else [])]
-    if section.examples:
-        lines += ["### Answers that came to nothing", ""]
-    for one in section.examples:
-        asked = f", asked for {one.technique}" if one.technique else ""
-        lines += [f"**{one.kind}** ({one.problem}, {one.arm}{asked}):", ""]
-        lines += [f"    {line}".rstrip() for line in one.text[:SHOWN].splitlines()]
-        lines += ["    ..."] if len(one.text) > SHOWN else []
-        lines += ["", *([f"The judge: {one.diagnosis}", ""] if one.diagnosis else [])]
-    lines += ["### How it was measured", "", "| | |", "|---|---|"]
-    return [*lines, *(_row((name, said)) for name, said in section.facts.items()), ""]
+        if table.title in SHOWN:
+            lines += [_row(table.columns), "|---" * len(table.columns) + "|"]
+            lines += [*map(_row, table.rows), ""]
+    return lines
 
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 
+def built() -> dict[Path, str]:
+    """Pages of the site that are not committed, and their texts."""
+    pages = {ROOT / "docs" / f"{name}.md": make() for name, (_, make) in MADE.items()}
+    return pages | {ROOT / "docs" / "dev" / "modules.md": modules()}
+
+
 def generated() -> dict[Path, str]:
-    """Every generated file and its text."""
+    """Every committed file that is generated, and its text."""
     return {
-        ROOT / "docs" / "dev" / "modules.md": modules(),
-        ROOT / "docs" / "cli.md": commands(),
         ROOT / "docs" / "settings.md": settings(),
         METHODS: methods(),
-        ROOT / "docs" / "corpus.md": corpus(),
-        ROOT / "docs" / "results.md": results(),
+        RESULTS: results(),
         ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
         ANSWERS: answers(),
     }
 
 
 if __name__ == "__main__":
-    for file, text in generated().items():
+    for file, text in (generated() | built()).items():
         file.write_text(text.rstrip() + "\n", encoding="utf-8")

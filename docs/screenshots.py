@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/browser.md from the real Neo4j Browser, and those of docs/report.md.
+"""Takes the pictures of docs/browser.md from the real Neo4j Browser, and those of docs/home.md.
 
     python -m docs.screenshots
     python -m docs.screenshots .demo/runs/NAME.jsonl

@@ -2,7 +2,7 @@
 
 What is left out here reaches no store: this is the one way from a trajectory to what is merged. It
 keeps its id, a hash of all that it was. What each disclosure tells, and what can be guessed from
-it, is in docs/ownership.md. Not here: restoring a backup, which holds what its graph was told.
+it, is in docs/curation.md. Not here: restoring a backup, which holds what its graph was told.
 """
 
 import difflib

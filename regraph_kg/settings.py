@@ -74,7 +74,7 @@ class Settings(BaseSettings):
     corpus: Path | None = None
     """Folder with problems/, trajectories/, recorded/ and techniques.json; None: the shipped."""
     disclose: Disclosure = "code"
-    """What of a trajectory enters the graph: "code", "diff" or "statistics" (docs/ownership.md)."""
+    """What of a trajectory enters the graph: "code", "diff" or "statistics" (docs/curation.md)."""
     model: str = "recorded"
     """"recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
     ollama_url: str = "http://127.0.0.1:11434"

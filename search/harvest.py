@@ -5,7 +5,7 @@ share steps. A shared step is in every trajectory, for a trajectory tells the wh
 serial code, but its measurement and the failures after it are in the first one alone: so every try
 counts once in the statistics, whatever it was that came after it.
 
-What would make the graph untrue stays out (docs/learning.md): runs of a recorded model or judge,
+What would make the graph untrue stays out (docs/ingest.md): runs of a recorded model or judge,
 runs that read their own problem's examples, runs that have not ended (their leaves may still grow,
 and would come a second time), what was timed while the machine did other work, steps that did
 nothing, or something else without a name, and what the final measurement disproved. A technique

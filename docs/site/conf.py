@@ -33,27 +33,12 @@ myst_heading_anchors = 4
 suppress_warnings = ["toc.not_included"]  # decisions: their own page lists them
 
 USE = (
-    *(
-        "problems",
-        "own-commands",
-        "home",
-        "report",
-        "models",
-        "methods",
-        "results",
-        "prompts",
-        "cli",
-        "settings",
-    ),
-    *("models-by-file", "workers", "python", "site/reference"),
-    *("notebooks/what_follows", "notebooks/optimize_and_look"),
-    *("agents", "agents-session", "troubleshooting"),
+    *("problems", "home", "models", "methods", "results", "cli", "settings", "python"),
+    *("site/reference", "notebooks/what_follows", "notebooks/optimize_and_look", "agents"),
+    "troubleshooting",
 )
-SHARE = (
-    *("backup", "ingest", "collect", "ownership", "corpus", "relabelling", "curation", "learning"),
-    *("embeddings", "browser"),
-)
-TRUST = ("evaluation", "SECURITY", "benchmarks")
+SHARE = ("ingest", "curation", "embeddings", "corpus", "browser")
+TRUST = ("evaluation", "SECURITY")
 CHANGE = (
     *("dev/architecture", "dev/method", "dev/graph", "dev/modules", "dev/testing"),
     *("dev/decisions/README", "dev/LOG"),
@@ -76,16 +61,11 @@ def _contents() -> str:
 
 
 def _within(name: str, text: str) -> str:
-    """A page's text with links that stay within the site; of the others, what they say.
-
-    SECURITY.md lies at the root of a checkout: its links begin there.
-    """
-    folder = DOCS.parent if name == "SECURITY" else (DOCS / name).parent
+    """A page's text with links that stay within the site; of the others, what they say."""
+    folder = (DOCS / name).parent
 
     def link(found: re.Match[str]) -> str:
         said, target, anchor = found[1], (folder / found[2]).resolve(), found[3] or ""
-        if target == DOCS.parent / "SECURITY.md":  # a link in docs/ leads there
-            return f"{{doc}}`{said.replace('`', '')} </SECURITY>`"
         if not target.is_relative_to(DOCS):
             return said
         return f"[{said}](/{target.relative_to(DOCS)}{anchor})"

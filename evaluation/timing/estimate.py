@@ -10,7 +10,7 @@ logarithm of its median. Of k workers
 s0 is the scatter that workers of this target and metric were seen to have, worth p = 6 workers
 (a conjugate prior: Gelman et al., Bayesian Data Analysis, 3.3). The 95 % interval of a speedup is
 that of the difference of two such means, Student's with Welch's degrees of freedom. It is meant to
-hold the next measurement of the same code; docs/benchmarks.md says how often it does.
+hold the next measurement of the same code; docs/results.md says how often it does.
 
 Not covered: a machine that changes while the workers of one side run.
 """

@@ -48,8 +48,7 @@ COMMANDS: Mapping[str, str] = {
     "settings": "Show every setting: name, value, and who set it. Passwords and keys are not"
     " shown.",
     "corpus": "Trajectory files as a whole: what they show, and what they lack.",
-    "batch": "Models by file: folders of prompts that wait for answers (regraph docs"
-    " models-by-file).",
+    "batch": "Models by file: folders of prompts that wait for answers (regraph docs models).",
     "graph": "The graph as a whole: look, compare, back up, import, export, purge.",
     "runs": "Runs of regraph optimize: a table of all, or one of the commands below.",
     "problem": "Problems: a folder with problem.toml and serial.cpp each (regraph docs problems).",

@@ -16,7 +16,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def _root() -> None:
-    """Models by file: folders of prompts that wait for answers (regraph docs models-by-file)."""
+    """Models by file: folders of prompts that wait for answers (regraph docs models)."""
 
 
 @app.command()

@@ -129,7 +129,7 @@ def collect(  # noqa: PLR0913 (a command's options)
     """Collect new trajectories: from a model's answers, a git history, or an evolution's programs.
 
     Every step is compiled, verified and timed; what fails is kept as a failure, what changes
-    nothing is left out. A model is asked for one technique after the other (regraph docs collect).
+    nothing is left out. A model is asked for one technique after the other (regraph docs ingest).
     With --git each commit of a file is a step, with --openevolve each program of a lineage.
 
     The same command goes on where it was stopped, and pays for nothing twice. With other rules of

@@ -108,7 +108,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     answers by file, nothing is added before all of them are there.
 
     With --disclose diff or statistics the graph never sees the code of FILEs; what of it can still
-    be told or guessed: regraph docs ownership.
+    be told or guessed: regraph docs curation.
 
     Exit code 0: something was added or known already, whether or not it could be embedded; 1: every
     line was rejected; 4: Ctrl-C or a lost store, go on with the same command; 5: a model's answers

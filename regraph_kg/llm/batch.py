@@ -2,7 +2,7 @@
 
 A folder is the unit. A run writes what it would ask to pending.jsonl, one request of an
 OpenAI-style batch a line, and ends; answers come into answers*.jsonl, and the next run has them.
-docs/models-by-file.md tells a user how. Not here: sending anything anywhere.
+docs/models.md tells a user how. Not here: sending anything anywhere.
 """
 
 import hashlib

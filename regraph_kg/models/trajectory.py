@@ -25,7 +25,7 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, patter
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
 Disclosure = Literal["code", "diff", "statistics"]
-"""What of a source is told, the most first; docs/ownership.md says what each holds."""
+"""What of a source is told, the most first; docs/curation.md says what each holds."""
 WITHHELD = "(withheld)"
 """Stands for the name that a step was given, where only statistics are told."""
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

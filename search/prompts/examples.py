@@ -19,7 +19,7 @@ from regraph_kg.search.prompts.fences import fence, quoted
 FOLDER = Path(__file__).parent
 
 LIKE = 0.2
-"""An example is shown from this likeness to the current code on: docs/prompts.md has the figures.
+"""An example is shown from this likeness to the current code on: docs/methods.md has the figures.
 """
 DEVICE_CHARACTERS = 60
 BYTES_A_TOKEN = 3

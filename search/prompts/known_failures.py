@@ -18,7 +18,7 @@ from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.examples import DIAGNOSIS_CHARACTERS, diff_lines, fill, short, told
 
 LIKE = 0.3
-"""Codes are similar from this likeness on: docs/prompts.md says how that parts the corpus."""
+"""Codes are similar from this likeness on: docs/methods.md says how that parts the corpus."""
 SHORT_DIFF_LINES = 20
 """What was tried is shown where its diff to the current code has at most these."""
 _NO_FAILURES = (

@@ -3,7 +3,7 @@
 The constant part comes first (`Prompt.system`, the same for all prompts of a run), so that a
 server's prompt cache holds; then what changes least: technique, examples, known failures, measured
 variants, the current code and its signature, the last failure, and the answer's format at the very
-end (docs/prompts.md, "What stands where"). How code is shown: examples.py; which known failures
+end (docs/methods.md, "What stands where"). How code is shown: examples.py; which known failures
 stand there: known_failures.py.
 Not here: what the answers say of the code (propose.py), and which examples there are (reader.py).
 """

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md says what the result files say, and nothing else."""
+"""docs/results.md says what the files of results say, and nothing else."""
 
 import json
 import runpy
@@ -26,8 +26,9 @@ def document() -> dict[str, Any]:
 
 
 def test_the_document_is_up_to_date(document: dict[str, Any]) -> None:
-    text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    assert text == document["document"](), "run: python -m benchmarks.document"
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    told = text.partition(document["BEGIN"])[2].partition(document["END"])[0]
+    assert told == document["document"](), "run: python -m benchmarks.document"
 
 
 def test_a_result_is_shown_with_command_date_and_machine(document: dict[str, Any]) -> None:
@@ -37,12 +38,23 @@ def test_a_result_is_shown_with_command_date_and_machine(document: dict[str, Any
     assert "cpu a CPU, cores 2." in text
 
 
-def test_figures_of_an_older_judge_are_marked_stale(document: dict[str, Any]) -> None:
-    figures = {"rows": [], "not_measured": []}
-    older = RESULT | {"figures": figures, "machine": {"judge": "2"}}
-    assert "**Stale**: of the judge's version 2" in document["result_text"]("coverage", older)
-    now = older | {"machine": {"judge": EVALUATOR}}
-    assert "Stale" not in document["result_text"]("coverage", now)
+def test_figures_of_an_older_judge_are_left_out(
+    document: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = {"rows": [], "not_measured": ["cuda: no GPU"]}
+    monkeypatch.setitem(document["document"].__globals__, "RESULTS", tmp_path)
+    for judge in ("2", EVALUATOR):
+        older = RESULT | {"benchmark": "coverage", "figures": figures, "machine": {"judge": judge}}
+        (tmp_path / "coverage-here.json").write_text(json.dumps(older))
+        told = document["document"]()
+        assert ("### The judge: how often its intervals hold" in told) == (judge == EVALUATOR)
+        assert ("`coverage`" in told.partition("older judge only")[2]) == (judge == "2")
+
+
+def test_a_loss_is_shown_whatever_its_budget(document: dict[str, Any]) -> None:
+    shown = document["SHOWN"]["search_worlds", "rows"]
+    assert shown({"calls": 200, "of_best_rival": 0.97})
+    assert not shown({"calls": 200, "of_best_rival": 1.02})
 
 
 def test_what_was_not_measured_is_said(document: dict[str, Any]) -> None:

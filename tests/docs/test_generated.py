@@ -29,6 +29,7 @@ def test_generated_documents_are_up_to_date() -> None:
 
 def test_every_module_says_what_it_holds() -> None:
     modules = runpy.run_path(str(GENERATE))["modules"]()
+    assert "| `regraph_kg/cli/docs.py` | `regraph docs`:" in modules
     assert [row for row in modules.splitlines() if row.endswith("|  |")] == []
 
 

@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 
 from regraph_kg import remedies
 from regraph_kg.cli.app import app
+from regraph_kg.cli.docs import MADE
 from regraph_kg.settings import TESTS, setting_names, variable
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +32,7 @@ DOCUMENTS = [
     *(ROOT / "docker").iterdir(),
     ROOT / "docs" / "demo.sh",
     ROOT / "corpus" / "README.md",
+    ROOT / "regraph_kg" / "cli" / "troubleshooting.txt",
 ]
 HISTORY = {"CHANGELOG.md", "LOG.md"}
 """Tell of commands as they were."""
@@ -159,6 +161,7 @@ def test_every_setting_that_is_told_exists() -> None:
 def test_every_document_that_is_told_is_shipped() -> None:
     docs = ROOT / "regraph_kg" / "docs"
     shipped = {path.stem for path in (*docs.glob("*.md"), *(docs / "dev").glob("*.md"))}
+    shipped = shipped - {"modules"} | set(MADE)
     named = {
         (where, name)
         for where, text in texts()
@@ -248,6 +251,10 @@ def test_the_program_prints_its_documents() -> None:
     assert "method " in developers
     shown = subprocess.run([*command, "problems"], capture_output=True, text=True, check=True)
     assert "problem.toml" in shown.stdout
+    for name in MADE:
+        assert f"\n{name} " in users
+        made = subprocess.run([*command, name], capture_output=True, text=True, check=True)
+        assert len(made.stdout.splitlines()) > 100
     absent = subprocess.run([*command, "problem"], capture_output=True, text=True, check=False)
     assert absent.returncode == 2
     assert "did you mean regraph docs problems?" in absent.stderr

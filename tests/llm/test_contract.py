@@ -27,7 +27,7 @@ from tests.llm.conftest import Model, Opener, Served
 from tests.llm.tiny_model import CONTEXT
 
 KEY = PromptKey(problem="matmul", target="openmp", path=("openmp/parallel-for",))
-GUIDE = Path(__file__).parents[2] / "docs" / "models-by-file.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "models.md"
 CHOICE = {
     "type": "object",
     "properties": {
@@ -244,7 +244,7 @@ def test_ctrl_c_frees_the_server_at_once(opened_at_ollama: Opener) -> None:
 
 
 def test_the_script_of_the_guide_answers_a_batch(server: Served, tmp_path: Path) -> None:
-    """docs/models-by-file.md, as a reader would copy it; the third model does not exist."""
+    """docs/models.md, as a reader would copy it; the third model does not exist."""
     (script,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "ask.py").write_text(script)
     names = [server.names["tiny"], server.names["babble"], "no-such-model"]

@@ -151,10 +151,11 @@ def test_both_hold_what_a_user_needs(built: Mapping[str, Path]) -> None:
     assert len(corpus) > 25
     assert {f"regraph_kg/{name}" for name in corpus} - names == set()
     assert corpus - sources == set()
-    pages = (*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "dev").glob("*.md"))
+    pages = [path for path in tracked("docs", ".md") if path.parent.name in ("docs", "dev")]
     documents = {f"regraph_kg/{path.relative_to(ROOT)}" for path in pages}
+    assert len(documents) > 15
     assert documents - names == set()
-    assert "regraph_kg/py.typed" in names
+    assert {"regraph_kg/py.typed", "regraph_kg/cli/troubleshooting.txt"} <= names
     assert licences
     modules = {str(path.relative_to(ROOT)) for path in tracked("regraph_kg", ".py")}
     assert modules - names == set()
@@ -171,6 +172,13 @@ def tracked(folder: str, suffix: str = "") -> list[Path]:
 def test_it_is_imported_from_where_it_was_installed(installed: Installed) -> None:
     done = installed.run("python", "-c", "import regraph_kg; print(regraph_kg.__file__)")
     assert done.stdout.startswith(str(installed.bin.parent))
+
+
+@pytest.mark.parametrize("name", ["problems", "cli", "corpus", "troubleshooting"])
+def test_it_shows_documents_whether_they_are_files_or_made(installed: Installed, name: str) -> None:
+    done = installed.run("regraph", "docs", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) > 100
 
 
 def test_the_doctor_finds_store_and_model(installed: Installed) -> None:

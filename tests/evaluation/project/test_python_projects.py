@@ -1,7 +1,7 @@
 """Python projects by their own commands: pytest with a compiled extension, a reference in Python.
 
 Real: g++ builds the extension against this Python's headers, pytest of this environment tests it,
-both in the sandbox. PyTorch is not installed here: its recipe (docs/own-commands.md) is tried with
+both in the sandbox. PyTorch is not installed here: its recipe (docs/problems.md) is tried with
 a reference in numpy.
 """
 
