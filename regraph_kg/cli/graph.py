@@ -15,6 +15,7 @@ from regraph_kg.cli import (
     graph_page,
     migrate,
     purge,
+    query,
     upkeep,
 )
 from regraph_kg.cli.answers import tell
@@ -30,6 +31,7 @@ ANSWERS = {
     **graph_page.ANSWERS,
     **migrate.ANSWERS,
     **purge.ANSWERS,
+    **query.ANSWERS,
     **upkeep.ANSWERS,
 }
 
@@ -39,6 +41,7 @@ app = typer.Typer(
 )
 
 
+app.command()(query.query)
 app.command()(migrate.migrate)
 app.command()(backup.backup)
 app.command()(backup.restore)

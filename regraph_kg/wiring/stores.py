@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from regraph_kg.backends.embedded import ServerState
     from regraph_kg.backends.migrate import Migrator
     from regraph_kg.backends.purge import Purge
-    from regraph_kg.graph import Curator, GraphStore
+    from regraph_kg.graph import Curator, GraphStore, ReadOnlyGraph
     from regraph_kg.models.difference import PartDifference
 
 
@@ -76,6 +76,17 @@ def open_purge(settings: Settings) -> "Purge":
 
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
     return Purge(Bolt(store_address(settings), retry_seconds=60.0))
+
+
+def open_reader(settings: Settings) -> "ReadOnlyGraph":
+    """What answers queries of these settings' graph, and changes nothing. Close it after use."""
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+    from regraph_kg.backends.reader import BoltReader  # noqa: PLC0415
+
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes an error
+    embedded = settings.store == "embedded"
+    where = start_embedded(settings).reading if embedded else store_address(settings)
+    return BoltReader(Bolt(where))
 
 
 def graph_difference(settings: Settings, a: str, b: str) -> "tuple[PartDifference, ...]":

@@ -78,7 +78,8 @@ class Checked:
 
 GRAPH = {
     *("batch status", "examples", "graph backup", "graph bound", "graph check", "graph diff"),
-    *("graph import", "graph migrate", "graph purge", "graph reembed", "graph report"),
+    *("graph import", "graph migrate", "graph purge", "graph query", "graph reembed"),
+    "graph report",
     *("graph restore", "graph stats", "ingest", "next", "relabel-check", "settings"),
     *("store status",),
 }
@@ -127,6 +128,7 @@ def test_what_the_graphs_commands_print_is_of_its_schema(desk: Desk, at_desk: Ch
     assert len(at_desk("examples", "start", "odd trick")) == 1
     assert at_desk("graph stats")["trajectories"] == 1
     assert at_desk("graph check") == []
+    assert at_desk("graph query", "RETURN 1 AS one")["rows"] == [[1]]
     at_desk("graph bound", "5")
     at_desk("graph bound")
     at_desk("graph reembed")
