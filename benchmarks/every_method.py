@@ -89,7 +89,7 @@ def environment(model: str, folder: Path) -> Iterator[dict[str, str]]:
 def rows(model: str, target: str, jobs: int) -> Iterator[dict[str, Any]]:
     """Of each method, on a store of their own."""
     corpus = map(str, sorted(CORPUS.glob("trajectories/*.jsonl")))
-    words = ["--target", target, "--budget", str(BUDGETS[model]), "--final", "screening"]
+    words = ["--target", target, "--budget", str(BUDGETS[model]), "--set", "run.final=screening"]
     words += ["--model", {"recorded": "recorded", "ollama": "ollama:tiny"}[model]]
     with tempfile.TemporaryDirectory() as name, environment(model, Path(name)) as told:
         ingested = regraph(told, "ingest", *corpus)

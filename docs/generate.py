@@ -56,19 +56,7 @@ def commands() -> str:
     """The command reference, from the help texts."""
     command = typer.main.get_command(app)
     context = command.make_context("regraph", [], resilient_parsing=True)
-    text = get_docs_for_click(obj=command, ctx=context, name="regraph")
-    return _with_panels(text, "optimize", command.get_command(context, "optimize"))
-
-
-def _with_panels(text: str, name: str, command: Any) -> str:
-    """The reference of a command with its options below the panels of its help."""
-    before, heading, rest = text.partition(f"## `regraph {name}`\n")
-    panel = None
-    for option in command.params:
-        if (new := getattr(option, "rich_help_panel", None)) != panel:
-            panel, line = new, f"* `{option.opts[0]}"
-            rest = rest.replace(line, f"\n{panel}:\n\n{line}", 1)
-    return before + heading + rest
+    return str(get_docs_for_click(obj=command, ctx=context, name="regraph"))
 
 
 SETTINGS = """# Settings

@@ -332,7 +332,7 @@ class RecordedEvaluator:
         key = code_hash(candidate.code)
         if key not in self._reports:
             raise ToolError(
-                f"{self._path}: no verdict for code {key}; evaluate it: leave out --judge"
+                f"{self._path}: no verdict for code {key}; evaluate it: leave out run.judge"
             )
         return _REPORT.validate_python(self._reports[key])
 

@@ -16,7 +16,7 @@ import typer
 
 from regraph_kg import report, wiring
 from regraph_kg.cli.answers import tell
-from regraph_kg.cli.choice import each_choice
+from regraph_kg.cli.choice import details_of, each_choice
 from regraph_kg.cli.options import Options
 from regraph_kg.errors import RegraphError
 from regraph_kg.models.prompt import Prompt, PromptKey
@@ -99,7 +99,7 @@ def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
         return
     for one in estimates:
         typer.echo(_text(one))
-        if options.prompt:
+        if details_of(options).prompt:
             typer.echo(_shown(one.prompts[0]))
     if len(estimates) > 1:
         typer.echo(_together(estimates))

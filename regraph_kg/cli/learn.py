@@ -81,7 +81,7 @@ def learn(  # noqa: PLR0913 (a command's options)
     is judged again on this machine first. So are those of an older judge with --again.
 
     Refused: runs of a recorded model or judge, runs that read their own problem's examples
-    (--include-own), runs that have not ended, and figures of an older judge. What was timed while
+    (run.include_own), runs that have not ended, and figures of an older judge. What was timed while
     the machine did other work is left out.
 
     Exit code 0: something was learned or known already; 1: no run taught anything.

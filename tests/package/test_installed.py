@@ -189,7 +189,7 @@ def test_the_judge_alone_judges_a_shipped_problem(installed: Installed) -> None:
 
 def test_an_empty_folder_is_all_that_a_search_needs(installed: Installed) -> None:
     """Asked, and answered with Enter; elsewhere than on a terminal nothing is loaded unasked."""
-    words = ("regraph", "optimize", "matmul", "--budget", "6", "--final", "screening")
+    words = ("regraph", "optimize", "matmul", "--budget", "6", "--set", "run.final=screening")
     refused = installed.run(*words)
     assert refused.returncode == 2, refused.stderr
     assert "run regraph ingest --starter" in refused.stderr

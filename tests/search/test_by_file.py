@@ -339,7 +339,7 @@ def test_the_command_waits_for_answers_and_goes_on_with_them(lab: Lab, again: st
         return complete(model, prompt)
 
     lab.patch.setattr(BatchModel, "complete", noting)
-    words = ["--budget", "40", "--judge", lab.verdicts, "--json"]
+    words = ["--budget", "40", "--set", f"run.judge={lab.verdicts}", "--json"]
     typed = ["optimize", "scale", *words, "--model", f"batch:{office.folder}"]
     ended = lab.run(*typed)
     while ended.code == 5:
