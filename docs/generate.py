@@ -6,6 +6,7 @@ Run `python docs/generate.py` after a change; a test fails while they differ.
 import ast
 import itertools
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,10 @@ from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import answers_of, schema_of
 from regraph_kg.cli.app import COMMANDS, app
-from regraph_kg.cli.graph import trajectory_schema
+from regraph_kg.cli.docs import trajectory_schema
 from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
-from regraph_kg.runs.corpus_report import corpus_report
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
 from regraph_kg.wiring import corpus_files, vocabulary
@@ -61,8 +61,8 @@ def commands() -> str:
 
 SETTINGS = """# Settings
 
-Made by `docs/generate.py` from `regraph_kg/settings.py`. `regraph settings` shows the values in
-force, and where each came from.
+Made by `docs/generate.py` from `regraph_kg/settings.py`. `regraph docs --settings` shows
+the values in force, and where each came from.
 
 The strongest first: options of a command; the environment, in capitals after
 REGRAPH_; `regraph.toml` of the
@@ -141,6 +141,9 @@ def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
 
 def corpus() -> str:
     """What the committed trajectories show."""
+    sys.path.insert(0, str(ROOT))  # this file is a script
+    from docs.corpus_report import corpus_report  # noqa: PLC0415
+
     settings = Settings(corpus=ROOT / "corpus")
     trajectories = [one for file in corpus_files(settings) for one in read_trajectories(file)]
     return corpus_report(trajectories, vocabulary(settings))
@@ -218,7 +221,7 @@ def generated() -> dict[Path, str]:
         METHODS: methods(),
         ROOT / "docs" / "corpus.md": corpus(),
         ROOT / "docs" / "results.md": results(),
-        ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
+        ROOT / "docs" / "trajectory.schema.json": json.dumps(trajectory_schema(), indent=2),
         ANSWERS: answers(),
     }
 

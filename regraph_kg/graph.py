@@ -53,7 +53,7 @@ class GraphStore(Protocol):
     def apply_schema(self) -> None:
         """Make an empty database a graph of our version; idempotent.
 
-        Raises `StoreError` for an older version (`regraph graph migrate` carries it to ours), a
+        Raises `StoreError` for an older version (`regraph graph update` carries it to ours), a
         newer one, and a database that is not ours.
         """
 

@@ -368,7 +368,7 @@ def _unreachable(error: BaseException) -> str:
             )
     if any("handshake" in str(cause) for cause in causes):
         return "hangs up; if it wants TLS, say neo4j+s:// or bolt+s:// (REGRAPH_STORE)"
-    return "not reachable; is the server running? (REGRAPH_STORE, `regraph store status`)"
+    return "not reachable; is the server running? (REGRAPH_STORE)"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

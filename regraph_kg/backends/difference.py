@@ -81,7 +81,7 @@ def _exported(path: Path) -> Iterator[Trajectory]:
             except ValidationError as error:
                 raise BadInput(
                     f"{path}:{number}: {error.errors()[0]['msg']}; give what regraph graph export"
-                    " or regraph graph backup wrote"
+                    " wrote"
                 ) from None
 
 
@@ -125,7 +125,7 @@ def _plan(one: Trajectory) -> MergePlan:
     if len(labels) < len(one.steps):
         raise BadInput(
             f"trajectory {one.ref or one.id[:12]} has steps without a technique: give what"
-            " regraph graph export or backup wrote"
+            " regraph graph export wrote"
         )
     return MergePlan(one, tuple(labels))
 

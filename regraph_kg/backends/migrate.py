@@ -56,7 +56,7 @@ def prepare(bolt: Bolt, *, restoring: bool = False) -> None:
     if not stamp.bare:
         raise StoreError(
             f"{bolt.place}: graph has schema {stamp.version}, this program needs {SCHEMA_VERSION}:"
-            " run regraph graph migrate"
+            " run regraph graph update"
         )
     for _ in Migrator(bolt).run():
         pass

@@ -153,7 +153,7 @@ def _embed(settings: Settings) -> None:
         watch(embed_new(settings))
     except KeyboardInterrupt:
         raise Interrupted(
-            "interrupted; the graph has everything but some embeddings: regraph graph reembed"
+            "interrupted; the graph has everything but some embeddings: regraph graph update"
         ) from None
 
 

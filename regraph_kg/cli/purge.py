@@ -36,8 +36,8 @@ def purge(
 
     Trajectories go with their examples, vectors, failures and statistics, and techniques that only
     an ingest has made for them; examples that they had displaced come back. It cannot be undone:
-    regraph graph backup first. A name of which the graph has nothing is refused. May be interrupted
-    and run again; what is ingested meanwhile stays.
+    regraph graph export --format backup first. A name of which the graph has nothing is refused.
+    May be interrupted and run again; what is ingested meanwhile stays.
     """
     origin, settings = _provenance(problem, source, run), read_settings()
     with closing(wiring.open_purge(settings)) as graph:

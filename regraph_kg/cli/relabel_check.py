@@ -1,4 +1,4 @@
-"""`regraph relabel-check`: how well names are recognized, beside what people say they mean."""
+"""`regraph dev relabel-check`: how well names are recognized, beside what people say they mean."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -93,7 +93,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         verdicts = tuple(cascade.settle({(one.target, one.label): NameUse() for one in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if as_json:
-        tell(ANSWERS["relabel-check"], _report(judged, verbose=verbose))
+        tell(ANSWERS["dev relabel-check"], _report(judged, verbose=verbose))
     else:
         _print(judged)
         if verbose:
@@ -144,7 +144,7 @@ class LevelAnswer:
     """Those not right, with --verbose."""
 
 
-ANSWERS = {"relabel-check": dict[str, LevelAnswer]}
+ANSWERS = {"dev relabel-check": dict[str, LevelAnswer]}
 """By level."""
 
 

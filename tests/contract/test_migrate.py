@@ -96,7 +96,7 @@ def test_an_old_graph_is_refused_in_one_line_that_names_the_command(old_settings
     before = whole(old_settings)
     with pytest.raises(StoreError) as caught:
         wiring.open_store(old_settings)
-    message = f"graph has schema 1, this program needs {SCHEMA_VERSION}: run regraph graph migrate"
+    message = f"graph has schema 1, this program needs {SCHEMA_VERSION}: run regraph graph update"
     assert str(caught.value).endswith(message)
     assert whole(old_settings) == before
 
@@ -157,7 +157,7 @@ def test_a_migration_killed_after_any_step_is_simply_run_again(store_settings: S
     while True:
         finished = carry(store_settings, stop) == 0
         if not finished:
-            with pytest.raises(StoreError, match="run regraph graph migrate"):
+            with pytest.raises(StoreError, match="run regraph graph update"):
                 wiring.open_store(store_settings)
             carry(store_settings)
         found = whole(store_settings)
@@ -239,18 +239,18 @@ def run(env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]
 def test_the_command_says_what_it_will_do_then_does_it(embedded_settings: Settings) -> None:
     load(embedded_settings)
     env = environment(embedded_settings)
-    refused = run(env, "techniques", "list")
+    refused = run(env, "techniques", "show")
     assert (refused.returncode, refused.stdout) == (3, "")
     assert refused.stderr.count("\n") == 1
     before = whole(embedded_settings)
-    dry = run(env, "graph", "migrate", "--dry-run")
+    dry = run(env, "graph", "update", "--dry-run")
     assert (dry.returncode, dry.stderr) == (0, "")
     assert dry.stdout.startswith("schema 2 would bring: Bounded edges")
     assert whole(embedded_settings) == before
-    done = run(env, "graph", "migrate")
+    done = run(env, "graph", "update")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith(f"graph has schema {SCHEMA_VERSION} now\n")
-    again = run(env, "graph", "migrate")
+    again = run(env, "graph", "update")
     assert (again.returncode, again.stdout) == (
         0,
         f"graph has schema {SCHEMA_VERSION}: nothing to do\n",
@@ -262,7 +262,7 @@ def test_the_command_says_what_it_will_do_then_does_it(embedded_settings: Settin
 def test_a_killed_command_leaves_a_graph_that_the_next_one_carries_on(
     old_settings: Settings, store_env: Mapping[str, str]
 ) -> None:
-    running = subprocess.Popen([REGRAPH, "graph", "migrate"], env=store_env, stdout=subprocess.PIPE)
+    running = subprocess.Popen([REGRAPH, "graph", "update"], env=store_env, stdout=subprocess.PIPE)
     assert running.stdout is not None
     assert b"brings" in running.stdout.readline()
     time.sleep(0.05)

@@ -231,7 +231,7 @@ def test_an_export_that_cannot_be_written_is_bad_input(desk: Desk) -> None:
 
 
 def test_the_schema_accepts_what_is_exported(desk: Desk) -> None:
-    schema = desk.run("graph", "schema").json()
+    schema = desk.run("docs", "--schema", "trajectory").json()
     desk.run("ingest", desk.write("file.jsonl", *many(1)))
     exported = json.loads(desk.run("graph", "export").out)
     assert set(schema["required"]) <= set(exported) <= set(schema["properties"])
