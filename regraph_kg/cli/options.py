@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from regraph_kg.cli.answers import Json
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import FinalGrade
@@ -122,7 +123,7 @@ class Options:
         ),
     ] = None
     runs: Annotated[Path, typer.Option(help="Folder for traces.")] = Path("runs")
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False
+    as_json: Json = False
 
 
 class RunDetails(Frozen):

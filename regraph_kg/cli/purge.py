@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.progress import bar, watch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.purge import Provenance, PurgeCounts
@@ -30,7 +30,7 @@ def purge(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much would go.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Take out all that came from one problem, source or run, as if it had never been told.
 

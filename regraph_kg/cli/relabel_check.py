@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.tables import print_table
 from regraph_kg.cli.verdicts import NameVerdict, decision, legible
 from regraph_kg.ingest import check, pairs
@@ -60,7 +60,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         bool,
         typer.Option("--aliases", help="Ask about the vocabulary's own aliases, without them."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Relabel a labelled set against the vocabulary alone, and count errors stage by stage.
 
