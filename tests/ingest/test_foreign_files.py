@@ -159,7 +159,7 @@ def test_what_strangers_wrote_steers_no_terminal_wherever_it_is_printed(desk: De
         ("ingest", file),
         ("ingest", file, "--dry-run"),
         ("examples", "start", "tiling"),
-        ("techniques", "list"),
+        ("techniques", "show"),
         ("techniques", "show", "tiling"),
         ("techniques", "audit"),
         ("graph", "stats"),
