@@ -1,9 +1,10 @@
 """Backup and restore of 100k examples: time, and the memory of the process that does it.
 
 `python -m benchmarks.backup [EXAMPLES...]` prints one JSON object. A graph is made of trajectories
-of five steps with about 2 kB of code each, merged into a fresh store; then `regraph graph backup`
-and, into another fresh store, `regraph graph restore` run as processes of their own, whose peak
-memory is taken. Both stores' backups are compared byte by byte. Not measured: the server's memory.
+of five steps with about 2 kB of code each, merged into a fresh store; then `regraph graph export
+--format backup` and, into another fresh store, `regraph graph restore` run as processes of their
+own, whose peak memory is taken. Both stores' backups are compared byte by byte. Not measured: the
+server's memory.
 """
 
 import filecmp

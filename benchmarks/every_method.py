@@ -25,7 +25,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from regraph_kg import wiring
 from regraph_kg.search.methods import method_names
+from regraph_kg.settings import Settings
 from tests.corpus.corpus import CORPUS, PROBLEMS
 from tests.llm import real_ollama
 
@@ -89,7 +91,7 @@ def environment(model: str, folder: Path) -> Iterator[dict[str, str]]:
 def rows(model: str, target: str, jobs: int) -> Iterator[dict[str, Any]]:
     """Of each method, on a store of their own."""
     corpus = map(str, sorted(CORPUS.glob("trajectories/*.jsonl")))
-    words = ["--target", target, "--budget", str(BUDGETS[model]), "--final", "screening"]
+    words = ["--target", target, "--budget", str(BUDGETS[model]), "--set", "run.final=screening"]
     words += ["--model", {"recorded": "recorded", "ollama": "ollama:tiny"}[model]]
     with tempfile.TemporaryDirectory() as name, environment(model, Path(name)) as told:
         ingested = regraph(told, "ingest", *corpus)
@@ -99,7 +101,7 @@ def rows(model: str, target: str, jobs: int) -> Iterator[dict[str, Any]]:
             for method in method_names():
                 found = pool.map(partial(run, told, words, method), PROBLEMS)
                 yield {"model": model, "target": target} | row(method, list(found))
-        regraph(told, "store", "stop")
+        wiring.stop_embedded(Settings(data_dir=Path(told["REGRAPH_DATA_DIR"])))
 
 
 def main() -> None:

@@ -21,6 +21,9 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 COMMANDS = {"demo": ["bash", "docs/demo.sh"], "doctor": ["regraph", "doctor"]}
+STOP_STORE = (
+    "from regraph_kg import settings, wiring; wiring.stop_embedded(settings.read_settings())"
+)
 
 
 def seconds(command: list[str], folder: Path) -> float:
@@ -36,7 +39,7 @@ def seconds(command: list[str], folder: Path) -> float:
     took = time.perf_counter() - start
     if done.returncode not in (0, 1):
         raise SystemExit(done.stderr.decode())
-    subprocess.run(["regraph", "store", "stop"], env=environment, capture_output=True, check=False)
+    subprocess.run([sys.executable, "-c", STOP_STORE], env=environment, check=False)
     shutil.rmtree(folder / "data", ignore_errors=True)
     return took
 

@@ -1,4 +1,4 @@
-"""What it saves to end a search early, and what that costs in speedup: `--patience`, swept.
+"""What it saves to end a search early, and what that costs in speedup: `limit.patience`, swept.
 
 `python benchmarks/run.py stopping [--problems N] [--jobs N] [--methods A,B]`; prints one JSON
 object. Searches go to their ends; each rule then reads their courses and says after which call it

@@ -8,6 +8,7 @@ files (`make docs`) and `regraph docs` makes when it shows them.
 import ast
 import itertools
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import answers_of, schema_of
 from regraph_kg.cli.app import COMMANDS
-from regraph_kg.cli.docs import MADE
-from regraph_kg.cli.graph import trajectory_schema
+from regraph_kg.cli.docs import MADE, trajectory_schema
+from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
 from regraph_kg.search.methods import kind_of, method_lines
@@ -54,7 +55,7 @@ def modules() -> str:
 
 SETTINGS = """# Settings
 
-    regraph settings                          # the values in force, and where each comes from
+    regraph docs --settings                   # the values in force, and where each comes from
     export REGRAPH_STORE=neo4j://host:7687    # or a line in regraph.toml: store = "neo4j://host:7687"
 
 The strongest source comes first: options of a command; the environment (`REGRAPH_` and the name in
@@ -129,6 +130,17 @@ def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
     return table if rows else ["Nothing to set."]
 
 
+def corpus() -> str:
+    """What the committed trajectories show."""
+    sys.path.insert(0, str(ROOT))  # this file is a script
+    from docs.corpus_report import corpus_report  # noqa: PLC0415
+
+    settings = Settings(corpus=ROOT / "corpus")
+    paths = corpus_files(settings)
+    trajectories = [trajectory for path in paths for trajectory in read_trajectories(path)]
+    return corpus_report(trajectories, vocabulary(settings))
+
+
 def answers() -> str:
     """The JSON Schema of what each command prints with --json.
 
@@ -189,7 +201,10 @@ def _row(cells: Sequence[str]) -> str:
 def built() -> dict[Path, str]:
     """Pages of the site that are not committed, and their texts."""
     pages = {ROOT / "docs" / f"{name}.md": make() for name, (_, make) in MADE.items()}
-    return pages | {ROOT / "docs" / "dev" / "modules.md": modules()}
+    return pages | {
+        ROOT / "docs" / "corpus.md": corpus(),
+        ROOT / "docs" / "dev" / "modules.md": modules(),
+    }
 
 
 def generated() -> dict[Path, str]:
@@ -198,7 +213,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "settings.md": settings(),
         METHODS: methods(),
         RESULTS: results(),
-        ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
+        ROOT / "docs" / "trajectory.schema.json": json.dumps(trajectory_schema(), indent=2),
         ANSWERS: answers(),
     }
 

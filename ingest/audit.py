@@ -75,7 +75,7 @@ class Scene:
                 "techniques": tuple(ids),
                 "examples": tuple(one.examples for one in used),
                 "labels": tuple(one.labels for one in used),
-                "commands": tuple(("techniques", *words) for words in commands),
+                "commands": tuple(("techniques", "mend", *words) for words in commands),
             }
             | more
         )

@@ -5,9 +5,11 @@ Every method raises `StoreError` when the store is unreachable, foreign, of anot
 ours, or refuses us; nothing is half-written then.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
+
+from pydantic import JsonValue
 
 from regraph_kg.models.curation import Curation, LabelDecision, Note, Part, TechniqueUsage
 from regraph_kg.models.graph import (
@@ -28,6 +30,7 @@ from regraph_kg.models.graph import (
     Vector,
 )
 from regraph_kg.models.purge import Provenance, PurgeCounts
+from regraph_kg.models.query import GraphTable
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
@@ -268,6 +271,22 @@ class Backup(Protocol):
 
         Raises `BadInput` for a file that is no whole backup, before anything is written, and for a
         database that holds something else.
+        """
+
+    def close(self) -> None:
+        """Release the connection; idempotent."""
+
+
+class ReadOnlyGraph(Protocol):
+    """Queries that a person writes, in the store's own Cypher."""
+
+    def query(
+        self, statement: str, parameters: Mapping[str, JsonValue], *, limit: int, seconds: float
+    ) -> GraphTable:
+        """The first `limit` rows; nothing is changed.
+
+        Raises `BadInput` for a statement that would change something or that the store does not
+        understand, in the store's words, and `StoreError` where no answer comes in `seconds`.
         """
 
     def close(self) -> None:

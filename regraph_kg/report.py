@@ -51,7 +51,7 @@ _STOPPED: Mapping[Stopped, str] = {
     "tokens": "no tokens were left",
     "seconds": "its time was over",
     "unreadable": "no code was found in one answer after another: try another --model, a larger"
-    " REGRAPH_MODEL_MAX_TOKENS where answers are cut, or a larger --unreadable",
+    " REGRAPH_MODEL_MAX_TOKENS where answers are cut, or a larger limit.unreadable",
     "exhausted": "nothing is left to try",
     "roof": "within {left:.0f} % of {peak}",
     "patience": "{patience} in a row found nothing faster, and little more was expected",
@@ -227,7 +227,7 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         " the recorded answers have none for them"
         if summary.unrecorded
         else "",
-        "left out": f"{summary.excluded}'s own examples (--include-own reads them)"
+        "left out": f"{summary.excluded}'s own examples (run.include_own=yes reads them)"
         if summary.excluded and walks
         else "",
     }

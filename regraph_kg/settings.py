@@ -274,7 +274,11 @@ def _refuse_unknown_environment() -> None:
 
 def _meant(name: str, spelt: Callable[[str], str] = str) -> str:
     near = difflib.get_close_matches(name, setting_names(), 1)
-    return f"; did you mean {spelt(near[0])}?" if near else "; unset it: regraph settings lists all"
+    return (
+        f"; did you mean {spelt(near[0])}?"
+        if near
+        else "; unset it: regraph docs --settings lists all"
+    )
 
 
 def _place(name: str) -> str:

@@ -235,7 +235,9 @@ def _opened(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give a file of regraph graph backup") from None
+        raise BadInput(
+            f"{path}: {error.strerror}; give a file of regraph graph export --format backup"
+        ) from None
 
 
 def _whole(file: IO[bytes], path: Path) -> str:
@@ -251,7 +253,7 @@ def _whole(file: IO[bytes], path: Path) -> str:
     except ValidationError:
         raise BadInput(
             f"{path}: not a whole backup (its last line is missing); give a file of"
-            " regraph graph backup"
+            " regraph graph export --format backup"
         ) from None
     if (end.lines, end.sha256) != (count - 1, digest.hexdigest()):
         raise BadInput(f"{path}: was changed or damaged since it was written; give another backup")

@@ -1,17 +1,19 @@
 """Bolt: managed transactions against Neo4j or the embedded store; the only user of the driver.
 
-Reads and writes go through the driver's retries (deadlocks, conflicts, a lost connection); whatever
-remains becomes a `StoreError` of one line. The password is in no message. In a cluster, reads go to
-any of its servers and see what this object wrote before (bookmarks); what another process wrote may
-take them a moment to see, unless that process tells its bookmarks, which ours do not.
+Values of the driver are read in reader.py, too. Reads and writes go through the driver's retries
+(deadlocks, conflicts, a lost connection); whatever remains becomes a `StoreError` of one line. The
+password is in no message. In a cluster, reads go to any of its servers and see what this object
+wrote before (bookmarks); what another process wrote may take them a moment to see, unless that
+process tells its bookmarks, which ours do not.
 """
 
 import re
 import shutil
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -23,7 +25,7 @@ from regraph_kg.backends import queries
 from regraph_kg.backends.address import Address
 from regraph_kg.backends.interrupt import undisturbed
 from regraph_kg.backends.uri import endpoint, shown, unusable
-from regraph_kg.errors import StoreError
+from regraph_kg.errors import BadInput, StoreError
 
 GraphRow = dict[str, Any]
 T = TypeVar("T")
@@ -35,6 +37,9 @@ FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
 CLASH_TRIES = 8
+UNKNOWN = "Neo.DatabaseError.General.UnknownError"
+_LONGEST = 300
+"""Characters of the store's words."""
 GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
 """Deleted by another client, between the look for it and the wait for its lock."""
 DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
@@ -148,6 +153,51 @@ class Bolt:
         for number in range(len(queries.statements(name, self._address.engine))):
             self.define(name, number)
 
+    def ask(
+        self, statement: str, parameters: Mapping[str, Any], *, limit: int, seconds: float
+    ) -> tuple[list[str], list[list[Any]]]:
+        """A person's own statement, in a transaction that reads and is rolled back.
+
+        Its columns and its first rows. `BadInput` for a statement that the store refuses, and
+        `TimeoutError` where the store ends it after `seconds`.
+        """
+        said_before = self._log_bytes()
+        with self._call(), self._session(neo4j.READ_ACCESS) as session:
+            try:
+                with session.begin_transaction(timeout=seconds) as tx:
+                    answer = tx.run(statement, dict(parameters))
+                    rows = [record.values() for record in islice(answer, limit)]
+                    tx.rollback()
+                    return list(answer.keys()), rows
+            except exceptions.Neo4jError as error:
+                code = error.code or ""
+                if "TransactionTimedOut" in code:
+                    raise TimeoutError from None
+                if code in _READ_ONLY:
+                    raise BadInput("query: refused, as only reading is allowed") from None
+                own = self._address.folder is not None and code == UNKNOWN
+                if not (own or code.startswith(_OF_STATEMENT)):
+                    raise
+                raise BadInput(f"query: {self._words(error, said_before)}") from None
+
+    def _log_bytes(self) -> int:
+        """How much the embedded store has said in its log."""
+        folder = self._address.folder
+        with suppress(OSError):
+            return (folder / "server.log").stat().st_size if folder else 0
+        return 0
+
+    def _words(self, error: exceptions.Neo4jError, said_before: int) -> str:
+        """What the store says of a statement; the embedded one says it in its log alone."""
+        said = error.message or error.code or ""
+        folder = self._address.folder
+        if folder is not None:
+            with suppress(OSError), (folder / "server.log").open("rb") as log:
+                log.seek(said_before)
+                found = _CONCEALED.findall(log.read().decode("utf-8", "replace"))
+                said = found[-1] if found else said
+        return " ".join(said.split())[:_LONGEST]
+
     def define(self, name: str, number: int = 0, /, **parameters: object) -> None:
         """Run statement `number` (from 0) of a file that changes the schema, by itself.
 
@@ -257,6 +307,11 @@ class Bolt:
         return f"{code or type(error).__name__}: {text.splitlines()[0][:200]}"
 
 
+_READ_ONLY = ("Neo.ClientError.Security.Forbidden", "Neo.ClientError.Statement.AccessMode")
+_OF_STATEMENT = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.")
+_CONCEALED = re.compile(
+    r"(?:BOLT: |BOLT query error\n[\w.$]+: )(.+?)(?: \(concealed from the client.*)?$", re.MULTILINE
+)
 _SAID = {
     DEADLOCK: "too many writers stand in each other's way; start fewer at once",
     "Neo.TransientError.General.MemoryPoolOutOfMemoryError": (
@@ -314,7 +369,7 @@ def _unreachable(error: BaseException) -> str:
             )
     if any("handshake" in str(cause) for cause in causes):
         return "hangs up; if it wants TLS, say neo4j+s:// or bolt+s:// (REGRAPH_STORE)"
-    return "not reachable; is the server running? (REGRAPH_STORE, `regraph store status`)"
+    return "not reachable; is the server running? (REGRAPH_STORE)"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -77,7 +77,7 @@ def _exported(path: Path) -> Iterator[Trajectory]:
             except ValidationError as error:
                 raise BadInput(
                     f"{path}:{number}: {error.errors()[0]['msg']}; give what regraph graph export"
-                    " or regraph graph backup wrote"
+                    " wrote"
                 ) from None
 
 

@@ -3,7 +3,7 @@
 One process per folder, shared by every command; `embedded_server` is what runs in it. Files:
 
     FOLDER/lock         held (flock) by the process as long as it lives: who holds it, serves
-    FOLDER/state.json   pid, port and password while it serves (0600); stale without the lock
+    FOLDER/state.json   pid, port and passwords while it serves (0600); stale without the lock
     FOLDER/writers      held (flock) by a client while it writes
     FOLDER/server.log   what the process says
     FOLDER/databases/   the data
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from regraph_kg import atomic, locks
@@ -25,6 +25,7 @@ from regraph_kg.errors import StoreError
 
 DATABASE = "regraph"
 USER = "root"
+READER = "reader"
 START_SECONDS = 60.0
 STOP_SECONDS = 20.0
 POLL_SECONDS = 0.05
@@ -41,6 +42,12 @@ class ServerState:
     started: str
     """UTC, ISO 8601."""
     idle_seconds: float
+    reader_password: str = field(default="", repr=False)
+
+    @property
+    def reading(self) -> Address:
+        """How to connect as the user who can change nothing."""
+        return replace(self.address, user=READER, password=self.reader_password, writers=None)
 
     @property
     def address(self) -> Address:

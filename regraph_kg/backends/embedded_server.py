@@ -8,6 +8,7 @@ for IDLE_SECONDS. It may be killed at any time: commits are in the write-ahead l
 """
 
 import datetime
+import json
 import os
 import secrets
 import signal
@@ -21,7 +22,7 @@ from typing import IO, Any
 
 from regraph_kg import locks
 from regraph_kg.backends import queries
-from regraph_kg.backends.embedded import DATABASE, USER, ServerState
+from regraph_kg.backends.embedded import DATABASE, READER, USER, ServerState
 
 HEAP = "1g"
 MESSAGE_BYTES = 256 * 2**20
@@ -66,12 +67,13 @@ def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
     _detach(folder)
     ending = threading.Event()
     (folder / "state.json").unlink(missing_ok=True)
-    password = secrets.token_urlsafe(32)
+    password, reader = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
     server, port, connections = start(folder, password)
+    _add_reader(server, reader)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: ending.set())
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    state = ServerState(str(folder), os.getpid(), port, password, started, idle_seconds)
+    state = ServerState(str(folder), os.getpid(), port, password, started, idle_seconds, reader)
     state.write()
     report.close()
     while wait_until_unused(ending, idle_seconds, connections):
@@ -116,6 +118,30 @@ def start(folder: Path, password: str) -> tuple[Any, int, Callable[[], int]]:
     active = listener.getClass().getDeclaredField("activeConnections")
     active.setAccessible(True)
     return server, int(listener.getPort()), lambda: int(active.get(listener).size())
+
+
+def _add_reader(server: Any, password: str) -> None:
+    """A user whom the server lets read, and nothing else.
+
+    A transaction's access mode binds no client of ArcadeDB.
+    """
+    from jpype import JClass  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    java_json = JClass("com.arcadedb.serializer.json.JSONObject")
+    group = {
+        "access": [],
+        "types": {"*": {"access": ["readRecord"]}},
+        "resultSetLimit": -1,
+        "readTimeout": -1,
+    }
+    security = server._java_server.getSecurity()
+    security.saveGroup("*", READER, java_json(json.dumps(group)))
+    user = {
+        "name": READER,
+        "password": str(security.encodePassword(password)),
+        "databases": {DATABASE: [READER]},
+    }
+    security.createUser(java_json(json.dumps(user)))
 
 
 def wait_until_unused(

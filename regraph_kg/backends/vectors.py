@@ -119,7 +119,7 @@ def _slot(ask: Query, vector: Vector) -> str:
     """Where the vectors that compare with `vector` are."""
     held = holding(ask)
     if held.space is None:
-        raise BadInput("the graph holds no embeddings yet: make them with regraph graph reembed")
+        raise BadInput("the graph holds no embeddings yet: make them with regraph graph update")
     if held.space != vector.space:
         raise mixed(held.space, vector.space)
     return place(held.slot, vector.kind)
@@ -129,7 +129,7 @@ def mixed(held: EmbeddingSpace, given: EmbeddingSpace) -> BadInput:
     """Says that vectors of two spaces were about to meet."""
     return BadInput(
         f"the graph holds embeddings {held.difference(given)}: name its embedder"
-        " (REGRAPH_EMBEDDER), or change the graph with regraph graph reembed"
+        " (REGRAPH_EMBEDDER), or change the graph with regraph graph update"
     )
 
 

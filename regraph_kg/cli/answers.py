@@ -1,6 +1,6 @@
 """What commands print with --json: a value of the type that the `ANSWERS` of their module name.
 
-`regraph schema COMMAND` describes that type: what is printed here is printed by it.
+`regraph docs --schema COMMAND` describes that type: what is printed here is printed by it.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import TypeAdapter
 
-Json = Annotated[bool, typer.Option("--json", help="Print as JSON (regraph schema).")]
+Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 VERSIONS: dict[str, int] = {}
 """Of a command's answers, where it is not 1: it rises when a field goes or changes its meaning."""

@@ -17,45 +17,37 @@ KEYBOARD_INTERRUPT = 130
 """What typer returns for a Ctrl-C that no command handled."""
 
 COMMANDS: Mapping[str, str] = {
+    "ingest": "Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail,"
+    " code}].",
+    "next": "Say what the graph would try next on CODE_FILE, and why: gains, tries, when it"
+    " applies.",
+    "examples": "Show examples of the step from SOURCE to TARGET: code before and after, and its"
+    " effect.",
+    "optimize": "Search for a faster version of each PROBLEM: a model proposes, compiler and clock"
+    " judge.",
+    "evaluate": "Compile, run, verify and time each CANDIDATE; say how it compares with the serial"
+    " code.",
+    "learn": "Teach the graph what finished RUNs of `regraph optimize` found: their verified"
+    " paths.",
     "apply": "Bring the fastest code of RUN home: show the change, ask, write it.",
+    "runs": "Runs of regraph optimize: a table of all, what RUN found, or how RUN compares with"
+    " OTHER.",
+    "report": "Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures,"
+    " cost.",
+    "problem": "Problems: a folder with problem.toml and serial.cpp each (regraph docs problems).",
+    "graph": "The graph as a whole: ask, look, check, back up, restore, purge.",
+    "techniques": "Look at the techniques; mend the vocabulary.",
+    "doctor": "Check compilers, GPU, sandbox, store and models; judge a dozen exploits; say what to"
+    " mend.",
+    "mcp": "Serve the graph and the judge to coding agents (Model Context Protocol).",
     "bench": "Compare methods at equal budgets: which share of PROBLEMs is solved, how fast, at"
     " what cost.",
     "collect": "Collect new trajectories: from a model's answers, a git history, or an evolution's"
     " programs.",
-    "docs": "Read a document: how problems are described, what the judge covers, every setting.",
-    "doctor": "Check compilers, GPU, sandbox, store and models; judge a dozen exploits; say what to"
-    " mend.",
-    "evaluate": "Compile, run, verify and time each CANDIDATE; say how it compares with the serial"
-    " code.",
-    "examples": "Show examples of the step from SOURCE to TARGET: code before and after, and its"
-    " effect.",
-    "ingest": "Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail,"
-    " code}].",
-    "learn": "Teach the graph what finished RUNs of `regraph optimize` found: their verified"
-    " paths.",
-    "mcp": "Serve the graph and the judge to coding agents (Model Context Protocol).",
-    "measure": "Compile, verify and time every step of the trajectories in FILEs, one run per"
-    " trajectory.",
-    "next": "Say what the graph would try next on CODE_FILE, and why: gains, tries, when it"
-    " applies.",
-    "optimize": "Search for a faster version of each PROBLEM: a model proposes, compiler and clock"
-    " judge.",
-    "relabel-check": "Relabel a labelled set against the vocabulary alone, and count errors stage"
-    " by stage.",
-    "report": "Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures,"
-    " cost.",
-    "schema": "Print the JSON Schema of what COMMAND prints with --json.",
-    "settings": "Show every setting: name, value, and who set it. Passwords and keys are not"
-    " shown.",
-    "corpus": "Trajectory files as a whole: what they show, and what they lack.",
-    "batch": "Models by file: folders of prompts that wait for answers (regraph docs models).",
-    "graph": "The graph as a whole: look, compare, back up, import, export, purge.",
-    "runs": "Runs of regraph optimize: a table of all, or one of the commands below.",
-    "problem": "Problems: a folder with problem.toml and serial.cpp each (regraph docs problems).",
-    "store": "The embedded graph store: a local process that commands start when they need it.",
-    "techniques": "Look at the techniques; mend the vocabulary.",
     "worker": "Judges on several hosts, by way of Ray: lend this host's devices, or start a"
     " cluster.",
+    "docs": "Read a document: how problems are described, what the judge covers, every setting.",
+    "dev": "For maintainers of a corpus or a vocabulary.",
 }
 """Each is the function, or the `app` of commands, of the module of its name in this folder; the
 line is how its help begins, for the list of all. A module's `EPILOG` stands below the options."""

@@ -1,7 +1,7 @@
-"""`regraph techniques audit, accept`: what is wrong with a vocabulary, page by page."""
+"""`regraph techniques audit`, and what accepts it: what is wrong with a vocabulary, by pages."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
-from regraph_kg.cli.curation import AsJson, Who, command, counted, legible, note_of, open_curator
+from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.curation import command, counted, legible, note_of, open_curator
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import Curator
@@ -65,21 +65,18 @@ class AuditPage:
     clusters: list[AuditCluster]
 
 
-ANSWERS = {
-    "techniques audit": Sequence[AuditPage],
-    "techniques accept": Sequence[Curation] | Sequence[str],
-}
+ANSWERS = {"techniques audit": Sequence[AuditPage]}
 
 
 def audit(
     page: Annotated[int, typer.Option(min=1, help="Which page of clusters.")] = 1,
     everything: Annotated[bool, typer.Option("--all", help="All pages.")] = False,
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """Look for what is wrong with the vocabulary: findings in clusters, what changes most first.
 
-    Each cluster says what `regraph techniques accept` would do, and the commands to choose from
-    instead; keep says that all is well, and the finding does not come again.
+    Each cluster says what `regraph techniques mend accept` would do, and the commands to choose
+    from instead; keep says that all is well, and the finding does not come again.
 
     Exit code 0: nothing to look at; 1: there is something.
     """
@@ -100,18 +97,11 @@ def audit(
 
 
 def accept(
-    tokens: Annotated[
-        list[str], typer.Argument(metavar="TOKEN...", help="Of pages or clusters: see the audit.")
-    ],
-    why: Annotated[str, typer.Option(help="The reason, for whoever reads the log.")] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done.")] = False,
-    who: Who = None,
-    as_json: AsJson = False,
+    tokens: Sequence[str], who: str | None, why: str, *, dry_run: bool, as_json: bool
 ) -> None:
     """Do what the audit proposes for pages or clusters, each a curation that can be undone.
 
-    A token stands for what the audit has shown: where the graph has changed since, it is refused,
-    and nothing is done. After Ctrl-C the next audit shows what is left.
+    After Ctrl-C the next audit shows what is left.
     """
     settings = read_settings()
     done: list[Curation] = []
@@ -128,7 +118,7 @@ def accept(
         finally:
             if done and not as_json:
                 numbers = " ".join(str(one.number) for one in done)
-                typer.echo(f"to take it back: regraph techniques undo {numbers}")
+                typer.echo(f"to take it back: regraph techniques mend undo {numbers}")
     watch(embed_new(settings))  # what came back from the archive
     if as_json:
         tell(Sequence[Curation], done)
@@ -140,10 +130,6 @@ def _preview(commands: Sequence[str], *, as_json: bool) -> None:
         tell(Sequence[str], commands)
     for one in () if as_json else commands:
         typer.echo(one)
-
-
-COMMANDS: tuple[Callable[..., None], ...] = (audit, accept)
-"""Of `regraph techniques`."""
 
 
 def _proposed(pages: Sequence[Sequence[Cluster]], tokens: Sequence[str]) -> list[Proposal]:
@@ -200,7 +186,7 @@ def _page_lines(page: Sequence[Cluster], number: int, pages: int) -> Iterator[st
     todo = sum(bool(one.proposals) for one in page)
     yield f"page {number} of {pages}; {todo} of its {counted(len(page), 'cluster')} can be accepted"
     if todo:
-        yield f"  {command(('techniques', 'accept', _token(page)))}"
+        yield f"  {command(('techniques', 'mend', 'accept', _token(page)))}"
 
 
 def _proposal(one: Cluster) -> str:

@@ -1,4 +1,4 @@
-"""`regraph graph backup` and `regraph graph restore`: a whole graph as one file, and back."""
+"""`regraph graph restore`: a whole graph from one file; how files of a graph are written."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -10,43 +10,19 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from regraph_kg import atomic, wiring
-from regraph_kg.cli.answers import FileWritten, Json, tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import GraphStats
 from regraph_kg.settings import read_settings
 
-ANSWERS = {"graph backup": FileWritten, "graph restore": GraphStats}
-
-
-def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write (JSONL).")],
-    *,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace FILE, once the new one is whole.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Write the whole graph to FILE: vocabulary, trajectories, failures, log, settings.
-
-    The same graph gives the same bytes, whichever store holds it. Embeddings are left out: they are
-    made anew after a restore. What is ingested meanwhile may or may not be in.
-    """
-    if file.exists() and not force:
-        raise BadInput(f"{file}: is there already; give another FILE, or --force to replace it")
-    with (
-        closing(wiring.open_backup(read_settings())) as graph,
-        _progress(file.name, None) as show,
-    ):
-        _write(_counted(graph.lines(), show), file)
-    size = file.stat().st_size
-    if as_json:
-        tell(FileWritten, FileWritten(file, size))
-        return
-    typer.echo(f"{file}: {size / 1e6:.1f} MB; regraph graph restore brings it back")
+ANSWERS = {"graph restore": GraphStats}
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What regraph graph backup wrote.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="What regraph graph export --format backup wrote."),
+    ],
     as_json: Json = False,
 ) -> None:
     """Fill an empty database with the graph that FILE holds.
@@ -56,7 +32,7 @@ def restore(
     """
     settings = read_settings()
     size = file.stat().st_size if file.is_file() else None
-    with closing(wiring.open_backup(settings)) as graph, _progress(file.name, size) as show:
+    with closing(wiring.open_backup(settings)) as graph, counting(file.name, size) as show:
         for done in graph.restore(file):
             show(done)
     with closing(wiring.open_store(settings)) as store:
@@ -70,7 +46,8 @@ def restore(
     )
 
 
-def _counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
+def counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
+    """The lines; `show` is told their bytes so far."""
     done = 0
     for line in lines:
         done += len(line)
@@ -78,17 +55,17 @@ def _counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[by
         yield line
 
 
-def _write(lines: Iterable[bytes], path: Path) -> None:
+def write(lines: Iterable[bytes], path: Path) -> None:
     """All of it or nothing: a file that was there stays until the new one is whole."""
     try:
         with atomic.replacing(path, mode=0o666, synced=True) as file:
             file.writelines(lines)
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give another FILE") from None
+        raise BadInput(f"{path}: {error.strerror}; give another --output") from None
 
 
 @contextmanager
-def _progress(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
+def counting(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
     """Shows bytes done, on a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())

@@ -1,4 +1,4 @@
-"""`regraph graph browser-pack`: saved queries and a style for Neo4j Browser, as files."""
+"""`regraph dev browser-pack`: saved queries and a style for Neo4j Browser, as files."""
 
 from pathlib import Path
 from typing import Annotated

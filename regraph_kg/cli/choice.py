@@ -2,21 +2,20 @@
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from regraph_kg.cli.options import Options
+from regraph_kg.cli.options import Options, RunDetails
 from regraph_kg.errors import BadInput
-from regraph_kg.models.method import MethodSettings, Prompting
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits, Words
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.choice import (
     DEFAULT_METHOD,
     FAST_LIMITS,
-    PAPER_METHOD,
     shares,
     traced_choice,
     usual_choice,
@@ -26,47 +25,46 @@ from regraph_kg.runs.choice import (
 
 M = TypeVar("M", bound=BaseModel)
 
-_OPTION: Mapping[str, str] = {"calls": "budget", "stop_at_roof": "stop-at-roof"}
-"""Of limits, options of another name."""
-_PROMPT = "prompt."
-"""Before the name of a prompt's setting."""
+_PROMPT, _LIMIT, _RUN = "prompt.", "limit.", "run."
+SETTABLE: Mapping[str, type[BaseModel]] = {
+    _RUN: RunDetails,
+    _LIMIT: SearchLimits,
+    _PROMPT: Prompting,
+}
+"""Of --set, what is not the method's own, by what stands before its names."""
+_OWNERS = {_RUN: "a run", _LIMIT: "a limit", _PROMPT: "a prompt"}
 
 
 def choose(options: Options, model: str, roof: float | None = None) -> SearchChoice:
     """What to run, for the first problem. Raises `BadInput` for what makes no sense.
 
-    `roof`: where a new search ends unless --stop-at-roof says otherwise.
+    `roof`: where a new search ends unless limit.stop_at_roof says otherwise.
     """
-    _check(options)
+    details = details_of(options)
+    _check(options, details)
     usual = replace(
         usual_choice(options.problems[0], model, fast=options.fast),
         settings=_settings(options),
-        judge=options.judge,
+        judge=details.judge,
     )
     usual = replace(usual, limits=usual.limits.model_copy(update={"stop_at_roof": roof}))
     if options.resume:
         was = traced_choice(usual, options.resume)
-        asked = options.method or options.preset or _texts(options) or options.fast
+        asked = options.method or _texts(options) or options.fast
         usual = replace(was, settings=usual.settings) if asked else was
-    typed = _given(options, "target", "parallel", "final", "seed", "include_own")
-    calls = {} if options.budget is None else {"calls": options.budget}
-    limits = calls | _given(options, "seconds", "evaluations", "tokens", "unreadable")
-    ends = _given(options, "patience", "stop_at_roof")
-    limits |= {name: None if said == "none" else said for name, said in ends.items()}
-    names = ("examples", "retrieval", "show", "contrast", "known_failures", "verdict")
-    prompting = _given(options, *names)
-    base = Prompting.usual(options.prompts) if options.prompts else usual.prompting
-    limited = _with(usual.limits, limits, lambda name: f"--{_OPTION.get(name, name)} ")
+    limited = usual.limits
+    if options.budget is not None:
+        limited = _with(limited, {"calls": options.budget}, "--budget ")
+    limited = _with(limited, _assigned(options, _LIMIT), f"--set {_LIMIT}{{}}=")
     at_once = usual.parallel if options.resume else usual_parallel(usual.model, limited)
+    typed: dict[str, Any] = {"parallel": options.parallel, "target": options.target}
+    typed |= {name: getattr(details, name) for name in ("final", "seed", "include_own")}
+    given = {name: value for name, value in typed.items() if value is not None}
     choice = replace(
         usual,
-        **{"parallel": at_once} | typed,
+        **{"parallel": at_once} | given,
         limits=limited,
-        prompting=_with(
-            prompting_of(base, _texts(options, of_prompts=True)),
-            prompting,
-            lambda name: f"--{name.replace('_', '-')} ",
-        ),
+        prompting=_prompting(usual.prompting, options),
     )
     if choice.parallel < 1:
         raise BadInput(f"--parallel {choice.parallel}: no call would be made; give 1 or more")
@@ -75,12 +73,12 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
 
 def every_call(options: Options, choice: SearchChoice) -> bool:
     """Whether each call is told: where that is asked for, and by file, where all take hours."""
-    return options.verbose or choice.model.by_file
+    return details_of(options).verbose or choice.model.by_file
 
 
 def each_choice(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
     """What to run for each problem; the minute of --fast becomes one for each."""
-    minute = options.fast and options.seconds is None
+    minute = options.fast and not _texts(options, f"{_LIMIT}seconds=")
     return shares(choice, options.problems, FAST_LIMITS["seconds"] if minute else None)
 
 
@@ -89,21 +87,18 @@ def resume_command(options: Options, problem: str, trace: Path, output: Path | N
 
     What may change on the way is typed again.
     """
-    given = {
-        "--model": options.model,
-        "--judge": options.judge,
-        "--output": output,
-        "--patience": options.patience if options.resume else None,
-        "--stop-at-roof": options.stop_at_roof if options.resume else None,
-    }
     words = ["regraph", "optimize", problem, "--resume", str(trace)]
-    for name, value in given.items():
+    for name, value in {"--model": options.model, "--output": output}.items():
         words += [name, str(value)] if value is not None else []
+    again = [f"{_RUN}judge="]
+    again += [f"{_LIMIT}patience=", f"{_LIMIT}stop_at_roof="] if options.resume else []
+    for name in again:
+        words += [word for one in _texts(options, name)[-1:] for word in ("--set", one)]
     words += ["--learn"] if options.learn else []
     return shlex.join(words)
 
 
-def _check(options: Options) -> None:
+def _check(options: Options, details: RunDetails) -> None:
     """Whether the options go together."""
     problems, output = options.problems, options.output
     several = len(problems) > 1
@@ -116,49 +111,66 @@ def _check(options: Options) -> None:
         raise BadInput(f"{output}: is no folder; several problems need one as --output")
     if options.dry_run and options.resume:
         raise BadInput("dry-run is of a new search; leave out --resume")
-    if options.prompt and not options.dry_run:
-        raise BadInput("prompt: what would be sent is shown by --dry-run --prompt")
+    if details.prompt and not options.dry_run:
+        raise BadInput(f"--set {_RUN}prompt: what would be sent is shown by --dry-run")
 
 
 def _settings(options: Options) -> MethodSettings:
     method = options.method or DEFAULT_METHOD
-    if options.preset is not None and method != DEFAULT_METHOD:
-        raise BadInput(
-            f"preset {options.preset} is for {DEFAULT_METHOD}; leave it out with --method {method}"
-        )
-    if options.preset == "paper":
-        method = PAPER_METHOD
     found = usual_settings(method, fast=options.fast)
     known = set(type(found).model_fields) - {"method"}
-    given = dict(_assigned(one, method, known) for one in _texts(options))
-    return _with(found, given, "--set {}=".format)
+    given = dict(_pair(one, method, known) for one in _texts(options))
+    return _with(found, given, "--set {}=")
 
 
-def prompting_of(base: Prompting, texts: Sequence[str]) -> Prompting:
-    """`base` with settings as --set has them: prompt.NAME=VALUE; "none" is a word there."""
-    known = set(Prompting.model_fields)
-    given = (_assigned(one.removeprefix(_PROMPT), "a prompt", known) for one in texts)
-    changes = {name: value or "none" for name, value in given}
-    return _with(base, changes, f"--set {_PROMPT}{{}}=".format)
+def details_of(options: Options) -> RunDetails:
+    """What --set says of the run itself."""
+    return _with(RunDetails(), _assigned(options, _RUN), f"--set {_RUN}{{}}=")
 
 
-def _texts(options: Options, *, of_prompts: bool = False) -> list[str]:
-    """NAME=VALUE of --set: the method's, or the prompts'."""
-    return [one for one in options.sets or () if one.startswith(_PROMPT) == of_prompts]
+def _prompting(base: Prompting, options: Options) -> Prompting:
+    """`base`, or the usual of the words that are set, with what else is set."""
+    given = _assigned(options, _PROMPT)
+    words = given.get("words")
+    if words in get_args(Words):
+        base = Prompting.usual(cast(Words, words))
+    changes = {name: value or "none" for name, value in given.items()}  # which is a word there
+    return _with(base, changes, f"--set {_PROMPT}{{}}=")
 
 
-def _assigned(text: str, method: str, known: set[str]) -> tuple[str, str | None]:
+def set_names(kind: type[BaseModel]) -> list[str]:
+    """What --set knows of a kind of settings: calls are --budget."""
+    return sorted(set(kind.model_fields) - {"calls"})
+
+
+def _assigned(options: Options, prefix: str) -> dict[str, str | None]:
+    """What --set gives of a kind of settings."""
+    known, owner = set_names(SETTABLE[prefix]), _OWNERS[prefix]
+    return dict(_pair(one, owner, known, prefix) for one in _texts(options, prefix))
+
+
+def _texts(options: Options, prefix: str = "") -> list[str]:
+    """NAME=VALUE of --set: those that begin so, or the method's."""
+    every = options.sets or ()
+    if prefix:
+        return [one for one in every if one.startswith(prefix)]
+    return [one for one in every if not one.startswith(tuple(SETTABLE))]
+
+
+def _pair(
+    text: str, owner: str, known: Collection[str], prefix: str = ""
+) -> tuple[str, str | None]:
     """NAME=VALUE of --set; "none" is None."""
-    name, equals, value = text.partition("=")
+    name, equals, value = text.removeprefix(prefix).partition("=")
     if not equals or name not in known:
         raise BadInput(
-            f"set {text!r}: {method} knows {', '.join(sorted(known)) or 'no setting'};"
+            f"set {text!r}: {owner} knows {', '.join(sorted(known)) or 'no setting'};"
             " give --set NAME=VALUE"
         )
     return name, None if value.lower() == "none" else value
 
 
-def _with(model: M, changes: Mapping[str, object], spelt: Callable[[str], str]) -> M:
+def _with(model: M, changes: Mapping[str, object], spelt: str) -> M:
     """`model` with validated changes; `spelt` is how a field is typed, before its value."""
     try:
         changed = type(model).model_validate(model.model_dump() | dict(changes))
@@ -166,13 +178,8 @@ def _with(model: M, changes: Mapping[str, object], spelt: Callable[[str], str]) 
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
         why = first["msg"].removeprefix("Value error, ").replace("Input should", "it should", 1)
-        raise BadInput(f"{spelt(name)}{changes.get(name)}: {why}") from None
+        raise BadInput(f"{spelt.format(name)}{changes.get(name)}: {why}") from None
     for name, value in changed.model_dump().items():
         if isinstance(value, float) and not math.isfinite(value):
-            raise BadInput(f"{spelt(name)}{value}: give a finite number")
+            raise BadInput(f"{spelt.format(name)}{value}: give a finite number")
     return changed
-
-
-def _given(options: Options, *names: str) -> dict[str, Any]:
-    """Options that were typed."""
-    return {name: value for name in names if (value := getattr(options, name)) is not None}

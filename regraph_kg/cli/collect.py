@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import notes_aside, tell
+from regraph_kg.cli.answers import Json, notes_aside, tell
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import AskingLimits
@@ -124,7 +124,7 @@ def collect(  # noqa: PLR0913 (a command's options)
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what it would take.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Collect new trajectories: from a model's answers, a git history, or an evolution's programs.
 

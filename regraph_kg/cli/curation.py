@@ -1,18 +1,21 @@
-"""`regraph techniques merge, split, rename, describe, keep, drop, undo, log`: curation."""
+"""`regraph techniques mend`: what a person changes in the vocabulary; the log of it.
+
+Not here: what the audit proposes (audit.py).
+"""
 
 import getpass
 import platform
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
@@ -20,6 +23,9 @@ from regraph_kg.graph import Curator
 from regraph_kg.models.curation import Curation, LabelDecision, Note, Part
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.settings import read_settings
+
+CurationOrder = Callable[[Curator, Note], Curation]
+CurationDeed = Literal["merge", "split", "rename", "describe", "keep", "drop", "undo", "accept"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,183 +37,184 @@ class CurationLog:
     """How ingests resolved names, with --relabels."""
 
 
-_ORDERS = ("merge", "split", "rename", "describe", "keep", "drop")
-ANSWERS = {
-    **{f"techniques {order}": Curation for order in _ORDERS},
-    "techniques undo": Curation | Sequence[Curation],
-    "techniques log": CurationLog,
-}
-
-Who = Annotated[str | None, typer.Option(help="Who decides.", show_default="you, at this machine")]
-Why = Annotated[str, typer.Option(help="The reason, for whoever reads the log.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
-Id = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID", help="Its id: regraph techniques list.", autocompletion=complete_technique
-    ),
-]
+ANSWERS = {"techniques mend": Curation | Sequence[Curation] | Sequence[str]}
+"""A list of several undone or accepted; with --dry-run the commands."""
 
 LONGEST = 120
 """Characters of a name or label that are printed."""
+_OPTIONS: Mapping[CurationDeed, frozenset[str]] = {
+    "merge": frozenset(),
+    "split": frozenset({"--aliases", "--to", "--name", "--id", "--definition"}),
+    "rename": frozenset({"--id"}),
+    "describe": frozenset({"--definition", "--applies", "--hurts"}),
+    "keep": frozenset({"--aliases"}),
+    "drop": frozenset(),
+    "undo": frozenset(),
+    "accept": frozenset({"--dry-run"}),
+}
+"""Of each deed, besides --why, --who and --json."""
+_WITH_REASON = ("merge", "split", "rename", "drop")
+_WORDS: Mapping[CurationDeed, tuple[int, int | None, str]] = {
+    "merge": (2, None, "the technique that stays, and those that become it"),
+    "split": (1, 1, "one technique"),
+    "rename": (2, 2, "a technique, and its new name"),
+    "describe": (1, 1, "one technique"),
+    "keep": (1, None, "techniques"),
+    "drop": (1, 1, "one technique"),
+    "undo": (0, None, "numbers of curations"),
+    "accept": (1, None, "tokens of the audit"),
+}
+"""How many words a deed takes, and what they are."""
 
 
-def merge(
-    keep: Annotated[str, typer.Argument(metavar="ID", help="The technique that stays.")],
-    others: Annotated[list[str], typer.Argument(metavar="OTHER...", help="Those that become it.")],
-    why: Why,
-    who: Who = None,
-    as_json: AsJson = False,
-) -> None:
-    """Make several techniques one: examples, failures, statistics, names and ids of OTHER go to ID.
-
-    What comes later under OTHER's id or names leads to ID, too.
-    """
-    _make(lambda curator, note: curator.merge(keep, others, note), who, why, as_json=as_json)
-
-
-def split(  # noqa: PLR0913 (a command's options)
-    technique: Id,
-    aliases: Annotated[
-        list[str],
-        typer.Option(help="Aliases, or labels of examples, that go; commas between, or repeated."),
-    ],
-    why: Why,
+def mend(  # noqa: PLR0913 (a command's options)
     *,
+    deed: Annotated[CurationDeed, typer.Argument(help="What to do; see above.")],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID...]",
+            help="Ids of techniques; of undo numbers, of accept tokens.",
+            autocompletion=complete_technique,
+        ),
+    ] = None,
+    aliases: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--aliases", "--alias", help="split, keep: names; commas between, or repeated."
+        ),
+    ] = None,
     to: Annotated[
-        str | None, typer.Option(metavar="ID", help="The technique that they go to.")
+        str | None, typer.Option(metavar="ID", help="split: the technique that they go to.")
     ] = None,
     name: Annotated[
-        str, typer.Option(help="Name of the new technique.", show_default="the first alias")
+        str, typer.Option(help="split: of the new technique.", show_default="the first alias")
     ] = "",
     new_id: Annotated[
-        str, typer.Option("--id", help="Id of the new technique.", show_default="by its name")
+        str, typer.Option("--id", help="split, rename: the new id.", show_default="by its name")
     ] = "",
-    definition: Annotated[str, typer.Option(help="What the new technique is.")] = "",
-    who: Who = None,
-    as_json: AsJson = False,
+    definition: Annotated[
+        str, typer.Option(help="split, describe: what it is, in a sentence.")
+    ] = "",
+    applies: Annotated[str, typer.Option(help="describe: when it applies, in a sentence.")] = "",
+    hurts: Annotated[str, typer.Option(help="describe: when it does harm, in a sentence.")] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="accept: print what would be done.")
+    ] = False,
+    why: Annotated[str, typer.Option(help="The reason, for whoever reads the log.")] = "",
+    who: Annotated[
+        str | None, typer.Option(help="Who decides.", show_default="you, at this machine")
+    ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Take names away from a technique, and with them exactly the examples that were so called.
+    """Change the vocabulary, logged and undoable; examples, failures and statistics go along.
 
-    They go to a new technique, or to the one that --to names.
+    merge ID OTHER..: steps, names and ids of OTHER go to ID, and what comes later under them.
+    split ID: --aliases, and exactly the examples that were so called, go to a new technique, or
+    to the one of --to. rename ID NAME: the old name leads to it still. describe ID: relabelling
+    and search go by it. keep ID..: they are right as they are, apart from each other, with these
+    aliases. drop ID: no step or failure leads to it.
+
+    undo [NUMBER..]: as if curations had not been made, the latest undone first; without a number
+    the last one that holds. The undo of an undo makes the curation again.
+
+    accept TOKEN..: what the audit proposes for pages or clusters, each a curation. Where the graph
+    has changed since it was shown, a token is refused, and nothing is done.
     """
-    if to is not None and (name or new_id or definition):
+    given: dict[str, object] = {
+        "--aliases": aliases,
+        "--to": to,
+        "--name": name,
+        "--id": new_id,
+        "--definition": definition,
+        "--applies": applies,
+        "--hurts": hurts,
+        "--dry-run": dry_run,
+    }
+    _check(deed, words or [], given, why)
+    if deed == "accept":
+        from regraph_kg.cli.audit import accept  # noqa: PLC0415 (it stands on this module)
+
+        accept(words or [], who, why, dry_run=dry_run, as_json=as_json)
+    elif deed == "undo":
+        _undo(words or [], who, why, as_json=as_json)
+    else:
+        part = Part(name, new_id, definition)
+        texts = {"definition": definition, "applies": applies, "hurts": hurts}
+        done = _made(_order(deed, words or [], aliases or [], (to, part), texts), who, why)
+        _tell(done, as_json=as_json)
+
+
+def _check(deed: CurationDeed, words: Sequence[str], given: Mapping[str, object], why: str) -> None:
+    """Raise `BadInput` for what does not belong to a deed, or is missing."""
+    least, most, what = _WORDS[deed]
+    if len(words) < least or (most is not None and len(words) > most):
+        raise BadInput(f"mend {deed}: give {what}")
+    alien = [one for one, value in given.items() if value and one not in _OPTIONS[deed]]
+    if alien:
+        raise BadInput(f"mend {deed}: {alien[0]} is not for it")
+    if deed in _WITH_REASON and not why:
+        raise BadInput(f"mend {deed}: say why, for whoever reads the log: --why")
+    if deed == "split" and not given["--aliases"]:
+        raise BadInput("mend split: say which names go: --aliases")
+    if given["--to"] and (given["--name"] or given["--id"] or given["--definition"]):
         raise BadInput("--to names a technique that is there: leave --name, --id, --definition out")
-
-    def order(curator: Curator, note: Note) -> Curation:
-        if to is not None:
-            return curator.move(technique, aliases, to, note)
-        return curator.split(technique, aliases, Part(name, new_id, definition), note)
-
-    _make(order, who, why, as_json=as_json)
-
-
-def rename(
-    technique: Id,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its new name.")],
-    why: Why,
-    new_id: Annotated[str | None, typer.Option("--id", help="Its new id.")] = None,
-    who: Who = None,
-    as_json: AsJson = False,
-) -> None:
-    """Give a technique another name, and if --id another id; the old ones lead to it still."""
-
-    def order(curator: Curator, note: Note) -> Curation:
-        return curator.rename(technique, name, note, new_id=new_id)
-
-    _make(order, who, why, as_json=as_json)
-
-
-def describe(  # noqa: PLR0913, PLR0917 (a command's options)
-    technique: Id,
-    definition: Annotated[str, typer.Option(help="What it is, in a sentence.")] = "",
-    applies: Annotated[str, typer.Option(help="When it applies, in a sentence.")] = "",
-    hurts: Annotated[str, typer.Option(help="When it does harm, in a sentence.")] = "",
-    why: Why = "",
-    who: Who = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say what a technique is: relabelling and search go by it."""
-    texts = {"definition": definition, "applies": applies, "hurts": hurts}
-    if not any(texts.values()):
+    if deed == "describe" and not any(given[one] for one in _OPTIONS["describe"]):
         raise BadInput(
             "say what the technique is (--definition), when it applies (--applies),"
             " or when it does harm (--hurts)"
         )
 
-    def order(curator: Curator, note: Note) -> Curation:
-        return curator.describe(technique, note, **texts)
 
-    _make(order, who, why, as_json=as_json)
-
-
-def keep(
-    techniques: Annotated[
-        list[str], typer.Argument(metavar="ID...", help="Techniques that are right as they are.")
-    ],
-    alias: Annotated[
-        list[str] | None, typer.Option(help="An alias that is right, too; may be repeated.")
-    ] = None,
-    why: Why = "",
-    who: Who = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say that techniques are right as they are: reviewed, apart from each other, with --alias."""
-
-    def order(curator: Curator, note: Note) -> Curation:
-        return curator.keep(techniques, note, labels=tuple(alias or ()))
-
-    _make(order, who, why, as_json=as_json)
-
-
-def drop(technique: Id, why: Why, who: Who = None, as_json: AsJson = False) -> None:
-    """Take a technique away that no step or failure leads to."""
-    _make(lambda curator, note: curator.drop(technique, note), who, why, as_json=as_json)
-
-
-def undo(
-    curations: Annotated[
-        list[int] | None,
-        typer.Argument(
-            metavar="[NUMBER]...",
-            help="Numbers of curations (regraph techniques log), the latest undone first.",
-            show_default="the last one that holds",
+def _order(
+    deed: CurationDeed,
+    words: Sequence[str],
+    aliases: Sequence[str],
+    goal: tuple[str | None, Part],
+    texts: Mapping[str, str],
+) -> CurationOrder:
+    """What a curator is asked to do."""
+    first, (to, part) = words[0], goal
+    orders: dict[str, CurationOrder] = {
+        "merge": lambda curator, note: curator.merge(first, words[1:], note),
+        "rename": lambda curator, note: curator.rename(
+            first, words[-1], note, new_id=part.id or None
         ),
-    ] = None,
-    why: Why = "",
-    who: Who = None,
-    as_json: AsJson = False,
-) -> None:
-    """Make it as if a curation had not been made; what came since then stays.
+        "describe": lambda curator, note: curator.describe(first, note, **texts),
+        "keep": lambda curator, note: curator.keep(words, note, labels=tuple(aliases)),
+        "drop": lambda curator, note: curator.drop(first, note),
+        "split": lambda curator, note: (
+            curator.split(first, aliases, part, note)
+            if to is None
+            else curator.move(first, aliases, to, note)
+        ),
+    }
+    return orders[deed]
 
-    Without a NUMBER, one undo after another walks back. The undo of an undo makes the curation
-    again. What a later curation builds upon cannot be undone before that one.
-    """
-    numbers: list[int | None] = [*sorted(curations or (), reverse=True)] or [None]
+
+def _undo(words: Sequence[str], who: str | None, why: str, *, as_json: bool) -> None:
+    try:
+        numbers: list[int | None] = [*sorted(map(int, words), reverse=True)] or [None]
+    except ValueError:
+        raise BadInput(
+            "mend undo: give numbers of curations (regraph techniques show --log)"
+        ) from None
     done: list[Curation] = []
     try:
         for number in numbers:
-            done.append(_made(partial(_undo, number), who, why))
+            done.append(_made(partial(_undone, number), who, why))
             if not as_json:
-                _say(done[-1])
+                _tell(done[-1], as_json=False)
     finally:
         if as_json and done:
-            tell(ANSWERS["techniques undo"], done if len(numbers) > 1 else done[0])
+            tell(ANSWERS["techniques mend"], done if len(numbers) > 1 else done[0])
 
 
-def _undo(number: int | None, curator: Curator, note: Note) -> Curation:
+def _undone(number: int | None, curator: Curator, note: Note) -> Curation:
     return curator.undo(number, note)
 
 
-def log(
-    technique: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only what is about this technique.")
-    ] = None,
-    relabels: Annotated[
-        bool, typer.Option("--relabels", help="Also how ingests resolved labels.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
     """Print who changed the vocabulary, when, how and why; oldest first."""
     with open_curator() as curator:
         curations = [
@@ -227,36 +234,12 @@ def log(
         typer.echo("nothing has been curated")
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (
-    merge,
-    split,
-    rename,
-    describe,
-    keep,
-    drop,
-    undo,
-    log,
-)
-"""Of `regraph techniques`."""
-
-
 def open_curator() -> "closing[Curator]":
     """Curates the graph of the settings."""
     return closing(wiring.open_curator(read_settings()))
 
 
-def _make(
-    order: Callable[[Curator, Note], Curation], who: str | None, why: str, *, as_json: bool
-) -> None:
-    """Carry a curation out and say what it did."""
-    done = _made(order, who, why)
-    if as_json:
-        tell(Curation, done)
-    else:
-        _say(done)
-
-
-def _made(order: Callable[[Curator, Note], Curation], who: str | None, why: str) -> Curation:
+def _made(order: CurationOrder, who: str | None, why: str) -> Curation:
     note, settings = note_of(who, why), read_settings()
     with closing(wiring.open_curator(settings)) as curator:
         done = order(curator, note)
@@ -264,13 +247,17 @@ def _made(order: Callable[[Curator, Note], Curation], who: str | None, why: str)
     return done
 
 
-def _say(done: Curation) -> None:
+def _tell(done: Curation, *, as_json: bool) -> None:
+    """Say what a curation did."""
+    if as_json:
+        tell(Curation, done)
+        return
     typer.echo(f"curation {done.number}: {legible(done.summary)}")
     if done.examples or done.failures:
         typer.echo(
             f"{counted(done.examples, 'example')} and {counted(done.failures, 'failure')} moved"
         )
-    typer.echo(f"to take it back: regraph techniques undo {done.number}")
+    typer.echo(f"to take it back: regraph techniques mend undo {done.number}")
 
 
 def note_of(who: str | None, why: str) -> Note:

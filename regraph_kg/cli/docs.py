@@ -1,52 +1,107 @@
-"""`regraph docs`: the documents that messages name, wherever regraph is installed.
+"""`regraph docs`: documents, the settings in force, and the schemas of what is printed as JSON.
 
-Some are files. Others are made when they are shown, from what the package holds (`MADE`); the site
-has them as files, which docs/generate.py writes.
+Some documents are files. Others are made when they are shown, from what the package holds (`MADE`);
+the site has them as files, which docs/generate.py writes.
 """
 
 import difflib
+import json
 import pydoc
 from collections.abc import Callable
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 import typer.main
 from typer.cli import get_docs_for_click
 
 from regraph_kg import wiring
-from regraph_kg.cli.measure import read_trajectories
+from regraph_kg.cli.answers import Json, answers_of, schema_of, tell
 from regraph_kg.errors import BadInput
-from regraph_kg.runs.corpus_report import corpus_report
-from regraph_kg.settings import Settings
+from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.settings import (
+    FILE,
+    SENT_TO,
+    Settings,
+    read_settings,
+    setting_names,
+    user_file,
+    variable,
+    without_login,
+)
+
+ANSWERS = {"docs": dict[str, dict[Literal["value", "from"], str]]}
+"""With --settings, by a setting's name."""
+TRAJECTORY = "trajectory"
 
 
 def docs(
     name: Annotated[
         str | None, typer.Argument(help="A document.", show_default="a list of them")
     ] = None,
+    settings: Annotated[
+        bool, typer.Option("--settings", help="Every setting: its value, and who set it.")
+    ] = False,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="The JSON Schema of what COMMAND prints with --json, or of a trajectory.",
+        ),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Read a document: how problems are described, what the judge covers, every setting."""
-    folder = files("regraph_kg") / "docs"
-    users = _documents(folder) | {page: title for page, (title, _) in MADE.items()}
-    developers = _documents(folder / "dev")
-    if name is None:
-        _list(users)
-        typer.echo("\nFor developers:\n")
-        _list(developers)
-        return
+    """Read a document: how problems are described, what the judge covers, every setting.
+
+    --settings shows no passwords and keys. The strongest first: options of a command, the
+    environment (REGRAPH_..), regraph.toml of this folder, regraph.toml of your configuration
+    folder, the default.
+
+    --schema takes a command's words as one ("graph stats"), or "trajectory". Its `$id` ends with a
+    version, which rises when a field goes or changes its meaning; new fields may come at any time.
+    """
+    if as_json and not settings:
+        raise BadInput("--json is for --settings")
+    if settings:
+        _show_settings(as_json=as_json)
+    elif schema is not None:
+        typer.echo(json.dumps(_schema(schema), indent=2))
+    elif name is None:
+        _list_all()
+    else:
+        _read(name)
+
+
+def _read(name: str) -> None:
+    """A document in a pager; plain text where there is no terminal."""
+    users, developers = _titles()
     key = name.removesuffix(".md").removeprefix("dev/")
     if key not in users | developers:
         near = difflib.get_close_matches(key, users | developers, 1) or ["problems"]
         raise BadInput(f"no document {name!r}; did you mean regraph docs {near[0]}?")
-    pydoc.pager(_text(key, folder))  # plain text where there is no terminal
+    pydoc.pager(_text(key))
 
 
-def _text(name: str, folder: Traversable) -> str:
+def _list_all() -> None:
+    users, developers = _titles()
+    _list(users)
+    typer.echo("\nFor developers:\n")
+    _list(developers)
+
+
+def _titles() -> tuple[dict[str, str], dict[str, str]]:
+    """Of the users' documents and the developers', by name."""
+    folder = files("regraph_kg") / "docs"
+    made = {page: title for page, (title, _) in MADE.items()}
+    return _documents(folder) | made, _documents(folder / "dev")
+
+
+def _text(name: str) -> str:
     """A document, of the users' or else of the developers'."""
     if name in MADE:
         return MADE[name][1]()
+    folder = files("regraph_kg") / "docs"
     page = folder / f"{name}.md"
     found = page if page.is_file() else folder / "dev" / f"{name}.md"
     return found.read_text(encoding="utf-8")
@@ -67,6 +122,54 @@ def _list(titles: dict[str, str]) -> None:
     width = max(map(len, titles), default=0)
     for key in sorted(titles, key=str.lower):
         typer.echo(f"{key:<{width}}  {titles[key]}")
+
+
+def _schema(command: str) -> dict[str, Any]:
+    from regraph_kg.cli.app import COMMANDS  # noqa: PLC0415 (it loads this module)
+
+    if command == TRAJECTORY:
+        return trajectory_schema()
+    group = command.split(" ", maxsplit=1)[0]
+    found = answers_of(group) if group in COMMANDS else {}
+    if command not in found:
+        known = sorted(found) or [*sorted(one for one in COMMANDS if answers_of(one)), TRAJECTORY]
+        raise BadInput(f"no schema of {command!r}; there are: {', '.join(known)}")
+    return schema_of(command, found[command])
+
+
+def trajectory_schema() -> dict[str, Any]:
+    """The JSON Schema of one line of Trajectory JSONL, version 1; docs/trajectory.schema.json."""
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return head | Trajectory.model_json_schema(by_alias=True)
+
+
+def _show_settings(*, as_json: bool) -> None:
+    found = read_settings()
+    rows = {name: (_value(found, name), _origin(found, name)) for name in setting_names()}
+    if as_json:
+        plain = {name: {"value": value, "from": where} for name, (value, where) in rows.items()}
+        tell(ANSWERS["docs"], plain)
+        return
+    width = max(map(len, rows))
+    wide = max(len(value) for value, _ in rows.values())
+    for name, (value, where) in rows.items():
+        typer.echo(f"{name:<{width}}  {value:<{wide}}  {where}")
+
+
+def _value(found: Settings, name: str) -> str:
+    """As text: no secret, and no login that an address may hold."""
+    if name == "corpus":
+        return str(wiring.corpus_folder(found))  # the shipped one has a place, too
+    value = getattr(found, name)
+    if name in SENT_TO:
+        return "(set)" if value else ""
+    return "" if value is None else without_login(str(value))
+
+
+def _origin(found: Settings, name: str) -> str:
+    origin = found.origin(name)
+    places = {"environment": variable(name), "folder": FILE, "user": str(user_file())}
+    return places.get(origin, origin)
 
 
 def commands() -> str:
@@ -90,14 +193,6 @@ def _with_panels(text: str, name: str, command: Any) -> str:
     return before + heading + rest
 
 
-def corpus() -> str:
-    """What the shipped trajectories show."""
-    settings = Settings(corpus=None)
-    paths = wiring.corpus_files(settings)
-    trajectories = [line for path in paths for line in read_trajectories(path)]
-    return corpus_report(trajectories, wiring.vocabulary(settings))
-
-
 def troubleshooting() -> str:
     """What error messages mean."""
     page = files("regraph_kg.cli") / "troubleshooting.txt"
@@ -106,7 +201,6 @@ def troubleshooting() -> str:
 
 MADE: dict[str, tuple[str, Callable[[], str]]] = {
     "cli": ("Every command and option", commands),
-    "corpus": ("What the starter corpus shows", corpus),
     "troubleshooting": ("What a message means, and what to do", troubleshooting),
 }
 """Documents that are made when they are shown: their titles, and what makes them."""

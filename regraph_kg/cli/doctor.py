@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.progress import bar
 from regraph_kg.evaluation.doctor import CheckRow, Scope, rows
 from regraph_kg.models.target import Target
@@ -29,7 +29,7 @@ def doctor(
     remeasure: Annotated[
         bool, typer.Option("--remeasure", help="Measure the device's peaks anew.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print every row as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Check compilers, GPU, sandbox, store and models; judge a dozen exploits; say what to mend.
 

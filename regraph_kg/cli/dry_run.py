@@ -16,7 +16,7 @@ import typer
 
 from regraph_kg import report, wiring
 from regraph_kg.cli.answers import tell
-from regraph_kg.cli.choice import each_choice
+from regraph_kg.cli.choice import details_of, each_choice
 from regraph_kg.cli.options import Options
 from regraph_kg.errors import RegraphError
 from regraph_kg.models.prompt import Prompt, PromptKey
@@ -89,7 +89,7 @@ def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
         return
     for one, prompts in estimates:
         typer.echo(_text(one, prompts))
-        if options.prompt:
+        if details_of(options).prompt:
             typer.echo(_shown(one.first_prompt))
     if len(estimates) > 1:
         typer.echo(_together([one for one, _ in estimates]))

@@ -8,7 +8,7 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.progress import telling
@@ -46,10 +46,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
         bool,
         typer.Option("--strict-timing", help="Code that is too noisy to time here has failed."),
     ] = False,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="Print the whole report; of several candidates, a list."),
-    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Compile, run, verify and time each CANDIDATE; say how it compares with the serial code.
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regraph_kg import report, wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.errors import BadInput
@@ -73,7 +73,7 @@ def examples(  # noqa: PLR0913 (a command's options)
     exclude_problem: Annotated[
         str | None, typer.Option(metavar="NAME", help="Leave this problem's examples out.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show examples of the step from SOURCE to TARGET: code before and after, and its effect.
 

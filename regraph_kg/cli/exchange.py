@@ -1,82 +1,99 @@
-"""`regraph graph export`, `diff` and `import`: what a graph holds as files, and what two have."""
+"""`regraph graph export`: what a graph holds, as a file; what two graphs hold differently."""
 
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from regraph_kg import atomic, wiring
-from regraph_kg.cli import ingest
-from regraph_kg.cli.answers import tell
+from regraph_kg import wiring
+from regraph_kg.cli.answers import FileWritten, Json, tell
+from regraph_kg.cli.backup import counted, counting, write
 from regraph_kg.errors import BadInput
 from regraph_kg.models.difference import PartDifference
 from regraph_kg.models.text import plain
 from regraph_kg.runs.training import training_lines
-from regraph_kg.settings import read_settings
+from regraph_kg.settings import Settings, read_settings
 
 SHOWN = 5
 """Differences of a kind that are listed; the rest are counted."""
 
 
-ANSWERS = {"graph diff": dict[str, PartDifference], "graph import": ingest.ANSWERS["ingest"]}
-"""Differences by part."""
+ANSWERS = {"graph export": FileWritten}
+"""With --output."""
 
 
 def export(
     *,
     output: Annotated[
-        Path | None, typer.Option(help="File to write.", show_default="standard output")
+        Path | None,
+        typer.Option("--output", "-o", help="File to write.", show_default="standard output"),
     ] = None,
     form: Annotated[
-        Literal["jsonl", "sft"],
-        typer.Option("--format", help="Trajectories, or examples to train a model on."),
+        Literal["jsonl", "sft", "backup"],
+        typer.Option(
+            "--format",
+            help="Trajectories, examples to train a model on, or the whole graph.",
+        ),
     ] = "jsonl",
     unverified: Annotated[
         bool, typer.Option("--unverified", help="sft: steps too that never passed.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="backup: replace the file, once the new one is whole.")
+    ] = False,
+    as_json: Json = False,
 ) -> None:
-    """Write every trajectory, ordered by id: as Trajectory JSONL, or as lines to train a model on.
+    """Write every trajectory, ordered by id, lines to train a model on, or the whole graph.
 
-    "jsonl" is what `regraph ingest` and `regraph graph import` read. The techniques' definitions
-    are not in it: regraph techniques list --json writes those, for regraph ingest --vocabulary.
+    "jsonl" is what `regraph ingest` reads. The techniques' definitions are not in it: regraph
+    techniques show --json writes those, for regraph ingest --vocabulary.
 
     "sft" is a line for each verified step: its code before as a question, reasoning, technique and
     code after it as the answer ("messages"), and its measured effects (regraph docs ingest).
+
+    "backup" is vocabulary, trajectories, failures, log and settings, for regraph graph restore. The
+    same graph gives the same bytes, whichever store holds it. Embeddings are left out: they are
+    made anew after a restore. What is ingested meanwhile may or may not be in.
     """
     if unverified and form != "sft":
         raise BadInput("--unverified is for --format sft: jsonl has every step")
-    with closing(wiring.open_store(read_settings())) as store:
-        found = store.export()
-        lines = (
-            training_lines(found, unverified=unverified)
-            if form == "sft"
-            else (one.line() for one in found)
-        )
+    if output is None and (as_json or form == "backup"):
+        raise BadInput(f"{'--json' if as_json else 'a backup'}: name the file with --output")
+    if output is not None and form == "backup" and output.exists() and not force:
+        raise BadInput(f"{output}: is there already; give another file, or --force to replace it")
+    settings = read_settings()
+    with counting("" if output is None else output.name, None) as show, ExitStack() as opened:
+        lines = counted(_lines(opened, settings, form, unverified=unverified), show)
         if output is None:
             for line in lines:
                 typer.echo(line, nl=False)
-        else:
-            _write(lines, output)
-
-
-def diff(
-    a: Annotated[str, typer.Argument(metavar="A", help="An export, a backup, or a store.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print all differences as JSON.")] = False,
-) -> None:
-    """Compare two graphs: trajectories, techniques, and statistics as the trajectories say them.
-
-    A and B are files of regraph graph export or backup, "embedded", or URIs of stores, whose user
-    and password are those of the settings. Beside an export, which does not describe techniques,
-    those that steps lead to are compared by id.
-
-    Exit code 0: they hold the same; 1: they differ.
-    """
-    found = wiring.graph_difference(read_settings(), a, b)
+            return
+        write(lines, output)
+    size = output.stat().st_size
     if as_json:
-        tell(ANSWERS["graph diff"], {one.part: one for one in found})
+        tell(FileWritten, FileWritten(output, size))
+    elif form == "backup":
+        typer.echo(f"{output}: {size / 1e6:.1f} MB; regraph graph restore brings it back")
+
+
+def _lines(
+    opened: ExitStack, settings: Settings, form: str, *, unverified: bool
+) -> Iterable[bytes]:
+    if form == "backup":
+        return opened.enter_context(closing(wiring.open_backup(settings))).lines()
+    found = opened.enter_context(closing(wiring.open_store(settings))).export()
+    if form == "sft":
+        return (line.encode() for line in training_lines(found, unverified=unverified))
+    return (_line(one).encode() for one in found)
+
+
+def compare(settings: Settings, a: str, b: str, *, as_json: bool) -> None:
+    """Say what two graphs hold differently; ends with 1 where they do."""
+    found = wiring.graph_difference(settings, a, b)
+    if as_json:
+        tell(dict[str, PartDifference], {one.part: one for one in found})
     else:
         for one in found:
             _print(one, a, b)
@@ -84,30 +101,6 @@ def diff(
         raise typer.Exit(1)
 
 
-def import_(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE|starter", help="An export, or what comes with regraph.")
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-) -> None:
-    """Add an export's trajectories, or the starter graph's, under the techniques that they name.
-
-    As regraph ingest --relabel exact FILE, or regraph ingest --starter. A backup is for
-    regraph graph restore.
-    """
-    if file == "starter":
-        ingest.ingest(starter=True, as_json=as_json)
-    else:
-        ingest.ingest(files=[Path(file)], relabel="exact", as_json=as_json)
-
-
-def _write(lines: Iterable[str], path: Path) -> None:
-    """All of it or nothing: a file that was there stays until the new one is whole."""
-    try:
-        with atomic.replacing(path, mode=0o666) as file:
-            file.writelines(map(str.encode, lines))
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give another --output") from None
 
 
 def _print(one: PartDifference, a: str, b: str) -> None:

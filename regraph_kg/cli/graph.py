@@ -1,80 +1,78 @@
-"""`regraph graph`: totals of the graph, and the commands that work on a whole one."""
+"""`regraph graph`: totals of the graph, its page, and the commands that work on a whole one."""
 
-import json
 from contextlib import closing
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli import (
-    backup,
-    browser,
-    embeddings,
-    exchange,
-    graph_page,
-    purge,
-    upkeep,
-)
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli import backup, exchange, purge, query, update, upkeep
+from regraph_kg.cli.answers import FileWritten, Json, tell
+from regraph_kg.cli.report import write_page
 from regraph_kg.models.graph import GraphStats
-from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.settings import read_settings
+from regraph_kg.settings import Settings, read_settings
 
 ANSWERS = {
-    "graph stats": GraphStats,
+    "graph stats": GraphStats | FileWritten,
     **backup.ANSWERS,
-    **embeddings.ANSWERS,
     **exchange.ANSWERS,
-    **graph_page.ANSWERS,
     **purge.ANSWERS,
+    **query.ANSWERS,
+    **update.ANSWERS,
     **upkeep.ANSWERS,
 }
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="The graph as a whole: look, compare, back up, import, export, purge.",
+    help="The graph as a whole: ask, look, check, back up, restore, purge.",
 )
 
 
-app.command()(backup.backup)
-app.command()(backup.restore)
-app.command()(exchange.export)
-app.command("import")(exchange.import_)
-app.command()(exchange.diff)
-app.command()(upkeep.check)
-app.command()(upkeep.bound)
-app.command()(purge.purge)
-app.command()(embeddings.reembed)
-app.command()(browser.browser_pack)
-app.command()(graph_page.report)
+app.command()(query.query)
 
 
 @app.command()
 def stats(
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the graph as a page for a browser instead."),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Count what the graph holds."""
-    with closing(wiring.open_store(read_settings())) as store:
-        found = store.stats()
+    """Count what the graph holds, or show it as one page for colleagues who have no store.
+
+    On the page: what each technique gained on each device, the strongest transitions, and of each
+    technique what it is, when it applies, what follows it, and an example's code. It needs no
+    network and holds code of the graph's examples; of a large graph the techniques that were tried
+    most.
+    """
+    settings = read_settings()
+    if page is None:
+        _count(settings, as_json=as_json)
+        return
+    from regraph_kg.pages.render import graph_page  # noqa: PLC0415 (counts need no templates)
+    from regraph_kg.runs.graph_page import view_graph  # noqa: PLC0415
+
+    write_page(page, graph_page(view_graph(settings)), as_json=as_json)
+
+
+def _count(settings: Settings, *, as_json: bool) -> None:
+    with closing(wiring.open_store(settings)) as store:
+        found, bound = store.stats(), store.bound()
     if as_json:
-        tell(ANSWERS["graph stats"], found)
+        tell(GraphStats, found)
         return
     by_target = ", ".join(f"{count} {target}" for target, count in sorted(found.targets.items()))
     typer.echo(f"techniques    {found.techniques}")
     typer.echo(f"transitions   {found.transitions} examples of {found.pairs} pairs")
+    typer.echo(f"in sight      {bound} examples of a pair at most, the others are archived")
     typer.echo(f"trajectories  {found.trajectories}" + (f" ({by_target})" if by_target else ""))
     typer.echo(f"schema        {found.schema_version}")
 
 
-@app.command()
-def schema() -> None:
-    """Print the JSON Schema of one line of Trajectory JSONL."""
-    typer.echo(trajectory_schema())
-
-
-def trajectory_schema() -> str:
-    """The JSON Schema of Trajectory JSONL, version 1, as text; docs/trajectory.schema.json."""
-    described = Trajectory.model_json_schema(by_alias=True)
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    return json.dumps(head | described, indent=2)
+app.command()(upkeep.check)
+app.command()(update.update)
+app.command()(exchange.export)
+app.command()(backup.restore)
+app.command()(purge.purge)

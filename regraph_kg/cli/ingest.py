@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.verdicts import NameVerdict, print_verdicts
 from regraph_kg.errors import BadInput, Interrupted, StoreError
@@ -90,7 +90,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print what each name would be taken for.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail, code}].
 
@@ -153,7 +153,7 @@ def _embed(settings: Settings) -> None:
         watch(embed_new(settings))
     except KeyboardInterrupt:
         raise Interrupted(
-            "interrupted; the graph has everything but some embeddings: regraph graph reembed"
+            "interrupted; the graph has everything but some embeddings: regraph graph update"
         ) from None
 
 

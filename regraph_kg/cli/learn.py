@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import report
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import ToolError
 from regraph_kg.models.graph import FreeChoice
@@ -68,7 +68,7 @@ def learn(  # noqa: PLR0913 (a command's options)
     trust: Annotated[
         bool, typer.Option("--trust", help="Believe the verdicts in traces of others.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Teach the graph what finished RUNs of `regraph optimize` found: their verified paths.
 
@@ -81,7 +81,7 @@ def learn(  # noqa: PLR0913 (a command's options)
     is judged again on this machine first. So are those of an older judge with --again.
 
     Refused: runs of a recorded model or judge, runs that read their own problem's examples
-    (--include-own), runs that have not ended, and figures of an older judge. What was timed while
+    (run.include_own), runs that have not ended, and figures of an older judge. What was timed while
     the machine did other work is left out.
 
     Exit code 0: something was learned or known already; 1: no run taught anything.

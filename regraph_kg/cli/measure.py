@@ -1,4 +1,4 @@
-"""`regraph measure`: judge every step of trajectory files and store what it measures."""
+"""`regraph dev measure`: judge every step of trajectory files and store what it measures."""
 
 import textwrap
 import time
@@ -79,7 +79,7 @@ def measure(  # noqa: PLR0913, PLR0917 (a command's options)
 
     Trajectories that this machine, toolchain and judge have measured wholly are left as they are,
     so that an interrupted run with `--in-place` or `--output` is simply started again. After a
-    change of the judge, `regraph measure --metric call,device --output FILE` measures all anew.
+    change of the judge, `regraph dev measure --metric call,device --output FILE` measures all anew.
 
     Exit code 0: every step passed; 1: some step failed, and stays in the file with its outcome.
     """

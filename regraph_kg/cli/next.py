@@ -9,7 +9,7 @@ import typer
 from regraph_kg import report
 from regraph_kg.api.graph import open_graph
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep
 from regraph_kg.models.target import USUAL, Target
@@ -46,7 +46,7 @@ def next(  # noqa: PLR0913 (the command's name; its options)
     every: Annotated[
         bool, typer.Option("--all", help="Also say what cannot be applied to the code, and why.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Say what the graph would try next on CODE_FILE, and why: gains, tries, when it applies.
 

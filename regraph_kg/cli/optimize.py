@@ -13,7 +13,7 @@ import typer
 from regraph_kg import wiring
 from regraph_kg.cli import display, running
 from regraph_kg.cli.answers import notes_aside, tell
-from regraph_kg.cli.choice import choose, every_call
+from regraph_kg.cli.choice import SETTABLE, choose, every_call, set_names
 from regraph_kg.cli.dry_run import EstimateAnswer, preview
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.new_problem import problem_of
@@ -27,7 +27,14 @@ from regraph_kg.runs.search import look_at_graph, open_run
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, read_settings
 
-EPILOG = "\n\n".join(["Methods:", *(f"{name}: {line}" for name, line in method_lines().items())])
+EPILOG = "\n\n".join(
+    [
+        "Methods:",
+        *(f"{name}: {line}" for name, line in method_lines().items()),
+        "Settings of --set, besides the method's own (regraph docs methods, regraph docs prompts):",
+        *(f"{prefix}NAME: {', '.join(set_names(kind))}" for prefix, kind in SETTABLE.items()),
+    ]
+)
 """What stands below the options of this command."""
 
 

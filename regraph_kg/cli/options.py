@@ -1,6 +1,7 @@
-"""The options of `regraph optimize`, each written once: its name, type, default, help and panel.
+"""The options of `regraph optimize`, each written once: its name, type, default and help.
 
-What has no panel comes first in the help: the everyday dozen.
+What is seldom wanted is set by --set: a method's settings, and those of `RunDetails`,
+`SearchLimits` and `Prompting`.
 """
 
 import inspect
@@ -12,16 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from regraph_kg.cli.answers import Json
 from regraph_kg.cli.completion import complete_problem
-from regraph_kg.models.method import (
-    Preset,
-    Prompting,
-    Retrieval,
-    SearchLimits,
-    Shown,
-    Told,
-    Words,
-)
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import FinalGrade
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.runs.choice import (
@@ -29,7 +23,6 @@ from regraph_kg.runs.choice import (
     BY_FILE_PARALLEL,
     DEFAULT_METHOD,
     FAST_LIMITS,
-    USUAL_WORDS,
 )
 from regraph_kg.search.methods import method_names
 
@@ -37,15 +30,6 @@ if TYPE_CHECKING:
     MethodName = str
 else:
     MethodName = Literal[method_names()]  # the choices of --method are what search/methods/ holds
-
-_MODEL, _BUDGET, _SEARCH = "Problem and model", "Budget", "Search"
-_PROMPTS, _OUTPUT = "Prompts", "Output"
-
-
-def _of_prompts(name: str, text: str) -> Any:
-    """An option of which `Prompting` knows the default."""
-    usual = str(getattr(Prompting.usual(USUAL_WORDS), name))
-    return typer.Option(help=text, show_default=usual, rich_help_panel=_PROMPTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,85 +107,11 @@ class Options:
         bool,
         typer.Option("--dry-run", help="Only say what would be sent, and what it may cost."),
     ] = False
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="A line for every call, not only for a new best.")
-    ] = False
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False
-
-    judge: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="TRACE",
-            help="Replay the verdicts of this trace; evaluate nothing.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None
-    include_own: Annotated[
-        bool | None,
-        typer.Option(
-            "--include-own/--exclude-problem",
-            help="Let the search read this problem's own examples.",
-            show_default="excluded",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None
     starter: Annotated[
         bool | None,
         typer.Option(
             help="Load the starter graph into an embedded store that is empty.",
             show_default="asked on a terminal",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None
-
-    seconds: Annotated[
-        float | None,
-        typer.Option(
-            help="Active seconds, at most; calls under way are awaited.", rich_help_panel=_BUDGET
-        ),
-    ] = None
-    evaluations: Annotated[
-        int | None, typer.Option(help="Evaluations, at most.", rich_help_panel=_BUDGET)
-    ] = None
-    tokens: Annotated[
-        int | None,
-        typer.Option(help="Tokens of prompts and answers, at most.", rich_help_panel=_BUDGET),
-    ] = None
-    unreadable: Annotated[
-        int | None,
-        typer.Option(
-            help="Answers in a row without any code, at most; then the search ends.",
-            show_default=str(SearchLimits.model_fields["unreadable"].default),
-            rich_help_panel=_BUDGET,
-        ),
-    ] = None
-
-    patience: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CALLS|SHARE|none",
-            help="End after so many calls in a row without faster code, if little is promised;"
-            " below 1: a share of the budget.",
-            show_default="none",
-            rich_help_panel=_BUDGET,
-        ),
-    ] = None
-    stop_at_roof: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE|none",
-            help="End where the best code reaches this share of the device's peak (its roofline).",
-            show_default="none",
-            rich_help_panel=_BUDGET,
-        ),
-    ] = None
-
-    preset: Annotated[
-        Preset | None,
-        typer.Option(
-            help="MCGS as improved here, or as in the paper.",
-            show_default="default",
-            rich_help_panel=_SEARCH,
         ),
     ] = None
     sets: Annotated[
@@ -209,69 +119,28 @@ class Options:
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="A setting of the method, or prompt.NAME=VALUE of its prompts; repeatable.",
-            rich_help_panel=_SEARCH,
+            help="A setting of the method, or one of those below; repeatable.",
         ),
     ] = None
-    final: Annotated[
-        FinalGrade | None,
-        typer.Option(
-            help="How the best three are measured again.",
-            show_default="full",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None
-    seed: Annotated[
-        int | None,
-        typer.Option(help="Of everything random.", show_default="0", rich_help_panel=_SEARCH),
-    ] = None
+    runs: Annotated[Path, typer.Option(help="Folder for traces.")] = Path("runs")
+    as_json: Json = False
 
-    prompts: Annotated[
-        Words | None,
-        typer.Option(
-            help="lean: a technique's recipe and the code, for small models; full: all that is"
-            " known.",
-            show_default=USUAL_WORDS,
-            rich_help_panel=_PROMPTS,
-        ),
-    ] = None
-    examples: Annotated[int | None, _of_prompts("examples", "Examples in a prompt, at most.")] = (
-        None
-    )
-    retrieval: Annotated[
-        Retrieval | None,
-        _of_prompts(
-            "retrieval",
-            "Examples in a prompt: a transition's best, or those that began with code nearest to"
-            " the present one.",
-        ),
-    ] = None
-    show: Annotated[Shown | None, _of_prompts("show", "What a prompt shows of an example.")] = None
-    contrast: Annotated[
-        int | None, _of_prompts("contrast", "Measured variants that a prompt contrasts.")
-    ] = None
-    known_failures: Annotated[
-        int | None,
-        _of_prompts("known_failures", "Known failures of a transition that a prompt warns of."),
-    ] = None
-    verdict: Annotated[
-        Told | None,
-        _of_prompts(
-            "verdict", "Who tells what a right step did: marks in its code, or the model, too."
-        ),
-    ] = None
 
-    runs: Annotated[Path, typer.Option(help="Folder for traces.", rich_help_panel=_OUTPUT)] = Path(
-        "runs"
-    )
-    prompt: Annotated[
-        bool,
-        typer.Option(
-            "--prompt",
-            help="With --dry-run: print the first prompt, too.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = False
+class RunDetails(Frozen):
+    """What `--set run.NAME=VALUE` sets; None where it was left out."""
+
+    seed: int | None = None
+    """Of everything random."""
+    final: FinalGrade | None = None
+    """How the best three are measured again."""
+    include_own: bool | None = None
+    """Whether the search reads this problem's own examples."""
+    judge: Path | None = None
+    """A trace whose verdicts are replayed; nothing is evaluated."""
+    verbose: bool = False
+    """A line for every call, not only for a new best."""
+    prompt: bool = False
+    """With --dry-run, the first prompt, too."""
 
 
 def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:

@@ -5,23 +5,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import JsonValue
 from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import checked, print_checkup
 from regraph_kg.cli.new_problem import ANSWERS as NEW_ANSWERS
 from regraph_kg.cli.new_problem import new
-from regraph_kg.cli.tables import PlainConsole, print_table
+from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
 from regraph_kg.evaluation.checkup.findings import ProblemFinding, error
 from regraph_kg.settings import Settings, read_settings
 
 if TYPE_CHECKING:  # numpy comes with it
-    from regraph_kg.evaluation.problem.problem import AnyProblem, ProjectProblem
+    from regraph_kg.evaluation.problem.problem import AnyProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +46,9 @@ class ProblemLine:
 
 ANSWERS = {
     **NEW_ANSWERS,
-    "problem check": Sequence[CheckAnswer],
-    "problem list": Sequence[ProblemLine],
-    "problem show": dict[str, JsonValue],
+    "problem check": Sequence[CheckAnswer] | Sequence[ProblemLine],
 }
-"""A problem is shown as it is declared (regraph docs problems), with its code and its `home`."""
+"""The second with --list."""
 
 app = typer.Typer(no_args_is_help=True)
 app.command()(new)
@@ -72,7 +69,10 @@ def check(
             autocompletion=complete_problem,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what is found as JSON.")] = False,
+    only_list: Annotated[
+        bool, typer.Option("--list", help="Only list them, and where each comes from.")
+    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Look whether PROBLEM says what is true and can be measured; `optimize` looks, too.
 
@@ -86,9 +86,12 @@ def check(
     names = problems or wiring.problem_names(settings)
     if not names:
         raise BadInput("no problems here, nor in the corpus; name a folder")
+    if only_list:
+        _list(settings, names, as_json=as_json)
+        return
     seen = [_looked_at(settings, name) for name in names]
     if as_json:
-        tell(ANSWERS["problem check"], [_plain(one) for one in seen])
+        tell(Sequence[CheckAnswer], [_plain(one) for one in seen])
     else:
         for one in seen:
             print_checkup(one, typer.echo)
@@ -96,79 +99,15 @@ def check(
         raise typer.Exit(BadInput.exit_code)
 
 
-@app.command("list")
-def list_(
-    as_json: Annotated[bool, typer.Option("--json", help="Print them as JSON.")] = False,
-) -> None:
-    """List the problems of this folder and of the corpus, and where each comes from."""
-    settings = read_settings()
-    names = wiring.problem_names(settings)
+def _list(settings: Settings, names: Sequence[str], *, as_json: bool) -> None:
     rows = [_listed(settings, name) for name in names]
     if as_json:
-        tell(ANSWERS["problem list"], rows)
+        tell(Sequence[ProblemLine], rows)
         return
     table = Table("problem", "where", "entry", "timed at", box=None, pad_edge=False)
     for row in rows:
         table.add_row(row.problem, row.where, row.entry, row.timed_at)
     print_table(table, ())
-
-
-@app.command()
-def show(
-    problem: Annotated[
-        str,
-        typer.Argument(
-            metavar="PROBLEM", help="A name, or a folder.", autocompletion=complete_problem
-        ),
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
-) -> None:
-    """Show a problem as the judge reads it: arguments, shapes, tolerance, code, and its origin."""
-    settings = read_settings()
-    found, home = wiring.find_problem(settings, problem), wiring.home_of(settings, problem)
-    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
-
-    if as_json:
-        plain = found.model_dump(mode="json", by_alias=True)
-        plain["home"] = home.model_dump(mode="json", by_alias=True) if home else None
-        tell(ANSWERS["problem show"], plain)
-        return
-    console = PlainConsole()
-    console.print(f"{found.name}: {wiring.chosen_problem(settings, problem)}", style="bold")
-    if home:
-        console.print(
-            f"made of {home.function}, {home.file}, lines {home.lines[0]}-{home.lines[1]}"
-        )
-    if isinstance(found, ProjectProblem):
-        _show_project(console, found)
-        return
-    table = Table("argument", "type", "role", "shape, or value", box=None, pad_edge=False)
-    for arg in found.args:
-        extent = arg.size if arg.size is not None else arg.value
-        table.add_row(arg.name, arg.type, arg.role, ", ".join(arg.shape) or str(extent))
-    print_table(table, (), console)
-    tolerance = found.tolerance
-    said = tolerance if isinstance(tolerance, str) else tolerance.model_dump(mode="json")
-    console.print(f"tolerance {said}, metric {found.metric}, timed at {_timed_at(found)}")
-    console.print(f"\n{found.serial_code}", soft_wrap=True)
-
-
-def _show_project(console: PlainConsole, found: "ProjectProblem") -> None:
-    """A problem of a project's own commands."""
-    told = found.commands
-    rows = {
-        "project": found.folder,
-        "file": told.file,
-        "function": found.signature() or found.entry,
-        "build": "; ".join(told.build) or "none",
-        "test": "; ".join(told.test),
-        "must print": "; ".join(told.passed),
-        "bench": told.bench,
-        "guarantee": found.guarantee,
-    }
-    for name, said in rows.items():
-        console.print(f"{name:<10}  {said}", soft_wrap=True)
-    console.print(f"\n{found.serial_code}", soft_wrap=True)
 
 
 def _listed(settings: Settings, name: str) -> ProblemLine:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.progress import bar, watch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.purge import Provenance, PurgeCounts
@@ -30,14 +30,14 @@ def purge(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much would go.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Take out all that came from one problem, source or run, as if it had never been told.
 
     Trajectories go with their examples, vectors, failures and statistics, and techniques that only
     an ingest has made for them; examples that they had displaced come back. It cannot be undone:
-    regraph graph backup first. A name of which the graph has nothing is refused. May be interrupted
-    and run again; what is ingested meanwhile stays.
+    regraph graph export --format backup first. A name of which the graph has nothing is refused.
+    May be interrupted and run again; what is ingested meanwhile stays.
     """
     origin, settings = _provenance(problem, source, run), read_settings()
     with closing(wiring.open_purge(settings)) as graph:

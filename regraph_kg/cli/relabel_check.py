@@ -1,4 +1,4 @@
-"""`regraph relabel-check`: how well names are recognized, beside what people say they mean."""
+"""`regraph dev relabel-check`: how well names are recognized, beside what people say they mean."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.tables import print_table
 from regraph_kg.cli.verdicts import NameVerdict, decision, legible
 from regraph_kg.ingest import check, pairs
@@ -59,7 +59,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         bool,
         typer.Option("--aliases", help="Ask about the vocabulary's own aliases, without them."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Relabel a labelled set against the vocabulary alone, and count errors stage by stage.
 
@@ -92,7 +92,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         verdicts = tuple(cascade.settle({(one.target, one.label): NameUse() for one in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if as_json:
-        tell(ANSWERS["relabel-check"], _report(judged, verbose=verbose))
+        tell(ANSWERS["dev relabel-check"], _report(judged, verbose=verbose))
     else:
         _print(judged)
         if verbose:
@@ -143,7 +143,7 @@ class LevelAnswer:
     """Those not right, with --verbose."""
 
 
-ANSWERS = {"relabel-check": dict[str, LevelAnswer]}
+ANSWERS = {"dev relabel-check": dict[str, LevelAnswer]}
 """By level."""
 
 

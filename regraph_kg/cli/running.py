@@ -91,7 +91,7 @@ def _show(run: LiveRun, show: Show) -> None:
         show.record(record)
         if run.roof_doubt != doubt:
             doubt = run.roof_doubt
-            show.say(f"--stop-at-roof does nothing here: {doubt}")
+            show.say(f"limit.stop_at_roof does nothing here: {doubt}")
     spared = run.header.limits.calls - run.calls
     if run.stopped in ("roof", "patience") and spared > 0:
         said = report.stopped(run.stopped, run.calls, run.header.limits, run.roof)

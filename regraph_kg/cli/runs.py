@@ -27,11 +27,6 @@ FOLDER = Path("runs")
 DAY_SECONDS = 86_400.0
 """Seconds of a day."""
 
-Runs = Annotated[Path, typer.Option(help="Folder of traces.")]
-RunName = Annotated[
-    str, typer.Argument(metavar="RUN", help="A trace, or its name.", autocompletion=complete_run)
-]
-
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
@@ -73,81 +68,90 @@ class RunsCompared:
 
 @dataclass(frozen=True, slots=True)
 class RunsPruned:
-    """Traces that were deleted, or would be with --yes."""
+    """Traces that were deleted, or would be with --delete."""
 
     traces: list[Path]
     deleted: bool
 
 
-ANSWERS = {
-    "runs prune": RunsPruned,
-    "runs": Sequence[RunLine],
-    "runs show": RunShown,
-    "runs compare": RunsCompared,
-}
-
-app = typer.Typer(invoke_without_command=True)
+ANSWERS = {"runs": Sequence[RunLine] | RunShown | RunsCompared | RunsPruned}
+"""Of all, of one, of two, and with --delete."""
 
 
-@app.callback()
-def _root(context: typer.Context, runs: Runs = FOLDER, as_json: Json = False) -> None:
-    """Runs of regraph optimize: a table of all, or one of the commands below.
-
-    A run is named by its trace's file, or by the beginning of its name in the folder `runs/`.
-    """
-    if context.invoked_subcommand is None:
-        _list(runs, as_json=as_json)
-
-
-@app.command()
-def show(
-    run: RunName,
-    code: Annotated[
-        bool, typer.Option("--code", help="Print the fastest right code alone.")
-    ] = False,
-    runs: Runs = FOLDER,
-    as_json: Json = False,
-) -> None:
-    """Show what RUN found, as optimize tells it at its end, and its state.
-
-    Exit code 1: with --code, where nothing was faster than the serial code.
-    """
-    settings = read_settings()
-    found = _read(settings, trace_of(run, runs))
-    if code:
-        best = found.answer[0] if found.answer else next(iter(found.finalists), None)
-        if best is None:
-            raise typer.Exit(1)
-        typer.echo(plain(best.code or ""))
-        return
-    if as_json:
-        tell(RunShown, RunShown(**dict(found.summary()), state=state_of(found)))
-        return
-    rows = {"state": state_of(found), "trace": str(found.path)}
-    display.print_summary(settings, found.summary(), rows)
-
-
-@app.command()
-def compare(
-    first: RunName,
-    second: RunName,
+def runs(  # noqa: PLR0913 (a command's options)
+    *,
+    named: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN [OTHER]]",
+            help="Traces, or the beginnings of their names.",
+            show_default="all, as a table",
+            autocompletion=complete_run,
+        ),
+    ] = None,
+    folder: Annotated[Path, typer.Option("--runs", help="Folder of traces.")] = FOLDER,
+    code: Annotated[bool, typer.Option("--code", help="Only RUN's fastest right code.")] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Time both answers now, in turn, by one judge.")
+        bool, typer.Option("--again", help="Of two: time both answers now, in turn, by one judge.")
     ] = False,
-    problem: Annotated[str | None, typer.Option(help="Their problem's folder.")] = None,
-    runs: Runs = FOLDER,
+    problem: Annotated[
+        str | None, typer.Option(help="With --again: their problem's folder.")
+    ] = None,
+    older: Annotated[
+        float | None, typer.Option(metavar="DAYS", help="Only those not written for so long.")
+    ] = None,
+    without_answer: Annotated[
+        bool, typer.Option("--without-answer", help="Only those that found nothing faster.")
+    ] = False,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete those that --older or --without-answer says.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Compare what two runs found, where they may be compared at all.
+    """Runs of regraph optimize: a table of all, what RUN found, or how RUN compares with OTHER.
 
     Times of two runs were taken apart: they are compared only where problem, serial code, device,
     compilers and judge are the same, and even then as two numbers with their intervals. --again
     times the two codes in turn, in fresh processes of one judge: that ratio can be trusted.
 
-    Exit code 1: not comparable, and why.
+    --delete takes away traces, with the code and the record of changes beside them. A run that is
+    under way stays, and so does what was never a trace.
+
+    Exit code 1: with --code, where nothing was faster than the serial code; of two, where they are
+    not comparable, and why.
     """
+    chosen = older is not None or without_answer
+    if len(named or ()) > 2 or (named and (chosen or delete)) or (delete and not chosen):  # noqa: PLR2004
+        raise BadInput("runs: give none, one or two; --delete goes with --older, --without-answer")
     settings = read_settings()
-    pair = [_read(settings, trace_of(name, runs)) for name in (first, second)]
+    found = [_read(settings, trace_of(name, folder)) for name in named or ()]
+    if len(found) == 1:
+        _show(settings, found[0], code=code, as_json=as_json)
+    elif found:
+        _compare(settings, found, problem, again=again, as_json=as_json)
+    elif chosen:
+        doomed = _chosen(settings, folder, older, without_answer=without_answer)
+        _prune(doomed, delete=delete, as_json=as_json)
+    else:
+        _list(settings, folder, as_json=as_json)
+
+
+def _show(settings: Settings, found: Overview, *, code: bool, as_json: bool) -> None:
+    if code:
+        best = found.answer[0] if found.answer else next(iter(found.finalists), None)
+        if best is None:
+            raise typer.Exit(1)
+        typer.echo(plain(whole_code_of(found, best)))
+    elif as_json:
+        tell(RunShown, RunShown(**dict(found.summary()), state=state_of(found)))
+    else:
+        rows = {"state": state_of(found), "trace": str(found.path)}
+        display.print_summary(settings, found.summary(), rows)
+
+
+def _compare(
+    settings: Settings, pair: Sequence[Overview], problem: str | None, *, again: bool, as_json: bool
+) -> None:
     why = _apart(*pair)
     lines = [_line(one) for one in pair]
     told = RunsCompared(lines[0], lines[1], why is None, why)
@@ -162,44 +166,31 @@ def compare(
         raise typer.Exit(1)
 
 
-@app.command()
-def prune(
-    older: Annotated[
-        float | None, typer.Option(metavar="DAYS", help="Those not written for so many days.")
-    ] = None,
-    without_answer: Annotated[
-        bool, typer.Option("--without-answer", help="Those that ended and found nothing faster.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete them.")] = False,
-    runs: Runs = FOLDER,
-    as_json: Json = False,
-) -> None:
-    """Delete traces, with the code and the record of changes beside them; shown first.
-
-    With both options, what both say. A run that is under way stays, and so does what was never a
-    trace. Without --yes nothing is deleted.
-    """
-    settings = read_settings()
-    if older is None and not without_answer:
-        raise BadInput("prune: say which: --older DAYS, or --without-answer")
-    doomed = [
+def _chosen(
+    settings: Settings, folder: Path, older: float | None, *, without_answer: bool
+) -> list[Path]:
+    """Traces that may go: with both options, what both say."""
+    return [
         one
-        for one in _traces(runs)
+        for one in _traces(folder)
         if not locks.is_held(one)
         and (older is None or time.time() - one.stat().st_mtime >= older * DAY_SECONDS)
         and _is_trace(settings, one, without_answer=without_answer)
     ]
+
+
+def _prune(doomed: Sequence[Path], *, delete: bool, as_json: bool) -> None:
     for one in doomed:
         if not as_json:
-            typer.echo(f"{'deleted' if yes else 'would delete'} {one}")
-        for path in _beside(one) if yes else ():
+            typer.echo(f"{'deleted' if delete else 'would delete'} {one}")
+        for path in _beside(one) if delete else ():
             path.unlink(missing_ok=True)
     if as_json:
-        tell(RunsPruned, RunsPruned(doomed, yes))
+        tell(RunsPruned, RunsPruned(list(doomed), delete))
     elif not doomed:
         typer.echo("nothing to delete")
-    elif not yes:
-        typer.echo(f"{len(doomed)} runs; say --yes to delete them")
+    elif not delete:
+        typer.echo(f"{len(doomed)} runs; say --delete to delete them")
 
 
 def trace_of(name: str, folder: Path) -> Path:
@@ -229,8 +220,7 @@ def state_of(found: RunRecord) -> str:
     return "done" if found.answer else "done: nothing surely faster"
 
 
-def _list(folder: Path, *, as_json: bool) -> None:
-    settings = read_settings()
+def _list(settings: Settings, folder: Path, *, as_json: bool) -> None:
     lines, unread = list[RunLine](), list[str]()
     for trace in _traces(folder):
         try:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import audit, curation
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.models.graph import Neighbourhood, Successor
@@ -28,29 +28,62 @@ class TechniqueShown:
 
 
 ANSWERS = {
-    "techniques list": tuple[Technique, ...],
-    "techniques show": TechniqueShown,
+    "techniques show": tuple[Technique, ...] | TechniqueShown | curation.CurationLog,
     **audit.ANSWERS,
     **curation.ANSWERS,
 }
+"""Of all, of one, and with --log."""
 
 app = typer.Typer(no_args_is_help=True, help="Look at the techniques; mend the vocabulary.")
-for command in (*audit.COMMANDS, *curation.COMMANDS):
-    app.command()(command)
 
 
-@app.command("list")
-def list_(
-    target: Annotated[Target | None, typer.Option(help="Only this target's.")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a vocabulary file: regraph ingest --vocabulary.")
+@app.command()
+def show(
+    *,
+    technique: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="Its id, name or alias.",
+            show_default="a list of all",
+            autocompletion=complete_technique,
+        ),
+    ] = None,
+    target: Annotated[
+        Target | None, typer.Option(help="Only this target's; where a name is looked up.")
+    ] = None,
+    device: Annotated[
+        str, typer.Option(help="Whose statistics, if it has any.", show_default="all")
+    ] = "",
+    log: Annotated[
+        bool, typer.Option("--log", help="Who changed it, or the vocabulary, how and why.")
     ] = False,
+    relabels: Annotated[
+        bool, typer.Option("--relabels", help="With --log: also how ingests resolved labels.")
+    ] = False,
+    as_json: Json = False,
 ) -> None:
-    """List the techniques that the graph knows, with their other names."""
+    """Show one technique: what it is, and what was seen to follow it, with what effect.
+
+    Without ID, list all with their other names; as JSON, a file for regraph ingest --vocabulary.
+    """
+    if log:
+        curation.show_log(technique, relabels=relabels, as_json=as_json)
+    elif technique is None:
+        _list(target, as_json=as_json)
+    else:
+        _show(technique, target, device, as_json=as_json)
+
+
+app.command()(audit.audit)
+app.command()(curation.mend)
+
+
+def _list(target: Target | None, *, as_json: bool) -> None:
     with closing(wiring.open_store(read_settings())) as store:
         found = store.techniques(target)
     if as_json:
-        tell(ANSWERS["techniques list"], found)
+        tell(tuple[Technique, ...], found)
         return
     table = Table("id", "name", "also called", box=None, pad_edge=False)
     for technique in found:
@@ -58,21 +91,7 @@ def list_(
     print_table(table, {0})
 
 
-@app.command()
-def show(
-    technique: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID", help="Its id, name or alias.", autocompletion=complete_technique
-        ),
-    ],
-    target: Annotated[Target | None, typer.Option(help="Where a name is looked up.")] = None,
-    device: Annotated[
-        str, typer.Option(help="Whose statistics, if it has any.", show_default="all")
-    ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-) -> None:
-    """Show one technique: what it is, and what was seen to follow it, with what effect."""
+def _show(technique: str, target: Target | None, device: str, *, as_json: bool) -> None:
     with closing(wiring.open_store(read_settings())) as store:
         known = by_id(store.techniques())
         found = known[resolve(technique, known, target)]

@@ -1,48 +1,61 @@
-"""`regraph graph check` and `regraph graph bound`: the graph proves itself, and stays light."""
+"""`regraph graph check`: a graph proves itself, or two are compared."""
 
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.exchange import compare
 from regraph_kg.cli.progress import watch
+from regraph_kg.errors import BadInput
+from regraph_kg.models.difference import PartDifference
 from regraph_kg.models.graph import GraphFinding
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.settings import read_settings
 
 SHOWN = 20
 """Findings printed; the rest are counted."""
+PAIR = 2
 
 
-@dataclass(frozen=True, slots=True)
-class GraphBound:
-    """How many examples of a transition stay in sight."""
-
-    examples: int
-    transitions: int | None = None
-    """That a change was about."""
-
-
-ANSWERS = {"graph check": tuple[GraphFinding, ...], "graph bound": GraphBound}
+ANSWERS = {"graph check": tuple[GraphFinding, ...] | dict[str, PartDifference]}
+"""Differences of two graphs by part."""
 
 
 def check(
     *,
+    graphs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[A B]",
+            help="Two graphs to compare: exports, backups, or stores.",
+            show_default="none: the graph alone",
+        ),
+    ] = None,
     repair: Annotated[bool, typer.Option("--repair", help="Rebuild what is derived.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Prove that statistics, failures and bookkeeping are what the trajectories say.
 
     Run it while nobody ingests: what is half-way then may be found too. Lost or doubled examples
     cannot be rebuilt; restore a backup.
 
-    Exit code 1: something is wrong (with --repair: is still wrong).
+    With A and B, compare two graphs instead: trajectories, techniques, and statistics as the
+    trajectories say them. Each is a file of regraph graph export, "embedded", or the URI of a
+    store, whose user and password are those of the settings. Beside an export of trajectories,
+    which does not describe techniques, those that steps lead to are compared by id.
+
+    Exit code 1: something is wrong (with --repair: is still wrong), or A and B differ.
     """
     settings = read_settings()
+    if graphs:
+        if len(graphs) != PAIR or repair:
+            raise BadInput("check: name two graphs, A and B, or none")
+        compare(settings, *graphs, as_json=as_json)
+        return
     with closing(wiring.open_store(settings)) as store:
         found = store.check()
         mended = len(found)
@@ -52,7 +65,7 @@ def check(
             found = store.check()
         mended -= len(found)
     if as_json:
-        tell(ANSWERS["graph check"], found)
+        tell(tuple[GraphFinding, ...], found)
     else:
         for finding in found[:SHOWN]:
             typer.echo(
@@ -78,28 +91,3 @@ def _conclude(kinds: Counter[str], mended: int, *, repair: bool) -> None:
     typer.echo(
         f"{kinds.total()} findings ({counts}); {'; '.join(advice) or 'is somebody writing?'}"
     )
-
-
-def bound(
-    examples: Annotated[
-        int | None, typer.Argument(min=1, help="How many stay.", show_default="show the present")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Show, or change, how many examples of a transition stay in sight as TRANSITIONs.
-
-    The best stay: every device's and every problem's first. The others are archived: out of Neo4j
-    Browser's way, but counted in the statistics and exported. A change moves examples to the
-    archive or back; it may be interrupted and run again.
-    """
-    settings = read_settings()
-    with closing(wiring.open_store(settings)) as store:
-        found = GraphBound(store.bound() if examples is None else examples)
-        if examples is not None:
-            found = replace(found, transitions=len(list(store.set_bound(examples))))
-            watch(embed_new(settings))
-    if as_json:
-        tell(GraphBound, found)
-        return
-    of = "a transition" if examples is None else f"each of {found.transitions} transitions"
-    typer.echo(f"{found.examples} examples of {of} stay in sight, the others are archived")

@@ -11,25 +11,16 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts import ray_cluster
 from regraph_kg.settings import read_settings
 
-ANSWERS = {"worker status": Sequence[ray_cluster.Member]}
+ANSWERS = {"worker": Sequence[ray_cluster.Member]}
 
-app = typer.Typer(
-    help="Judges on several hosts, by way of Ray: lend this host's devices, or start a cluster.",
-    invoke_without_command=True,
-)
-Token = Annotated[
-    Path | None,
-    typer.Option(help="File with the cluster's token.", show_default="worker-token in the data"),
-]
 _OPEN = (
     "warning: Ray listens on every interface of this host, and what it sends is not encrypted;"
     " whoever has the token can run code here. Keep it in a private network or a VPN."
 )
 
 
-@app.callback()
-def worker(
-    context: typer.Context,
+def worker(  # noqa: PLR0913 (a command's options)
+    *,
     head: Annotated[bool, typer.Option("--head", help="Start a cluster here.")] = False,
     join: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Join the cluster of this head.")
@@ -38,16 +29,29 @@ def worker(
     judge: Annotated[
         bool, typer.Option("--judge/--ask-only", help="Whether this host's devices judge.")
     ] = True,
-    token: Token = None,
+    token: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with the cluster's token.", show_default="worker-token in the data"
+        ),
+    ] = None,
+    status: Annotated[
+        bool,
+        typer.Option("--status", help="Only list the hosts of this cluster, or --join's."),
+    ] = False,
+    as_json: Json = False,
 ) -> None:
-    """Run until Ctrl-C as the head of a cluster (--head) or as a part of one (--join HOST:PORT).
+    """Judges on several hosts, by way of Ray: lend this host's devices, or start a cluster.
+
+    Run until Ctrl-C as the head of a cluster (--head) or as a part of one (--join HOST:PORT).
 
     The head makes a token, which the other hosts need: copy its file to them. Ends with exit code
-    0 at Ctrl-C, 3 where Ray is not installed or ends by itself.
+    0 at Ctrl-C, 3 where Ray is not installed or ends by itself. With --status 0: some host judges;
+    1: none does.
     """
-    if context.invoked_subcommand:
+    if status:
+        _list(join or "auto", token or _token(), as_json=as_json)
         return
-
     if head == (join is not None):
         raise BadInput("worker: give --head, or --join HOST:PORT (see regraph worker --help)")
     file = token or _token()
@@ -65,22 +69,15 @@ def worker(
         raise ToolError(f"Ray: ended with exit code {code}; its logs are in /tmp/ray")
 
 
-@app.command()
-def status(
-    address: Annotated[
-        str, typer.Argument(help='HOST:PORT of the head; "auto": of here.')
-    ] = "auto",
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
-    """List the hosts of the cluster. Exit code 0: some host judges; 1: none does."""
-    ray = ray_cluster.connect(address, token or _token())
+def _list(address: str, token: Path, *, as_json: bool) -> None:
+    """The hosts of a cluster."""
+    ray = ray_cluster.connect(address, token)
     try:
         hosts = ray_cluster.members(ray)
     finally:
         ray.shutdown()
     if as_json:
-        tell(ANSWERS["worker status"], hosts)
+        tell(ANSWERS["worker"], hosts)
     for member in () if as_json else hosts:
         devices = f"{member.cpus} CPUs, {member.gpus} GPUs" if member.cpus else "does not judge"
         typer.echo(f"{member.name} ({member.address}): {devices}")

@@ -2,7 +2,7 @@
 
 Techniques, decisions, trajectories, times and runs of free choices come in this order, each kind by
 id. What is derived (statistics, failures as nodes, which examples are in sight) and embeddings are
-not in it: a restore makes the former, the next ingest or `regraph graph reembed` the latter.
+not in it: a restore makes the former, the next ingest or `regraph graph update` the latter.
 
 History: 1 (2026-11) first version; later in 1: `free`, absent from older backups.
 """

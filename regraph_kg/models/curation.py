@@ -149,7 +149,7 @@ class Proposal(Frozen):
     def words(self) -> tuple[str, ...]:
         """As words of a `regraph` command."""
         more = ("--alias", self.alias) if self.alias else ()
-        return ("techniques", self.kind, *self.techniques, *more)
+        return ("techniques", "mend", self.kind, *self.techniques, *more)
 
 
 class Cluster(Frozen):

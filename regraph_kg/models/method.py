@@ -11,7 +11,6 @@ from pydantic import Field, field_validator
 
 from regraph_kg.models.base import Frozen
 
-Preset = Literal["default", "paper"]
 Retrieval = Literal["like", "best", "near"]
 """Which examples a prompt shows: those on code like the present one and no others, the best of a
 transition (method.md 3), or those whose reasoning is most similar to the present code."""

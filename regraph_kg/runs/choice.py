@@ -17,8 +17,7 @@ from regraph_kg.search.trace_lines import read_header
 
 BUDGET = 50
 USUAL_WORDS: Words = "lean"
-DEFAULT_METHOD, PAPER_METHOD = "mcgs", "mcgs-paper"
-"""The second is what `--preset paper` makes of the first."""
+DEFAULT_METHOD = "mcgs"
 BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
 """By file, so many calls at once, but never more than one in so many of all: later calls are to
 know of earlier ones."""

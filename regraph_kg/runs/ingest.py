@@ -39,7 +39,9 @@ from regraph_kg.runs.writers import Done, Errand, Writers
 from regraph_kg.search.code.applied import deed
 from regraph_kg.settings import Settings
 
-NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph graph schema), or step lists"
+NO_TRAJECTORIES = (
+    "not JSON; give Trajectory JSONL (regraph docs --schema trajectory), or step lists"
+)
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added: new ones are put beside each other."""
 COUNTS = (
@@ -220,7 +222,7 @@ def embed_new(settings: Settings) -> Story[None]:
             yield from embedding(store.embed(embedder.space, embedder.embed))
     except RegraphError as error:
         said = f"warning: some examples have no embedding: {error}"
-        yield WorkDone("embedding", line=f"{said}; later: regraph graph reembed")
+        yield WorkDone("embedding", line=f"{said}; later: regraph graph update")
 
 
 def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:

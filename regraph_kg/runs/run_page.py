@@ -194,7 +194,7 @@ def _commands(run: RunRecord) -> Iterator[str]:
         "--model": str(model) if model and not model.by_file else "",
         "--budget": str(header.limits.calls),
         "--parallel": str(header.parallel) if header.parallel > 1 else "",
-        "--seed": str(header.seed),
+        "--set": f"run.seed={header.seed}",
     }
     words = ["regraph", "optimize", header.problem]
     for name, value in options.items():

@@ -49,7 +49,7 @@ def found_code(run: RunRecord) -> RunAnswer:
     if not run.ours:
         raise BadInput(
             f"{path}: not written by this installation, so that its times are not believed; judge"
-            f" its code here: regraph runs show {path} --code, then regraph evaluate"
+            f" its code here: regraph runs {path} --code, then regraph evaluate"
         )
     if locks.is_held(path):
         raise BadInput(f"{path}: its search goes on; wait for its end, or stop it")

@@ -28,4 +28,4 @@ def resolve(name: str, known: Mapping[str, Technique], target: Target | None) ->
     by_slug = {key.partition("/")[2]: key for key in known if target in (None, known[key].target)}
     near = get_close_matches(spelling(name).replace(" ", "-"), by_slug, n=3)
     hint = f"; near it: {', '.join(by_slug[slug] for slug in near)}" if near else ""
-    raise BadInput(f"technique {name!r} is not in the graph (regraph techniques list){hint}")
+    raise BadInput(f"technique {name!r} is not in the graph (regraph techniques show){hint}")

@@ -100,6 +100,6 @@ def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embe
         remedy = "" if named == unset else f"set REGRAPH_EMBEDDER={unset}, or "
         raise BadInput(
             f"the graph holds embeddings {known.difference(opened.space)}: {remedy}change the"
-            f" graph with regraph graph reembed --embedder {named}"
+            f" graph with regraph graph update --embedder {named}"
         )
     return opened

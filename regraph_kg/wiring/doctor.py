@@ -7,12 +7,13 @@ import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regraph_kg.errors import ModelError, StoreError
+from regraph_kg.errors import BadInput, ModelError, StoreError
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model, embedder
+from regraph_kg.wiring.answers import any_model, batch_status, embedder
 from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import find_embedded, open_store, stop_embedded
 
@@ -53,7 +54,7 @@ def _store(settings: Settings) -> "CheckResult":
         with closing(open_store(settings, retry_seconds=2.0)) as store:
             held = store.stats()
     except StoreError as error:
-        return CheckResult("red", str(error), "see regraph store status and REGRAPH_STORE")
+        return CheckResult("red", str(error), "see REGRAPH_STORE")
     finally:
         if embedded and not ran:
             stop_embedded(settings)
@@ -75,12 +76,23 @@ def _model(settings: Settings) -> "CheckResult":
             return CheckResult("green", f"recorded answers in {folder}; no server is asked")
         return CheckResult("absent", f"no recorded answers in {folder}", "set REGRAPH_CORPUS")
     if spec.by_file:
-        return CheckResult("green", "answers come by file; no server is asked")
+        return CheckResult("green", _by_file(spec))
     try:
         model = any_model(_impatient(settings), spec)
     except ModelError as error:
         return CheckResult("red", *_parted(error))
     return CheckResult("green", model.name)
+
+
+def _by_file(spec: ModelSpec) -> str:
+    """How far the answers by file have come."""
+    try:
+        seen = batch_status(Path(spec.name))
+    except BadInput:
+        return "answers come by file; no prompt has been written yet"
+    failed = f" ({seen.failed} failed: {seen.failure})" if seen.failed else ""
+    unknown = f", {seen.unknown} answers to prompts never asked" if seen.unknown else ""
+    return f"by file: {seen.pending} prompts wait{failed}, {seen.answered} are answered{unknown}"
 
 
 def _embedder(settings: Settings) -> "CheckResult":

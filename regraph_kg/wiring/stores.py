@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from regraph_kg.backends.bolt import Bolt
     from regraph_kg.backends.difference import GraphDigest
     from regraph_kg.backends.embedded import ServerState
-    from regraph_kg.graph import Backup, Curator, GraphStore, Purge
+    from regraph_kg.graph import Backup, Curator, GraphStore, Purge, ReadOnlyGraph
     from regraph_kg.models.difference import PartDifference
 
 
@@ -65,6 +65,17 @@ def _bolt(settings: Settings, retry_seconds: float = 60.0) -> "Bolt":
 
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
     return Bolt(store_address(settings), retry_seconds=retry_seconds)
+
+
+def open_reader(settings: Settings) -> "ReadOnlyGraph":
+    """What answers queries of these settings' graph, and changes nothing. Close it after use."""
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+    from regraph_kg.backends.reader import BoltReader  # noqa: PLC0415
+
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes an error
+    embedded = settings.store == "embedded"
+    where = start_embedded(settings).reading if embedded else store_address(settings)
+    return BoltReader(Bolt(where))
 
 
 def graph_difference(settings: Settings, a: str, b: str) -> "tuple[PartDifference, ...]":

@@ -1,4 +1,4 @@
-"""`--json` and `regraph schema COMMAND`: every command's answer, and the form that it has."""
+"""`--json` and `regraph docs --schema COMMAND`: every command's answer, and its form."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -20,17 +20,9 @@ __all__ = ["desk", "here"]
 
 ANSWERS = {name: kind for group in app.COMMANDS for name, kind in answers_of(group).items()}
 NO_JSON = {
-    "corpus report": "prints Markdown",
-    "docs": "prints a document",
-    "graph browser-pack": "prints a script for Neo4j Browser, and writes a style",
-    "graph export": "prints trajectories, a JSON object a line: regraph graph schema",
-    "graph schema": "prints JSON",
+    "dev browser-pack": "writes queries and a style for Neo4j Browser",
+    "dev measure": "prints trajectories, a JSON object a line",
     "mcp": "serves",
-    "measure": "prints trajectories, a JSON object a line: regraph graph schema",
-    "schema": "prints JSON",
-    "store start": "serves",
-    "store stop": "ends what serves",
-    "worker": "serves",
 }
 
 
@@ -77,22 +69,19 @@ class Checked:
 
 
 GRAPH = {
-    *("batch status", "examples", "graph backup", "graph bound", "graph check", "graph diff"),
-    *("graph import", "graph purge", "graph reembed", "graph report"),
-    *("graph restore", "graph stats", "ingest", "next", "relabel-check", "settings"),
-    *("store status",),
+    *("dev relabel-check", "docs", "examples", "graph check", "graph export", "graph purge"),
+    *("graph query", "graph restore", "graph stats", "graph update", "ingest", "next"),
 }
 TECHNIQUES = {name for name in ANSWERS if name.startswith("techniques ")}
-RUNS = {"apply", "report", "runs", "runs compare", "runs prune", "runs show"}
+RUNS = {"apply", "report", "runs"}
 JUDGED = {
-    *("collect", "doctor", "evaluate", "problem check", "problem list", "problem new"),
-    *("problem show",),
+    *("collect", "doctor", "evaluate", "problem check", "problem new"),
 }
 ELSEWHERE = {
     "bench": "tests/bench/test_bench.py",
     "learn": "tests/ingest/test_learn.py",
     "optimize": "tests/search/test_optimize.py, test_several.py, test_dry_run.py",
-    "worker status": "tests/docker/test_worker.py",
+    "worker": "tests/docker/test_worker.py",
 }
 
 
@@ -115,58 +104,58 @@ def test_what_the_graphs_commands_print_is_of_its_schema(desk: Desk, at_desk: Ch
         step["measurements"] = [measured(0.25)]
     file = desk.write("file.jsonl", one)
     (desk.folder / "mine.cu").write_text("int x;")
-    (desk.folder / "asked").mkdir()
     labels = desk.folder / "labels"
     labels.mkdir()
     label = {"label": "tiles", "target": "cuda", "technique": None, "kind": "new", "split": "dev"}
     (labels / "dev.jsonl").write_text(json.dumps(label))
-    assert at_desk("graph import", file)["added"] == 1
+    assert at_desk("ingest", file)["added"] == 1
     assert at_desk("ingest", file)["known"] == 1
     assert at_desk("ingest", file, "--dry-run")[0]["label"]
     assert at_desk("next", "mine.cu", "--target", "cuda")["steps"]
     assert len(at_desk("examples", "start", "odd trick")) == 1
     assert at_desk("graph stats")["trajectories"] == 1
     assert at_desk("graph check") == []
-    at_desk("graph bound", "5")
-    at_desk("graph bound")
-    at_desk("graph reembed")
-    assert at_desk("graph report")["size"] > 0
-    assert at_desk("graph backup", "all.backup")["file"] == "all.backup"
-    at_desk("graph diff", "all.backup", "embedded")
-    at_desk("settings")
-    assert at_desk("store status")["runs"]
-    at_desk("batch status", "asked")
-    at_desk("relabel-check", "--labels", labels, "--verbose", codes=(0, 1))
+    assert at_desk("graph query", "RETURN 1 AS one")["rows"] == [[1]]
+    assert at_desk("graph update", "--bound", "5")["bound"] == 5
+    assert at_desk("graph update", "--dry-run")["brings"] == []
+    assert at_desk("graph stats", "--page", "graph.html")["size"] > 0
+    backup = ("--format", "backup", "--output", "all.backup")
+    assert at_desk("graph export", *backup)["file"] == "all.backup"
+    at_desk("graph check", "all.backup", "embedded")
+    at_desk("docs", "--settings")
+    at_desk("dev relabel-check", "--labels", labels, "--verbose", codes=(0, 1))
     assert at_desk("graph purge", "--problem", one["problem"], "--yes")["trajectories"] == 1
     assert at_desk.seen == GRAPH - {"graph restore"}
 
 
 def test_what_brings_a_backup_back_prints_is_of_its_schema(desk: Desk, at_desk: Checked) -> None:
-    at_desk("graph backup", "empty.backup")
+    at_desk("graph export", "--format", "backup", "--output", "empty.backup")
     assert at_desk("graph restore", "empty.backup")["trajectories"] == 0
 
 
 def test_what_mends_the_vocabulary_prints_is_of_its_schema(desk: Desk, at_desk: Checked) -> None:
     named = ("Odd trick", "Other trick", "Odder trick", "Third trick")
     desk.run("ingest", desk.write("file.jsonl", row(1, *named), row(2, *named)))
-    assert at_desk("techniques list")[0]["id"]
+    assert at_desk("techniques show")[0]["id"]
     ids = ["cuda/odd-trick", "cuda/other-trick", "cuda/odder-trick", "cuda/third-trick"]
     assert at_desk("techniques show", ids[0])["successors"]
     why = ("--why", "one thing")
-    at_desk("techniques keep", ids[0], *why)
-    at_desk("techniques describe", ids[0], "--definition", "Do it oddly.", *why)
-    at_desk("techniques rename", ids[0], "Oddest trick", *why)
-    assert at_desk("techniques merge", ids[0], ids[1], *why)["examples"] == 2
-    at_desk("techniques split", ids[0], "--aliases", "Other trick", *why)
-    assert [one["undoes"] for one in at_desk("techniques undo", "5", "4")] == [5, 4]
-    assert at_desk("techniques undo")["undoes"] == 3
-    assert at_desk("techniques log", "--relabels")["relabels"]
+    at_desk("techniques mend", "keep", ids[0], *why)
+    at_desk("techniques mend", "describe", ids[0], "--definition", "Do it oddly.", *why)
+    at_desk("techniques mend", "rename", ids[0], "Oddest trick", *why)
+    assert at_desk("techniques mend", "merge", ids[0], ids[1], *why)["examples"] == 2
+    at_desk("techniques mend", "split", ids[0], "--aliases", "Other trick", *why)
+    assert [one["undoes"] for one in at_desk("techniques mend", "undo", "5", "4")] == [5, 4]
+    assert at_desk("techniques mend", "undo")["undoes"] == 3
+    assert at_desk("techniques show", "--log", "--relabels")["relabels"]
     (page, *_) = at_desk("techniques audit", codes=(1,))
-    assert at_desk("techniques accept", page["token"], "--dry-run")[0].startswith("regraph ")
-    at_desk("techniques accept", page["token"])
+    assert at_desk("techniques mend", "accept", page["token"], "--dry-run")[0].startswith(
+        "regraph "
+    )
+    at_desk("techniques mend", "accept", page["token"])
     for problem in ("p1", "p2"):
         at_desk("graph purge", "--problem", problem, "--yes")
-    at_desk("techniques drop", ids[0], *why)
+    at_desk("techniques mend", "drop", ids[0], *why)
     assert at_desk.seen - {"graph purge"} == TECHNIQUES
 
 
@@ -177,14 +166,14 @@ def test_what_tells_of_runs_prints_is_of_its_schema(
     problem = make(here)
     one, nothing = searched(here, problem), searched(here, problem, None)
     assert len(told("runs")) == 2
-    assert told("runs show", one)["state"] == "done"
-    told("runs compare", one, nothing, codes=(1,))
+    assert told("runs", one)["state"] == "done"
+    told("runs", one, nothing, codes=(1,))
     assert told("report", one)["file"] == "report.html"
     assert told("apply", one, "--patch", "home.patch")["done"] == "patch"
     assert told("apply", one, "--yes")["done"] == "written"
     assert told("apply", one, "--undo")["done"] == "taken back"
-    assert not told("runs prune", "--without-answer")["deleted"]
-    assert told("runs prune", "--without-answer", "--yes")["deleted"]
+    assert not told("runs", "--without-answer")["deleted"]
+    assert told("runs", "--without-answer", "--delete")["deleted"]
     assert told.seen == RUNS
 
 
@@ -194,9 +183,8 @@ def test_what_judges_prints_is_of_its_schema(desk: Desk, at_desk: Checked) -> No
     (desk.folder / "own.cpp").write_text(OWN)
     words = ("own.cpp", "--function", "own::scale", "--yes")
     assert at_desk("problem new", *words)["folder"] == "scale"
-    assert [one["problem"] for one in at_desk("problem list")] == ["scale"]
+    assert [one["problem"] for one in at_desk("problem check", "--list")] == ["scale"]
     at_desk("problem check", "scale")
-    assert at_desk("problem show", "scale")["home"]["function"] == "own::scale"
     serial = desk.folder / "scale" / "serial.cpp"
     assert at_desk("evaluate", "scale", serial)["outcome"] in {"passed", "unstable_timing"}
     assert len(at_desk("evaluate", "scale", serial, serial)) == 2
@@ -219,9 +207,9 @@ def test_an_answer_steers_no_terminal_and_a_path_may_hold_any_bytes(
 
 
 def test_an_unknown_command_is_told_which_there_are(desk: Desk) -> None:
-    done = desk.run("schema", "runs", "shwo")
+    done = desk.run("docs", "--schema", "problem shwo")
     assert done.code == 2
     assert done.err == (
-        "regraph: no schema of 'runs shwo'; there are: runs, runs compare, runs prune, runs show\n"
+        "regraph: no schema of 'problem shwo'; there are: problem check, problem new\n"
     )
-    assert "evaluate" in desk.run("schema", "nxet").err
+    assert "evaluate" in desk.run("docs", "--schema", "nxet").err

@@ -95,7 +95,7 @@ def test_what_is_ingested_can_be_found_by_what_it_is_about(grown: Command, tmp_p
 
 def test_without_any_example_near_says_so(regraph: Command) -> None:
     assert "no embeddings yet" in regraph.refused("examples", "--near", "tiles")
-    regraph("graph", "reembed")
+    regraph("graph", "update")
     assert "there is no such example" in regraph("examples", "--near", "tiles", code=1)
 
 
@@ -131,7 +131,7 @@ def test_an_ingest_with_another_embedder_writes_nothing(
         said = grown.refused(*words)
         assert f"{HASHED.model} (384 dimensions), not of ollama:tiny@" in said
         assert "REGRAPH_EMBEDDER=hash" in said
-        assert "regraph graph reembed" in said
+        assert "regraph graph update" in said
     assert grown("graph", "export") == before
 
 
@@ -143,10 +143,10 @@ def test_a_model_that_fails_in_the_end_costs_embeddings_and_nothing_else(
     fake.faults = ["", "404 no luck"]
     regraph("ingest", str(TRAJECTORIES[0]))
     assert "warning: some examples have no embedding: Ollama" in regraph.aside
-    assert "later: regraph graph reembed\n" in regraph.aside
+    assert "later: regraph graph update\n" in regraph.aside
     assert json.loads(regraph("graph", "stats", "--json"))["trajectories"] > 0
     assert _sizes(store_settings, "embedding") == {None}
-    regraph("graph", "reembed")
+    regraph("graph", "update")
     assert _sizes(store_settings, "embedding") == {16}
 
 
@@ -170,9 +170,9 @@ def test_a_change_killed_again_and_again_ends_well(
     store = wiring.open_store(store_settings)
     store.merge([plan("abcdefghij", code=f"int x{n};") for n in range(60)])
     store.close()
-    regraph("graph", "reembed")
+    regraph("graph", "update")
     start = [sys.executable, "-c", "from regraph_kg.cli.app import main; main()"]
-    command = [*start, "graph", "reembed", "--embedder", "ollama:tiny"]
+    command = [*start, "graph", "update", "--embedder", "ollama:tiny"]
     with Deadly() as fake:
         env = {**store_env, "REGRAPH_OLLAMA_URL": fake.url}
         for requests in (3, 8):
@@ -186,7 +186,7 @@ def test_a_change_killed_again_and_again_ends_well(
         assert space.startswith("ollama:tiny@")
         assert _sizes(store_settings, "embedding_2") == {16}
         assert _sizes(store_settings, "embedding") == {None}
-    regraph("graph", "reembed", "--embedder", "hash")
+    regraph("graph", "update", "--embedder", "hash")
     assert _space(store_settings) == HASHED.model
     assert _sizes(store_settings, "embedding_2") == {None}
     assert regraph("graph", "check").startswith("the graph is what its trajectories say")

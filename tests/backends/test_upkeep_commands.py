@@ -1,4 +1,4 @@
-"""`regraph graph check`, `bound` and `purge` as they are typed, on the embedded store."""
+"""`regraph graph check`, `update --bound` and `purge` as they are typed, on the embedded store."""
 
 import json
 import sys
@@ -71,19 +71,14 @@ def test_a_lost_example_is_named_and_sends_to_the_backup(
 
 
 def test_the_bound_is_shown_changed_and_refused(run: Run, embedded_settings: Settings) -> None:
-    assert run("bound") == (
-        0,
-        "128 examples of a transition stay in sight, the others are archived\n",
-    )
-    assert run("bound", "3") == (
-        0,
-        "3 examples of each of 1 transitions stay in sight, the others are archived\n",
-    )
+    assert "in sight      128 examples of a pair at most" in run("stats")[1]
+    code, said = run("update", "--bound", "3")
+    assert (code, "3 examples of a transition stay in sight" in said) == (0, True)
     (row,) = cypher(embedded_settings, "MATCH (a:Archived) RETURN count(a) AS archived")
     assert row["archived"] == 7
     assert run("check")[0] == 0
-    assert run("bound", "0")[0] == 2
-    assert run("bound")[1].startswith("3 ")
+    assert run("update", "--bound", "0")[0] == 2
+    assert "in sight      3 examples" in run("stats")[1]
 
 
 def test_a_purge_says_what_goes_and_is_not_done_unasked(run: Run) -> None:

@@ -26,7 +26,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     """The command: exit code, output, errors."""
 
     def pack(folder: Path) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["regraph", "graph", "browser-pack", str(folder)])
+        monkeypatch.setattr("sys.argv", ["regraph", "dev", "browser-pack", str(folder)])
         with pytest.raises(SystemExit) as ended:
             app.main()
         said = capsys.readouterr()

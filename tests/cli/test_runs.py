@@ -49,12 +49,12 @@ def test_a_run_is_shown_by_the_beginning_of_its_name(
 ) -> None:
     problem = make(here)
     trace = searched(here, problem)
-    code, out, _ = run(monkeypatch, capsys, "runs", "show", trace.stem[:12])
+    code, out, _ = run(monkeypatch, capsys, "runs", trace.stem[:12])
     assert (code, "2.01x faster than the serial code" in out) == (0, True)
-    assert run(monkeypatch, capsys, "runs", "show", trace, "--code")[1].strip() == FOUND.strip()
+    assert run(monkeypatch, capsys, "runs", trace, "--code")[1].strip() == FOUND.strip()
     nothing = searched(here, problem, None)
-    assert run(monkeypatch, capsys, "runs", "show", nothing, "--code")[:2] == (1, "")
-    assert "2 begin so" in run(monkeypatch, capsys, "runs", "show", trace.stem[:4])[2]
+    assert run(monkeypatch, capsys, "runs", nothing, "--code")[:2] == (1, "")
+    assert "2 begin so" in run(monkeypatch, capsys, "runs", trace.stem[:4])[2]
 
 
 def test_runs_are_compared_only_where_their_times_may_be(
@@ -63,14 +63,14 @@ def test_runs_are_compared_only_where_their_times_may_be(
     problem = make(here)
     first = searched(here, problem)
     second = searched(here, problem, FOUND.replace("x=0.7", "x=0.2"))
-    code, out, _ = run(monkeypatch, capsys, "runs", "compare", first, second)
+    code, out, _ = run(monkeypatch, capsys, "runs", first, second)
     assert (code, "the first is 1.65x as fast as the second; --again" in out) == (0, True)
     nothing = searched(here, problem, None)
-    code, out, _ = run(monkeypatch, capsys, "runs", "compare", first, nothing)
+    code, out, _ = run(monkeypatch, capsys, "runs", first, nothing)
     assert (code, "not comparable: " in out, "has no answer" in out) == (1, True, True)
     (problem / "serial.cpp").write_text("// other\n" + (problem / "serial.cpp").read_text())
     other = searched(here, problem)
-    code, out, _ = run(monkeypatch, capsys, "runs", "compare", first, other, "--json")
+    code, out, _ = run(monkeypatch, capsys, "runs", first, other, "--json")
     assert (code, json.loads(out)["why_not"]) == (1, "serial: they began with other code")
 
 
@@ -82,20 +82,20 @@ def test_prune_deletes_what_was_asked_for_and_nothing_else(
     nothing.with_suffix(".cpp").write_text("int x;\n")
     kept = here / "runs" / "notes.jsonl"
     kept.write_text("mine\n")
-    assert run(monkeypatch, capsys, "runs", "prune")[0] == 2
-    asked = run(monkeypatch, capsys, "runs", "prune", "--without-answer")
+    assert run(monkeypatch, capsys, "runs", "--delete")[0] == 2
+    asked = run(monkeypatch, capsys, "runs", "--without-answer")
     assert (asked[0], f"would delete runs/{nothing.name}" in asked[1]) == (0, True)
     assert nothing.exists()
-    run(monkeypatch, capsys, "runs", "prune", "--without-answer", "--yes")
+    run(monkeypatch, capsys, "runs", "--without-answer", "--delete")
     assert not nothing.exists()
     assert not nothing.with_suffix(".cpp").exists()
-    assert "nothing to delete" in run(monkeypatch, capsys, "runs", "prune", "--older", "1")[1]
+    assert "nothing to delete" in run(monkeypatch, capsys, "runs", "--older", "1")[1]
     past = time.time() - 3 * 86_400
     os.utime(whole, (past, past))
     with whole.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert "nothing to delete" in run(monkeypatch, capsys, "runs", "prune", "--older", "1")[1]
-    run(monkeypatch, capsys, "runs", "prune", "--older", "1", "--yes")
+        assert "nothing to delete" in run(monkeypatch, capsys, "runs", "--older", "1")[1]
+    run(monkeypatch, capsys, "runs", "--older", "1", "--delete")
     assert [path.name for path in (here / "runs").iterdir()] == ["notes.jsonl"]
 
 

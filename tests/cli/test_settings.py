@@ -25,8 +25,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str
 ) -> tuple[int, str]:
-    """Exit code of `regraph settings`, and what it says."""
-    monkeypatch.setattr(sys, "argv", ["regraph", "settings", *words])
+    """Exit code of `regraph docs --settings`, and what it says."""
+    monkeypatch.setattr(sys, "argv", ["regraph", "docs", "--settings", *words])
     with pytest.raises(SystemExit) as ended:
         app.main()
     said = capsys.readouterr()
@@ -38,7 +38,7 @@ def shown(
     [
         ("REGRAPH_SOTRE", "did you mean REGRAPH_STORE?"),
         ("regraph_ollama_ulr", "did you mean REGRAPH_OLLAMA_URL?"),
-        ("REGRAPH_XYZZY", "regraph settings lists all"),
+        ("REGRAPH_XYZZY", "regraph docs --settings lists all"),
         ("REGRAPH_ORIGINS", "no setting"),
     ],
 )

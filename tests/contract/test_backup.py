@@ -204,9 +204,11 @@ def test_the_commands(embedded_settings: Settings, tmp_path: Path) -> None:
     fill(embedded_settings)
     env = environment(embedded_settings)
     file = tmp_path / "graph.jsonl"
-    done = run(env, "graph", "backup", str(file))
+    done = run(env, "graph", "export", "--format", "backup", "-o", str(file))
     assert (done.returncode, done.stderr) == (0, "")
-    refused = run(env, "graph", "backup", str(tmp_path / "absent" / "graph.jsonl"))
+    refused = run(
+        env, "graph", "export", "--format", "backup", "-o", str(tmp_path / "absent" / "graph.jsonl")
+    )
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == [file]

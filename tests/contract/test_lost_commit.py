@@ -69,7 +69,7 @@ def test_where_nobody_answers_any_more_the_log_is_named(
     ):
         proxy.arrives, proxy.gone = True, True
         with pytest.raises(
-            StoreError, match="may or may not have been made; regraph techniques log"
+            StoreError, match="may or may not have been made; regraph techniques show --log"
         ):
             BoltCurator(bolt).merge("cuda/a", ["cuda/b"], ME)
     assert [one.id for one in store.techniques()] == ["cuda/a", "cuda/c"]

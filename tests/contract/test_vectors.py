@@ -122,7 +122,7 @@ def test_a_graph_without_embeddings_says_how_to_get_them(store: GraphStore) -> N
     assert store.embedding_space() is None
     near = Table(TINY).vector("x")
     for ask in (lambda: store.examples("a", "b", near=near), lambda: store.nearest(near, k=1)):
-        with pytest.raises(BadInput, match=r"no embeddings yet.*regraph graph reembed"):
+        with pytest.raises(BadInput, match=r"no embeddings yet.*regraph graph update"):
             ask()
 
 
@@ -143,7 +143,7 @@ def test_vectors_of_two_spaces_never_meet(
         with pytest.raises(BadInput) as caught:
             attempt()
         assert f"tiny (4 dimensions), not of {space.model} ({space.dimension})" in str(caught.value)
-        assert "regraph graph reembed" in str(caught.value)
+        assert "regraph graph update" in str(caught.value)
     assert stranger.asked == []
     assert store.embedding_space() == TINY
 

@@ -1,4 +1,4 @@
-"""`regraph measure`: what it writes beside each step, what it skips, and its exit codes."""
+"""`regraph dev measure`: what it writes beside each step, what it skips, and its exit codes."""
 
 import os
 import subprocess
@@ -22,6 +22,7 @@ pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what p
 
 PROBLEM = Path(__file__).parents[1] / "evaluation" / "problems" / "scale"
 COMMAND = "from regraph_kg.cli.app import main; main()"
+MEASURE = ("dev", "measure", "--grade", "screening")
 HEAD = 'extern "C" void scale(const float* x, float* y, float a, int n) '
 RIGHT = HEAD + "{\n  for (int i = 0; i < n; ++i) y[i] = a * x[i];\n}\n"
 SIMD = RIGHT.replace("  for", "#pragma omp simd\n  for")
@@ -37,7 +38,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
     def run(*args: str | Path) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [sys.executable, "-c", COMMAND, "measure", "--grade", "screening", *map(str, args)],
+            [
+                sys.executable,
+                "-c",
+                COMMAND,
+                "dev",
+                "measure",
+                "--grade",
+                "screening",
+                *map(str, args),
+            ],
             env=env,
             capture_output=True,
             text=True,

@@ -1,13 +1,11 @@
-"""`regraph corpus report`: what it says of made-up trajectories, large corpora included."""
+"""docs/corpus_report.py: what it says of made-up trajectories, large corpora included."""
 
 import math
 from typing import Any
 
 import pytest
 
-from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import WITHHELD, Trajectory
-from regraph_kg.runs.corpus_facts import (
+from docs.corpus_facts import (
     TimingKey,
     agreement,
     gain,
@@ -15,7 +13,9 @@ from regraph_kg.runs.corpus_facts import (
     seen_steps,
     unchanged,
 )
-from regraph_kg.runs.corpus_report import corpus_report
+from docs.corpus_report import corpus_report
+from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import WITHHELD, Trajectory
 
 TILES, LOADS = "cuda/shared-memory-tiling", "cuda/vectorized-loads"
 H200 = TimingKey("cuda", "H200", "call")

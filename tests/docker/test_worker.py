@@ -102,7 +102,7 @@ def head(worker_image: str) -> Iterator[str]:
 
 def test_a_container_is_a_worker_that_judges(head: str) -> None:
     deadline = time.monotonic() + 120
-    while "CPUs" not in docker("exec", head, "regraph", "worker", "status", check=False).stdout:
+    while "CPUs" not in docker("exec", head, "regraph", "worker", "--status", check=False).stdout:
         assert time.monotonic() < deadline, docker("logs", head).stderr
         time.sleep(1)
     code = "/opt/regraph/corpus/problems/reduction/serial.cpp"

@@ -98,9 +98,9 @@ def test_labels_relationships_and_properties_are_those_of_a_graph(
     for command in (
         ["ingest", file],
         ["ingest", str(diffs), "--disclose", "diff"],
-        ["graph", "bound", "2"],
-        ["techniques", "keep", technique, "--alias", TILES, "--why", "right"],
-        ["techniques", "undo", "1", "--why", "wrong"],
+        ["graph", "update", "--bound", "2"],
+        ["techniques", "mend", "keep", technique, "--alias", TILES, "--why", "right"],
+        ["techniques", "mend", "undo", "1", "--why", "wrong"],
     ):
         monkeypatch.setattr(sys, "argv", ["regraph", *command])
         with pytest.raises(SystemExit) as ended:

@@ -29,8 +29,8 @@ def section(title: str) -> str:
 def test_limits_are_told_with_their_defaults() -> None:
     told = {row[0]: (row[1], row[2]) for row in table(section("Limits"))}
     assert told["--budget"] == (str(BUDGET), str(FAST_LIMITS["calls"]))
-    assert told["--seconds"] == ("none", f"{FAST_LIMITS['seconds']:.0f}")
-    assert told["--unreadable"] == (str(SearchLimits(calls=1).unreadable), "")
-    assert told["--patience"] == told["--stop-at-roof"] == ("none", "")
-    limits = {"--budget", "--seconds", "--evaluations", "--tokens", "--unreadable"}
-    assert set(told) == limits | {"--patience", "--stop-at-roof"}
+    assert told["limit.seconds"] == ("none", f"{FAST_LIMITS['seconds']:.0f}")
+    assert told["limit.unreadable"] == (str(SearchLimits(calls=1).unreadable), "")
+    assert told["limit.patience"] == told["limit.stop_at_roof"] == ("none", "")
+    limits = set(SearchLimits.model_fields) - {"calls"}
+    assert set(told) == {"--budget", *(f"limit.{name}" for name in limits)}

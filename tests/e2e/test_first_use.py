@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg import wiring
+from regraph_kg.settings import Settings
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BIN = Path(sys.executable).parent
@@ -32,11 +35,15 @@ def run(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess
     )
 
 
+def stop_store(environment: dict[str, str]) -> None:
+    wiring.stop_embedded(Settings(data_dir=Path(environment["REGRAPH_DATA_DIR"])))
+
+
 @pytest.mark.slow
 def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path) -> None:
     """How long it takes on a machine at rest: benchmarks/first_use.py."""
     done = run(environment, "bash", "docs/demo.sh")
-    run(environment, "regraph", "store", "stop")
+    stop_store(environment)
     assert done.returncode == 0, done.stdout + done.stderr
     found = re.search(r"matmul \(openmp\): ([\d.]+)x faster", done.stdout)
     assert found, done.stdout
@@ -94,7 +101,7 @@ def test_the_function_of_the_readme_is_well_posed_and_its_faster_version_right(
         timeout=600,
         check=False,
     )
-    run(environment, "regraph", "store", "stop")
+    stop_store(environment)
     assert asked.returncode == 0, asked.stderr
     assert "Outcome.PASSED" in asked.stdout or "passed" in asked.stdout
     assert re.search(r"\d+ of \d+", asked.stdout)

@@ -1,4 +1,4 @@
-"""`regraph relabel-check`: wrong and missed merges beside a labelled set, and when it fails."""
+"""`regraph dev relabel-check`: wrong and missed merges beside a labelled set, and when it fails."""
 
 import json
 import sys
@@ -27,7 +27,7 @@ def run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str | Path
 ) -> tuple[int, str, str]:
     monkeypatch.setenv("REGRAPH_CORPUS", str(CORPUS))
-    monkeypatch.setattr(sys, "argv", ["regraph", "relabel-check", *map(str, words)])
+    monkeypatch.setattr(sys, "argv", ["regraph", "dev", "relabel-check", *map(str, words)])
     with pytest.raises(SystemExit) as ended:
         app.main()
     said = capsys.readouterr()

@@ -13,7 +13,7 @@ SINGLE: tuple[ConcernKind, ...] = ("review", "orphan")
 
 def concern(kind: ConcernKind, *ids: str, score: float | None = None, about: str = "") -> Concern:
     examples = tuple(sum(map(ord, one)) % 50 for one in ids)
-    command = ("techniques", "keep", *ids)
+    command = ("techniques", "mend", "keep", *ids)
     return Concern(
         kind=kind,
         techniques=ids,
@@ -75,7 +75,7 @@ def test_what_is_suspected_becomes_the_better_known_one_and_never_by_way_of_a_th
     ]
     (found,) = clusters(chain)
     (merge,) = found.proposals
-    assert merge.words == ("techniques", "merge", "cuda/a", "cuda/b", "cuda/d")
+    assert merge.words == ("techniques", "mend", "merge", "cuda/a", "cuda/b", "cuda/d")
     assert found.moved == sum(concern("orphan", f"cuda/{it}").examples[0] for it in "bd")
 
 

@@ -202,6 +202,7 @@ def test_stats_count_what_the_graph_holds(desk: Desk) -> None:
     assert desk.run("graph", "stats").out.splitlines() == [
         "techniques    7",
         "transitions   10 examples of 7 pairs",
+        "in sight      128 examples of a pair at most, the others are archived",
         "trajectories  4 (4 cuda)",
         f"schema        {SCHEMA_VERSION}",
     ]
@@ -210,7 +211,7 @@ def test_stats_count_what_the_graph_holds(desk: Desk) -> None:
 def test_an_empty_graph_has_zeros_and_no_example(desk: Desk) -> None:
     assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
     assert desk.run("graph", "export").out == ""
-    assert desk.run("techniques", "list", "--json").json() == []
+    assert desk.run("techniques", "show", "--json").json() == []
     assert desk.run("examples", "start", "tiling").code == 2
 
 
@@ -219,7 +220,7 @@ def test_an_export_and_its_vocabulary_make_the_same_graph_again(desk: Desk) -> N
     exported = desk.folder / "export.jsonl"
     assert desk.run("graph", "export", "--output", exported).code == 0
     vocabulary = desk.folder / "vocabulary.json"
-    vocabulary.write_text(desk.run("techniques", "list", "--json").out)
+    vocabulary.write_text(desk.run("techniques", "show", "--json").out)
     again = desk.run("ingest", "--json", exported, "--vocabulary", vocabulary).json()
     assert (again["added"], again["known"], again["rejected"]) == (0, 6, 0)
     assert desk.run("graph", "export").out == exported.read_text()
@@ -231,7 +232,7 @@ def test_an_export_that_cannot_be_written_is_bad_input(desk: Desk) -> None:
 
 
 def test_the_schema_accepts_what_is_exported(desk: Desk) -> None:
-    schema = desk.run("graph", "schema").json()
+    schema = desk.run("docs", "--schema", "trajectory").json()
     desk.run("ingest", desk.write("file.jsonl", *many(1)))
     exported = json.loads(desk.run("graph", "export").out)
     assert set(schema["required"]) <= set(exported) <= set(schema["properties"])
@@ -239,7 +240,7 @@ def test_the_schema_accepts_what_is_exported(desk: Desk) -> None:
 
 def test_techniques_are_listed_with_their_aliases(desk: Desk) -> None:
     desk.run("ingest", desk.write("file.jsonl", row(1, "tiling with shared memory")))
-    listed = desk.run("techniques", "list", "--target", "cuda").out
+    listed = desk.run("techniques", "show", "--target", "cuda").out
     assert "cuda/shared-memory-tiling" in listed
     assert "tiling with shared memory" in listed
     assert "openmp/" not in listed
@@ -342,7 +343,7 @@ def test_a_dry_run_prints_every_name_once_and_changes_nothing(desk: Desk) -> Non
     assert ["Tiled", "kernel", "cuda/shared-memory-tiling", "alias", "1.00", "-", "1"] in rows
     assert [row for row in rows if row[:5] == ["Odd", "trick", "cuda/odd-trick", "new", "0.00"]]
     assert len(rows) == 1 + 3
-    assert desk.run("techniques", "list", "--json").json() == []
+    assert desk.run("techniques", "show", "--json").json() == []
     assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
     assert sorted(path.name for path in desk.folder.iterdir()) == ["corpus", "names.jsonl"]
 
@@ -363,7 +364,7 @@ def test_a_dry_run_of_names_that_steer_a_terminal_prints_none_of_it(desk: Desk) 
 def test_exact_makes_techniques_that_lexical_recognizes(desk: Desk) -> None:
     done = desk.run("ingest", names(desk), "--relabel", "exact", "--json").json()
     assert done["techniques"] == 2
-    listed = desk.run("techniques", "list", "--json").json()
+    listed = desk.run("techniques", "show", "--json").json()
     review = {one["id"] for one in listed if one["review"]}
     assert review == {"cuda/odd-trick", "cuda/tiling-with-shared-memory"}
 
@@ -372,7 +373,7 @@ def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Des
     words = ("ingest", names(desk), "--relabel", "model", "--model", "batch:asked")
     waiting = desk.run(*words)
     assert (waiting.code, "1 prompt pending in" in waiting.err) == (5, True)
-    assert desk.run("techniques", "list", "--json").json() == []
+    assert desk.run("techniques", "show", "--json").json() == []
     (line,) = (desk.folder / "asked" / "pending.jsonl").read_text().splitlines()
     group = {"members": [1], "technique": "new", "name": "Odd trickery"}
     text = {"groups": [group | {"definition": "A trick that is odd."}]}
@@ -390,7 +391,7 @@ def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Des
 def test_a_model_level_without_a_model_is_bad_input(desk: Desk) -> None:
     done = desk.run("ingest", names(desk), "--relabel", "model")
     assert (done.code, "ollama:NAME" in done.err) == (2, True)
-    assert desk.run("techniques", "list", "--json").json() == []
+    assert desk.run("techniques", "show", "--json").json() == []
 
 
 def test_the_real_corpus_names_no_technique_twice() -> None:

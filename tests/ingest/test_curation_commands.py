@@ -1,4 +1,4 @@
-"""`regraph techniques audit, merge, split, ..` as they are typed, on the embedded store."""
+"""`regraph techniques audit`, `mend`, `show --log` as they are typed, on the embedded store."""
 
 import json
 import re
@@ -52,6 +52,10 @@ class Desk:
     def run(self, *words: str) -> Ended:
         """`regraph techniques WORDS` in this process."""
         return self.regraph("techniques", *words)
+
+    def mend(self, *words: str) -> Ended:
+        """`regraph techniques mend WORDS` in this process."""
+        return self.run("mend", *words)
 
     def regraph(self, *words: str | Path) -> Ended:
         """`regraph WORDS` in this process."""
@@ -137,7 +141,7 @@ def test_what_is_kept_is_not_shown_again_until_that_is_undone(desk: Desk) -> Non
     (before,) = desk.audit()
     assert desk.follow(before["commands"][-1]).code == 0
     assert desk.run("audit").code == 0
-    desk.run("undo")
+    desk.mend("undo")
     assert desk.audit() == [before]
 
 
@@ -168,8 +172,8 @@ def test_a_new_technique_waits_for_a_look(desk: Desk) -> None:
     assert desk.follow(concern["commands"][0]).code == 0
     (concern,) = desk.audit()
     assert concern["kind"] == "undescribed"
-    assert desk.run("describe", "cuda/odd-trick", "--definition", "...").code == 2
-    assert desk.run("describe", "cuda/odd-trick", "--definition", "Do it oddly.").code == 0
+    assert desk.mend("describe", "cuda/odd-trick", "--definition", "...").code == 2
+    assert desk.mend("describe", "cuda/odd-trick", "--definition", "Do it oddly.").code == 0
     assert desk.audit() == []
     assert desk.store.techniques()[0].definition == "Do it oddly."
 
@@ -192,14 +196,14 @@ def test_a_name_of_two_techniques_is_taken_from_one(desk: Desk) -> None:
 
 def test_a_merge_says_what_moved_and_how_to_take_it_back(desk: Desk) -> None:
     desk.store.merge([plan("ab", failures=[failure("b", 1)]), plan("b", problem="sum")])
-    done = desk.run("merge", "cuda/a", "cuda/b", "--why", "one thing", "--who", "Ada")
+    done = desk.mend("merge", "cuda/a", "cuda/b", "--why", "one thing", "--who", "Ada")
     assert done.out.splitlines() == [
         "curation 1: merged cuda/b into cuda/a",
         "2 examples and 1 failure moved",
-        "to take it back: regraph techniques undo 1",
+        "to take it back: regraph techniques mend undo 1",
     ]
-    assert desk.run("undo", "--who", "Ada").out.startswith("curation 2: undid 1: merged cuda/b")
-    log = [line.rstrip() for line in desk.run("log").out.splitlines()]
+    assert desk.mend("undo", "--who", "Ada").out.startswith("curation 2: undid 1: merged cuda/b")
+    log = [line.rstrip() for line in desk.run("show", "--log").out.splitlines()]
     assert [line for line in log if "Z" not in line and "+00:00" not in line] == [
         "   merged cuda/b into cuda/a (2 examples, 1 failure moved)",
         "   why: one thing",
@@ -207,40 +211,40 @@ def test_a_merge_says_what_moved_and_how_to_take_it_back(desk: Desk) -> None:
         "   undid 1: merged cuda/b into cuda/a (2 examples, 1 failure moved)",
     ]
     assert log[0].endswith("  Ada")
-    told = json.loads(desk.run("log", "--json", "--technique", "cuda/a").out)
+    told = json.loads(desk.run("show", "cuda/a", "--log", "--json").out)
     assert [one["number"] for one in told["curations"]] == [1, 2]
-    assert json.loads(desk.run("log", "--json", "--technique", "cuda/zzz").out) == {
+    assert json.loads(desk.run("show", "cuda/zzz", "--log", "--json").out) == {
         "curations": [],
         "relabels": None,
     }
 
 
 def test_the_log_tells_relabellings_on_request(desk: Desk) -> None:
-    assert desk.run("log").out == "nothing has been curated\n"
+    assert desk.run("show", "--log").out == "nothing has been curated\n"
     desk.learn("Padded rows", TILING, score=0.52, runner_up=PADDING.id, runner_up_score=0.49)
-    (line,) = desk.run("log", "--relabels").out.splitlines()
+    (line,) = desk.run("show", "--log", "--relabels").out.splitlines()
     assert "Padded rows -> cuda/tiling (lexical 0.52, then cuda/padding 0.49)" in line
-    (told,) = json.loads(desk.run("log", "--relabels", "--json").out)["relabels"]
+    (told,) = json.loads(desk.run("show", "--log", "--relabels", "--json").out)["relabels"]
     assert (told["label"], told["runner_up_score"]) == ("Padded rows", 0.49)
 
 
 def test_a_split_takes_its_name_from_its_first_alias_unless_told(desk: Desk) -> None:
     desk.store.merge([plan("ab"), plan("c", problem="sum")])
-    desk.run("merge", "cuda/a", "cuda/b", "cuda/c", "--why", "test")
-    assert desk.run("split", "cuda/a", "--aliases", "label c", "--why", "test").code == 0
+    desk.mend("merge", "cuda/a", "cuda/b", "cuda/c", "--why", "test")
+    assert desk.mend("split", "cuda/a", "--aliases", "label c", "--why", "test").code == 0
     told = ("--name", "Named", "--id", "cuda/given", "--definition", "What.", "--why", "test")
-    assert desk.run("split", "cuda/a", "--aliases", "Label b", *told).code == 0
+    assert desk.mend("split", "cuda/a", "--aliases", "Label b", *told).code == 0
     found = {one.id: one for one in desk.store.techniques()}
     assert found["cuda/label-c"].name == "Label c"
     assert (found["cuda/given"].name, found["cuda/given"].definition) == ("Named", "What.")
-    assert desk.run("rename", "cuda/given", "Other", "--id", "cuda/other", "--why", "w").code == 0
+    assert desk.mend("rename", "cuda/given", "Other", "--id", "cuda/other", "--why", "w").code == 0
     assert "cuda/other" in {one.id for one in desk.store.techniques()}
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("merge", "cuda/tiling", "cuda/padding"), "Missing option"),
+        (("merge", "cuda/tiling", "cuda/padding"), "say why"),
         (("merge", "cuda/tiling", "bank conflict padding", "--why", "w"), "give the id"),
         (("merge", "cuda/tiling", "cuda/paddin", "--why", "w"), "near it: cuda/padding"),
         (("merge", "cuda/tiling", HOSTILE, "--why", "w"), "is not in the graph"),
@@ -254,7 +258,7 @@ def test_a_split_takes_its_name_from_its_first_alias_unless_told(desk: Desk) -> 
         (("describe", "cuda/tiling"), "--definition"),
         (("keep", "cuda/zzz"), "is not in the graph"),
         (("undo",), "no curation is left"),
-        (("undo", "x"), "a valid integer"),
+        (("undo", "x"), "give numbers of curations"),
         (("merge", "cuda/tiling", "cuda/padding", "--why", "w" * 3000), "shorten --why"),
     ],
     ids=lambda one: " ".join(one)[:40] if isinstance(one, tuple) else None,
@@ -262,7 +266,7 @@ def test_a_split_takes_its_name_from_its_first_alias_unless_told(desk: Desk) -> 
 def test_bad_input_is_one_line_and_ends_with_2(
     desk: Desk, words: tuple[str, ...], said: str
 ) -> None:
-    done = desk.run(*words)
+    done = desk.mend(*words)
     assert done.code == 2
     assert said in done.err
     assert len(done.err.splitlines()) == 1
@@ -279,10 +283,11 @@ def test_hostile_names_steer_neither_terminal_nor_shell(desk: Desk) -> None:
     assert all(line.isprintable() for line in printed.splitlines())
     shared = desk.audit()[0]
     assert shared["kind"] == "shared-name"
-    assert shell_words(shared["commands"][0])[5] == HOSTILE
+    assert shell_words(shared["commands"][0])[6] == HOSTILE
     assert desk.follow(shared["commands"][0]).code == 0
-    desk.run("merge", "cuda/tiling", "cuda/padding", "--why", HOSTILE[:999], "--who", "\x1b[31mEve")
-    shown = desk.run("log").out
+    told = ("--why", HOSTILE[:999], "--who", "\x1b[31mEve")
+    desk.mend("merge", "cuda/tiling", "cuda/padding", *told)
+    shown = desk.run("show", "--log").out
     assert all(line.isprintable() for line in shown.splitlines())
     assert HOSTILE in desk.store.techniques()[0].aliases
 
@@ -311,9 +316,9 @@ def test_files_ingested_again_land_where_the_names_lead_now(
     new_file = write(tmp_path / "new.jsonl", *new_steps, given)
     assert desk.regraph("ingest", old, "--relabel", "exact").code == 0
 
-    desk.run("merge", "cuda/tiling", "cuda/padding", "--why", "test")
-    desk.run("split", "cuda/tiling", "--aliases", "padded tile", "--why", "test")
-    desk.run("rename", "cuda/odd-trick", "Fine trick", "--id", "cuda/fine", "--why", "test")
+    desk.mend("merge", "cuda/tiling", "cuda/padding", "--why", "test")
+    desk.mend("split", "cuda/tiling", "--aliases", "padded tile", "--why", "test")
+    desk.mend("rename", "cuda/odd-trick", "Fine trick", "--id", "cuda/fine", "--why", "test")
     before = desk.store.techniques()
     again = json.loads(desk.regraph("ingest", "--json", old, "--relabel", "exact").out)
     assert (again["added"], again["known"], again["techniques"]) == (0, 2, 0)
@@ -329,7 +334,7 @@ def test_files_ingested_again_land_where_the_names_lead_now(
     assert paths["Whatever"] == ["cuda/tiling"]
     assert desk.store.check() == ()
     for _ in range(3):
-        assert desk.run("undo").code == 0
+        assert desk.mend("undo").code == 0
     paths = {
         one.steps[0].label: [step.technique for step in one.steps] for one in desk.store.export()
     }
@@ -350,15 +355,15 @@ def test_a_page_is_accepted_and_taken_back_as_a_whole(desk: Desk) -> None:
     suspects(desk, 3)
     before = list(desk.store.export())
     shown = desk.run("audit").out
-    (command,) = [line for line in shown.splitlines() if "techniques accept" in line]
+    (command,) = [line for line in shown.splitlines() if "techniques mend accept" in line]
     planned = desk.follow(f"{command.strip()} --dry-run").out
-    assert planned.count("regraph techniques merge") == 3
+    assert planned.count("regraph techniques mend merge") == 3
     assert list(desk.store.export()) == before
     done = desk.follow(command.strip())
     assert (done.code, done.out.count("curation ")) == (0, planned.count("\n"))
     assert [one for one in desk.audit() if one["kind"] == "suspect"] == []
     assert desk.store.check() == ()
-    (back,) = re.findall(r"regraph techniques undo [\d ]+", done.out)
+    (back,) = re.findall(r"regraph techniques mend undo [\d ]+", done.out)
     assert desk.follow(back.strip()).code == 0
     assert list(desk.store.export()) == before
 
@@ -366,7 +371,7 @@ def test_a_page_is_accepted_and_taken_back_as_a_whole(desk: Desk) -> None:
 def test_a_cluster_is_accepted_by_its_own_token(desk: Desk) -> None:
     suspects(desk, 2)
     one, other = (it for it in desk.clusters() if it["findings"][0]["kind"] == "suspect")
-    assert desk.run("accept", one["token"]).code == 0
+    assert desk.mend("accept", one["token"]).code == 0
     (left,) = [it for it in desk.clusters() if it["findings"][0]["kind"] == "suspect"]
     assert left["techniques"] == other["techniques"]
 
@@ -377,16 +382,16 @@ def test_a_token_of_what_has_changed_since_is_refused_and_nothing_is_done(desk: 
     desk.store.merge([plan(["0-one"], problem="later", code="int later;")])
     desk.store.merge([plan(["1-one"], problem="later", code="int later;")])
     for tokens in ([one["token"]], ["nonsense"], [other["token"], one["token"]]):
-        refused = desk.run("accept", *tokens)
+        refused = desk.mend("accept", *tokens)
         assert refused.code == 2
         assert "regraph techniques audit" in refused.err
-    assert desk.run("log").out == "nothing has been curated\n"
+    assert desk.run("show", "--log").out == "nothing has been curated\n"
 
 
 def test_what_a_person_must_decide_is_not_accepted(desk: Desk) -> None:
     desk.store.add_techniques([PADDING.model_copy(update={"aliases": ("Padded Tiles",)})])
     (shared,) = [it for it in desk.clusters() if it["findings"][0]["kind"] == "shared-name"]
-    refused = desk.run("accept", shared["token"])
+    refused = desk.mend("accept", shared["token"])
     assert (refused.code, "take one of its commands" in refused.err) == (2, True)
 
 

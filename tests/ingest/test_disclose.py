@@ -60,8 +60,8 @@ def test_what_one_graph_withholds_another_one_is_not_told(desk: Desk) -> None:
     export = desk.folder / "export.jsonl"
     desk.run("graph", "export", "--output", export)
     desk.run("graph", "purge", "--problem", "p1", "--yes")
-    assert desk.run("graph", "import", export).code == 0
-    done = desk.run("graph", "diff", export, "embedded")
+    assert desk.run("ingest", "--relabel", "exact", export).code == 0
+    done = desk.run("graph", "check", export, "embedded")
     assert (done.code, done.out.splitlines()[0]) == (0, "trajectories: 1 the same")
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from docs.corpus_report import corpus_report
 from regraph_kg.cli.examples import _show
+from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.settings import Settings
 from tests.ingest.test_commands import STEPS, Desk, desk
 from tests.ingest.trajectories import many, row
@@ -20,7 +22,7 @@ def test_a_file_of_something_else_is_told_and_leaves_no_litter(desk: Desk) -> No
     file = desk.write("heat3d.cpp", "#include <cmath>", "void f()", "{", "}")
     done = desk.run("ingest", file)
     assert done.code == 1
-    assert f"{file}: not JSON; give Trajectory JSONL (regraph graph schema)" in done.err
+    assert f"{file}: not JSON; give Trajectory JSONL (regraph docs --schema trajectory)" in done.err
     assert sorted(path.name for path in desk.folder.iterdir()) == ["corpus", "heat3d.cpp"]
     learned = desk.run("learn", file)
     assert (learned.code, "start a new run" in learned.err) == (2, False)
@@ -157,10 +159,9 @@ def test_what_strangers_wrote_steers_no_terminal_wherever_it_is_printed(desk: De
         ("ingest", file),
         ("ingest", file, "--dry-run"),
         ("examples", "start", "tiling"),
-        ("techniques", "list"),
+        ("techniques", "show"),
         ("techniques", "show", "tiling"),
         ("techniques", "audit"),
-        ("corpus", "report", file),
         ("graph", "stats"),
     ):
         done = desk.run(*words)
@@ -172,6 +173,6 @@ def test_what_strangers_wrote_steers_no_terminal_wherever_it_is_printed(desk: De
 def test_the_corpus_report_shows_names_as_text(desk: Desk) -> None:
     label = "a|b <img src=x> [x](http://x)"
     one = row(1) | {"steps": [{"label": label, "code": "int x;"}]}
-    said = desk.run("corpus", "report", desk.write("file.jsonl", one)).out
+    said = corpus_report(read_trajectories(desk.write("file.jsonl", one)), [])
     assert "a&#124;b &lt;img src=x> [x]&#40;http://x)" in said
     assert label not in said

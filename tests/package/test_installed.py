@@ -22,6 +22,9 @@ import pytest
 from tests.requirement import require
 
 ROOT = Path(__file__).parents[2]
+STOP_STORE = (
+    "from regraph_kg import settings, wiring; wiring.stop_embedded(settings.read_settings())"
+)
 KINDS = ("wheel", "sdist")
 BUILD = """
 import sys
@@ -138,7 +141,7 @@ def installed(
     (folder / "here" / "home").mkdir(parents=True)
     found = Installed(python.parent, folder / "here")
     yield found
-    found.run("regraph", "store", "stop")
+    found.run("python", "-c", STOP_STORE)
 
 
 def test_both_hold_what_a_user_needs(built: Mapping[str, Path]) -> None:
@@ -197,7 +200,7 @@ def test_the_judge_alone_judges_a_shipped_problem(installed: Installed) -> None:
 
 def test_an_empty_folder_is_all_that_a_search_needs(installed: Installed) -> None:
     """Asked, and answered with Enter; elsewhere than on a terminal nothing is loaded unasked."""
-    words = ("regraph", "optimize", "matmul", "--budget", "6", "--final", "screening")
+    words = ("regraph", "optimize", "matmul", "--budget", "6", "--set", "run.final=screening")
     refused = installed.run(*words)
     assert refused.returncode == 2, refused.stderr
     assert "run regraph ingest --starter" in refused.stderr
@@ -216,6 +219,6 @@ def test_a_users_own_file_grows_the_graph(installed: Installed) -> None:
     (corpus,) = installed.bin.parent.glob("lib/python*/site-packages/regraph_kg/corpus")
     shutil.copy(corpus / "trajectories" / "stencil.openmp.jsonl", installed.folder / "mine.jsonl")
     done = installed.run("env", "REGRAPH_DATA_DIR=own", "regraph", "ingest", "mine.jsonl")
-    installed.run("env", "REGRAPH_DATA_DIR=own", "regraph", "store", "stop")
+    installed.run("env", "REGRAPH_DATA_DIR=own", "python", "-c", STOP_STORE)
     assert done.returncode == 0, done.stderr
     assert "4 added" in done.stdout

@@ -53,6 +53,6 @@ def test_what_is_no_trace_is_a_line(grown: Lab, content: bytes | None, said: str
 
 
 def test_the_graph_of_the_command_is_a_page(grown: Lab) -> None:
-    done = grown.run("graph", "report", "--output", "g.html")
+    done = grown.run("graph", "stats", "--page", "g.html")
     assert (done.code, done.err) == (0, "")
     assert "Strongest transitions" in (grown.folder / "g.html").read_text(encoding="utf-8")

@@ -59,7 +59,7 @@ def test_a_run_is_told_with_its_answer_and_how_to_do_it_again(
     path, run = searched(tmp_path)
     page = runs_page(view_runs(settings, [path]))
     assert f"{run.summary.speedup:.3g}x faster than the serial code" in page
-    assert "regraph optimize toy --target openmp --method mcgs --budget 25 --seed 0" in page
+    assert "regraph optimize toy --target openmp --method mcgs --budget 25 --set run.seed=0" in page
     assert "wrong" in page
 
 

@@ -73,7 +73,7 @@ def test_an_answer_that_is_none_is_told_as_a_failure(grown: Lab, kind: str, meth
 
 def test_a_model_that_declines_every_technique_ends_the_search_and_is_told(grown: Lab) -> None:
     answering(grown, lambda _: "DOES NOT APPLY: \x1b[31mthere is no loop")
-    words = ("--set", "free=no", "--prompts", "full")
+    words = ("--set", "free=no", "--set", "prompt.words=full")
     ended = grown.optimize("--output", "best.cpp", *words)
     assert ended.code == 1, ended
     assert "no improvement found; the serial code is the answer" in ended.out
@@ -101,7 +101,7 @@ def test_no_method_stumbles_over_a_model_that_only_talks(grown: Lab, method: str
 
 def test_a_model_that_never_answers_in_form_is_not_asked_for_the_rest(grown: Lab) -> None:
     answering(grown, lambda _: "I would use OpenMP.")
-    ended = grown.optimize("--unreadable", "3")
+    ended = grown.optimize("--set", "limit.unreadable=3")
     assert ended.code == 1
     assert "3 of 5, in " in ended.out
     assert "no code was found in one answer after another: try another --model" in ended.out
@@ -114,7 +114,7 @@ def test_a_run_that_goes_on_asks_whom_its_trace_names(grown: Lab) -> None:
 
 
 def test_every_call_is_a_line_where_that_is_asked_for(grown: Lab) -> None:
-    quiet, verbose = grown.optimize(), grown.optimize("--verbose")
+    quiet, verbose = grown.optimize(), grown.optimize("--set", "run.verbose=yes")
     assert "5/5" not in quiet.err
     calls = [line.split()[0] for line in verbose.err.splitlines() if "/5 " in line]
     assert len(calls) > quiet.err.count("/5 ")
@@ -132,7 +132,16 @@ def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(lab: Lab, method
     """The prompt holds the serial code in a block, and may hold others: the judge decides."""
     grow(lab.store, [STRIP])
     answering(lab, lambda prompt: f"{prompt.system}\n\n{prompt.user}")
-    words = ("optimize", "scale", "--budget", "2", "--method", method, "--final", "screening")
+    words = (
+        "optimize",
+        "scale",
+        "--budget",
+        "2",
+        "--method",
+        method,
+        "--set",
+        "run.final=screening",
+    )
     ended = lab.run(*words, "--json")
     assert ended.code in (0, 1), ended  # a busy machine may take the serial code for faster
     assert json.loads(ended.out)["cost"]["calls"] in (1, 2), "unchanged code closes a technique"

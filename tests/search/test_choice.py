@@ -59,8 +59,8 @@ def test_a_fast_search_spends_its_dozen_calls(method: str) -> None:
 
 
 def test_what_is_typed_goes_before_fast() -> None:
-    typed = {"budget": 99, "examples": 4, "known_failures": 0, "final": "full"}
-    choice = chosen(fast=True, sets=("depth=5",), **typed)
+    sets = ("depth=5", "prompt.examples=4", "prompt.known_failures=0", "run.final=full")
+    choice = chosen(fast=True, budget=99, sets=sets)
     assert choice.limits == SearchLimits(calls=99, seconds=60)
     assert choice.prompting == LEAN.model_copy(update={"examples": 4})
     assert choice.final == "full"
@@ -82,12 +82,12 @@ def test_every_setting_of_the_prompts_can_be_set() -> None:
         changed = {bool: False, int: 7}.get(type(value), words)
         prompting = chosen(sets=(f"prompt.{name}={changed}",)).prompting
         assert prompting.model_dump()[name] == changed
-    both = chosen(sets=("prompt.tried=9", "depth=2"), examples=5)
+    both = chosen(sets=("prompt.tried=9", "depth=2", "prompt.examples=5"))
     assert (both.prompting, both.settings.model_dump()["depth"]) == (
         LEAN.model_copy(update={"tried": 9, "examples": 5}),
         2,
     )
-    full = chosen(prompts="full", sets=("prompt.tried=9",)).prompting
+    full = chosen(sets=("prompt.tried=9", "prompt.words=full")).prompting
     assert full == Prompting(tried=9)
 
 
@@ -104,33 +104,40 @@ def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
         ({"sets": ("depth",)}, "set 'depth': mcgs knows depth, "),
         ({"sets": ("method=cot",)}, "set 'method=cot': mcgs knows depth, "),
         ({"method": "standard", "sets": ("depth=1",)}, "standard knows no setting"),
-        ({"sets": ("prompt.depth=1",)}, "set 'depth=1': a prompt knows contrast, "),
-        ({"sets": ("prompt.tried=-1",)}, "--set prompt.tried=-1: it should be greater"),
+        ({"sets": ("prompt.depth=1",)}, "set 'prompt.depth=1': a prompt knows contrast, "),
         ({"sets": ("depth=none",)}, "--set depth=None: it should be a valid integer"),
-        ({"sets": ("depth=deep",)}, "--set depth=deep: it should be a valid integer"),
-        ({"sets": ("spread=nan",)}, "--set spread=nan: "),
-        ({"sets": ("gain=nan",)}, "--set gain=nan: give a finite number"),
-        ({"sets": ("gain=inf",)}, "--set gain=inf: give a finite number"),
-        ({"seconds": float("inf")}, "--seconds inf: give a finite number"),
-        ({"seconds": 0.0}, "--seconds 0.0: it should be greater than 0"),
-        ({"patience": "0"}, "--patience 0: it should be greater than 0"),
-        ({"patience": "-3"}, "--patience -3: it should be greater than 0"),
-        ({"patience": "1.5"}, "--patience 1.5: give whole calls, or a share of"),
-        ({"patience": "soon"}, "--patience soon: it should be a valid number"),
-        ({"patience": "inf"}, "--patience inf: give whole calls, or a share of"),
-        ({"patience": "nan"}, "--patience nan: it should be greater than 0"),
-        ({"stop_at_roof": "1.2"}, "--stop-at-roof 1.2: it should be less than or equal to 1"),
-        ({"stop_at_roof": "0"}, "--stop-at-roof 0: it should be greater than 0"),
-        ({"stop_at_roof": "nan"}, "--stop-at-roof nan: "),
-        ({"tokens": -1}, "--tokens -1: it should be greater"),
-        ({"evaluations": 0}, "--evaluations 0: it should be greater"),
-        ({"examples": -1}, "--examples -1: it should be greater"),
+        ({"sets": ("limit.calls=3",)}, "set 'limit.calls=3': a limit knows evaluations, "),
+        ({"sets": ("run.target=cuda",)}, "set 'run.target=cuda': a run knows final, "),
+        (
+            {"sets": ("limit.patience=1.5",)},
+            "--set limit.patience=1.5: give whole calls, or a share of",
+        ),
+        (
+            {"sets": ("limit.patience=soon",)},
+            "--set limit.patience=soon: it should be a valid number",
+        ),
+        (
+            {"sets": ("limit.patience=inf",)},
+            "--set limit.patience=inf: give whole calls, or a share of",
+        ),
+        (
+            {"sets": ("limit.patience=nan",)},
+            "--set limit.patience=nan: it should be greater than 0",
+        ),
+        (
+            {"sets": ("limit.stop_at_roof=1.2",)},
+            "--set limit.stop_at_roof=1.2: it should be less than or equal to 1",
+        ),
+        (
+            {"sets": ("limit.stop_at_roof=0",)},
+            "--set limit.stop_at_roof=0: it should be greater than 0",
+        ),
         ({"parallel": 0}, "--parallel 0: no call would be made"),
         ({"problems": ("a", "b", "a")}, "problem a is named twice"),
         ({"problems": ("a", "b"), "resume": Path("x")}, "a trace is of one problem"),
         ({"problems": ("a", "b"), "output": Path(__file__)}, "several problems need one"),
         ({"dry_run": True, "resume": Path("x")}, "leave out --resume"),
-        ({"prompt": True}, "--dry-run --prompt"),
+        ({"sets": ("run.prompt=yes",)}, "what would be sent is shown by --dry-run"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], says: str) -> None:
@@ -138,6 +145,32 @@ def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], sa
         chosen(**typed)
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("prompt.tried=-1", "it should be greater"),
+        ("depth=deep", "it should be a valid integer"),
+        ("spread=nan", ""),
+        ("gain=nan", "give a finite number"),
+        ("gain=inf", "give a finite number"),
+        ("run.final=fast", "it should be '"),
+        ("run.seed=one", "it should be a valid integer"),
+        ("limit.seconds=inf", "give a finite number"),
+        ("limit.seconds=0.0", "it should be greater than 0"),
+        ("limit.patience=0", "it should be greater than 0"),
+        ("limit.patience=-3", "it should be greater than 0"),
+        ("limit.stop_at_roof=nan", ""),
+        ("limit.tokens=-1", "it should be greater"),
+        ("limit.evaluations=0", "it should be greater"),
+        ("prompt.examples=-1", "it should be greater"),
+    ],
+)
+def test_what_is_set_is_checked_as_an_option_is(text: str, why: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        chosen(sets=(text,))
+    assert f"--set {text}: {why}" in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +187,7 @@ def test_the_minute_of_fast_is_one_for_each_problem_that_has_to_wait_for_the_oth
     options = replace(NOTHING, problems=("a", "b", "c"), fast=True)
     found = each_choice(choose(options, "ollama:tiny"), options)
     assert {one.limits for one in found} == {SearchLimits(calls=12, seconds=180)}
-    typed = replace(options, seconds=5.0)
+    typed = replace(options, sets=["limit.seconds=5"])
     assert each_choice(choose(typed, "ollama:tiny"), typed)[0].limits.seconds == 5.0
 
 
@@ -185,32 +218,34 @@ def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
 
 
 def test_when_a_search_has_had_enough_is_typed_set_or_its_traces(tmp_path: Path) -> None:
-    assert chosen(patience="0.3", budget=20).limits.patient_calls == 6
-    assert chosen(patience="12", stop_at_roof="0.9").limits == SearchLimits(
+    assert chosen(sets=("limit.patience=0.3",), budget=20).limits.patient_calls == 6
+    assert chosen(sets=("limit.patience=12", "limit.stop_at_roof=0.9")).limits == SearchLimits(
         calls=50, patience=12, stop_at_roof=0.9
     )
     assert choose(NOTHING, "recorded", 0.8).limits.stop_at_roof == 0.8
-    off = replace(NOTHING, stop_at_roof="none")
+    off = replace(NOTHING, sets=["limit.stop_at_roof=none"])
     assert choose(off, "recorded", 0.8).limits.stop_at_roof is None
     with Trace.create(tmp_path, header(limits=SearchLimits(calls=7, patience=2)), SEAL) as trace:
         path = trace.path
     was = choose(replace(NOTHING, resume=path), "recorded", 0.8)
     assert was.limits == SearchLimits(calls=7, patience=2)
-    assert chosen(resume=path, patience="none").limits.patience is None
+    assert chosen(resume=path, sets=("limit.patience=none",)).limits.patience is None
 
 
 def test_the_command_that_goes_on_keeps_a_longer_patience() -> None:
-    options = replace(NOTHING, resume=Path("t"), patience="none", stop_at_roof="1")
+    options = replace(
+        NOTHING, resume=Path("t"), sets=["limit.patience=none", "limit.stop_at_roof=1"]
+    )
     words = shlex.split(resume_command(options, "x", Path("t"), None))
-    assert words[-4:] == ["--patience", "none", "--stop-at-roof", "1"]
+    assert words[-4:] == ["--set", "limit.patience=none", "--set", "limit.stop_at_roof=1"]
 
 
 def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:
-    options = replace(NOTHING, model="ollama:a b", judge=Path("j"), learn=True, fast=True)
+    options = replace(NOTHING, model="ollama:a b", sets=["run.judge=j"], learn=True, fast=True)
     words = shlex.split(resume_command(options, "x y", Path("t"), Path("o")))
     assert words == [
         *("regraph", "optimize", "x y", "--resume", "t"),
-        *("--model", "ollama:a b", "--judge", "j", "--output", "o", "--learn"),
+        *("--model", "ollama:a b", "--output", "o", "--set", "run.judge=j", "--learn"),
     ]
 
 

@@ -77,7 +77,7 @@ def test_it_asks_and_writes_nothing(grown: Lab) -> None:
 
 
 def test_the_first_prompt_is_shown_in_full_on_request(grown: Lab) -> None:
-    ended = grown.run("optimize", "scale", "--dry-run", "--prompt")
+    ended = grown.run("optimize", "scale", "--dry-run", "--set", "run.prompt=yes")
     shown = ended.out.partition("--- user\n")[2]
     assert 'extern "C" void scale' in shown
     assert "strip" in shown
@@ -111,7 +111,16 @@ def test_a_method_without_a_graph_needs_none_and_a_thinking_one_counts_thoughts(
 
 
 def test_a_verdict_of_the_model_is_a_thought_of_a_method_that_walks_the_graph(grown: Lab) -> None:
-    words = ("optimize", "scale", "--dry-run", "--budget", "7", "--verdict", "model", "--json")
+    words = (
+        "optimize",
+        "scale",
+        "--dry-run",
+        "--budget",
+        "7",
+        "--set",
+        "prompt.verdict=model",
+        "--json",
+    )
     (told,) = json.loads(grown.run(*words).out)
     assert (told["calls"], told["thoughts"]) == (7, 7)
     assert told["output_tokens"] == 14 * 4096
@@ -139,7 +148,7 @@ def test_a_target_that_is_not_here_can_be_looked_at(grown: Lab) -> None:
 
 
 def test_limits_bound_what_is_estimated(grown: Lab) -> None:
-    words = ("--dry-run", "--tokens", "1000", "--budget", "9", "--json")
+    words = ("--dry-run", "--set", "limit.tokens=1000", "--budget", "9", "--json")
     (told,) = json.loads(grown.run("optimize", "scale", *words).out)
     assert told["prompt_tokens"] == told["output_tokens"] == 1000
 
@@ -213,8 +222,8 @@ def test_what_is_no_trace_is_passed_over(tmp_path: Path) -> None:
         ({"budget": 10}, 10 * (2.0 + 0.5)),
         ({"budget": 10, "parallel": 4}, 10 * 2.0 / 4),
         ({"budget": 10, "parallel": 40}, 10 * 0.5),  # the judge is what takes longest
-        ({"budget": 10, "evaluations": 2}, 10 * 2.0 + 2 * 0.5),
-        ({"budget": 10, "seconds": 7.0}, 7.0),
+        ({"budget": 10, "sets": ["limit.evaluations=2"]}, 10 * 2.0 + 2 * 0.5),
+        ({"budget": 10, "sets": ["limit.seconds=7"]}, 7.0),
     ],
 )
 def test_time_is_that_of_calls_in_their_slots_and_of_the_judge(

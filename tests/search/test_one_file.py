@@ -78,7 +78,15 @@ def test_it_is_among_the_choices_and_in_the_help(tree: Path) -> None:
 
 @pytest.mark.slow
 def test_its_settings_can_be_set_and_it_runs(tree: Path) -> None:
-    words = ("optimize", "matmul", "--dry-run", "--prompt", "--method", "very-polite")
+    words = (
+        "optimize",
+        "matmul",
+        "--dry-run",
+        "--set",
+        "run.prompt=yes",
+        "--method",
+        "very-polite",
+    )
     told = regraph(tree, *words, "--set", "bows=2")
     assert "method very-polite" in told
     assert "Please. Please. " in told

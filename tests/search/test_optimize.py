@@ -64,11 +64,21 @@ class Lab:
 
     def optimize(self, *words: str) -> Ended:
         """Optimize scale with 5 calls and the lab's verdicts."""
-        return self.run("optimize", "scale", "--budget", "5", "--judge", self.verdicts, *words)
+        return self.run(
+            "optimize", "scale", "--budget", "5", "--set", f"run.judge={self.verdicts}", *words
+        )
 
     def start(self, *words: str, thinking: float = 0.5) -> subprocess.Popen[str]:
         """The same in a process of its own, `thinking` seconds an answer."""
-        command = ["optimize", "scale", "--budget", "5", "--judge", self.verdicts, *words]
+        command = [
+            "optimize",
+            "scale",
+            "--budget",
+            "5",
+            "--set",
+            f"run.judge={self.verdicts}",
+            *words,
+        ]
         return self.begin(*command, thinking=thinking)
 
     def begin(self, *words: str, thinking: float = 0.5) -> subprocess.Popen[str]:
@@ -131,13 +141,13 @@ def test_it_finds_faster_code_and_shows_the_way_there(grown: Lab) -> None:
 
 
 def test_a_search_out_of_patience_says_so_and_goes_on_when_told(grown: Lab) -> None:
-    ended = grown.optimize("--patience", "1", "--stop-at-roof", "0.9")
+    ended = grown.optimize("--set", "limit.patience=1", "--set", "limit.stop_at_roof=0.9")
     assert ended.code == 0, ended
     (trace,) = grown.traces()
     assert "1 call in a row found nothing faster" in ended.out
     assert "stopped after" in ended.err
-    assert ended.err.count("--stop-at-roof does nothing here: the verdicts come without") == 1
-    more = ["--resume", str(trace), "--patience", "none", "--json"]
+    assert ended.err.count("limit.stop_at_roof does nothing here: the verdicts come without") == 1
+    more = ["--resume", str(trace), "--set", "limit.patience=none", "--json"]
     went_on = grown.optimize(*more)
     assert went_on.code == 0, went_on
     summary = json.loads(went_on.out)
@@ -176,7 +186,7 @@ def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
     ended = lab.optimize()
     assert ended.code == 2
     assert "without scale's own examples" in ended.err
-    ended = lab.optimize("--include-own")
+    ended = lab.optimize("--set", "run.include_own=yes")
     assert ended.code == 0
     assert "left out" not in ended.out
 
@@ -185,13 +195,12 @@ def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
     ("words", "said"),
     [
         (("--budget", "0"), "--budget 0: it should be greater"),
-        (("--method", "standard", "--preset", "paper"), "preset paper is for mcgs"),
         (("--set", "nope=1"), "set 'nope=1': mcgs knows depth, discount,"),
         (("--set", "depth=0"), "--set depth=0: it should be greater"),
         (("--parallel", "0"), "--parallel 0: no call would be made"),
         (("--model", "gpt"), "model 'gpt'"),
         (("--resume", "none.jsonl"), "none.jsonl: No such file"),
-        (("--judge", "none.jsonl"), "none.jsonl: No such file"),
+        (("--set", "run.judge=none.jsonl"), "none.jsonl: No such file"),
     ],
 )
 def test_bad_options_are_one_line(grown: Lab, words: tuple[str, ...], said: str) -> None:
@@ -207,11 +216,19 @@ def test_an_unknown_problem_is_bad_input_and_names_those_there_are(grown: Lab) -
     assert "known: scale" in ended.err
 
 
-@pytest.mark.parametrize("preset", ["default", "paper"])
-def test_examples_may_be_those_nearest_to_the_code(grown: Lab, preset: str) -> None:
+@pytest.mark.parametrize("method", ["mcgs", "mcgs-paper"])
+def test_examples_may_be_those_nearest_to_the_code(grown: Lab, method: str) -> None:
     embedder = HashEmbedder()
     list(grown.store.embed(embedder.space, embedder.embed))
-    words = ("--prompts", "full", "--retrieval", "near", "--preset", preset, "--json")
+    words = (
+        "--set",
+        "prompt.words=full",
+        "--set",
+        "prompt.retrieval=near",
+        "--method",
+        method,
+        "--json",
+    )
     first, again = grown.optimize(*words), grown.optimize(*words)
     assert first.code == again.code == 0
     assert json.loads(first.out)["best_code"] == json.loads(again.out)["best_code"]
@@ -227,8 +244,8 @@ def test_examples_may_be_those_nearest_to_the_code(grown: Lab, preset: str) -> N
     assert json.loads(resumed.out)["best_code"] == json.loads(first.out)["best_code"]
 
 
-def test_the_papers_preset_searches_the_same_graph(grown: Lab) -> None:
-    ended = grown.optimize("--preset", "paper", "--json")
+def test_the_papers_method_searches_the_same_graph(grown: Lab) -> None:
+    ended = grown.optimize("--method", "mcgs-paper", "--json")
     summary = json.loads(ended.out)
     assert (ended.code, summary["method"]) == (0, "mcgs-paper")
 
@@ -248,7 +265,7 @@ def test_the_live_judge_and_its_verdicts_replayed_tell_the_same(grown: Lab) -> N
     assert live.code == (0 if first["improved"] else 1)  # a busy machine may be sure of nothing
     assert first["judge"] == "live"
     assert (first["cost"]["calls"], first["cost"]["judge_seconds"] > 0) == (5, True)
-    again = grown.run(*words, "--judge", str(grown.traces()[0]), "--runs", "again")
+    again = grown.run(*words, "--set", f"run.judge={grown.traces()[0]}", "--runs", "again")
     second = json.loads(again.out)
     assert second.pop("judge").startswith("recorded:")
     del first["judge"]
@@ -260,16 +277,16 @@ def test_the_live_judge_and_its_verdicts_replayed_tell_the_same(grown: Lab) -> N
 
 
 def test_a_finished_run_is_printed_again_and_another_one_is_refused(grown: Lab) -> None:
-    first = grown.optimize("--json", "--seed", "3")
+    first = grown.optimize("--json", "--set", "run.seed=3")
     trace = str(grown.traces()[0])
-    words = ("optimize", "scale", "--judge", grown.verdicts, "--resume", trace)
+    words = ("optimize", "scale", "--set", f"run.judge={grown.verdicts}", "--resume", trace)
     again = grown.run(*words, "--json")
     assert (again.code, again.out) == (first.code, first.out)  # its seconds, too
-    other = grown.run(*words, "--seed", "4")
+    other = grown.run(*words, "--set", "run.seed=4")
     assert other.code == 2
     assert "seed was 3, now it is 4" in other.err
-    preset = grown.run(*words, "--preset", "paper")
-    assert "settings.method was 'mcgs', now it is 'mcgs-paper'" in preset.err
+    paper = grown.run(*words, "--method", "mcgs-paper")
+    assert "settings.method was 'mcgs', now it is 'mcgs-paper'" in paper.err
 
 
 def test_ctrl_c_keeps_the_best_and_the_printed_command_goes_on(grown: Lab) -> None:
@@ -343,7 +360,7 @@ def test_a_store_that_stays_away_ends_the_search_resumably(
         "REGRAPH_STORE_DATABASE": address.database or "",
     }
     grown.env.update(by_address | {"REGRAPH_PATIENCE_SECONDS": "2"})
-    running = grown.start("--prompts", "full")
+    running = grown.start("--set", "prompt.words=full")
     wait_for(grown, b'"event":"reply"', 1)
     kill_store(embedded_settings)
     _, said = running.communicate(timeout=120)
@@ -358,7 +375,7 @@ def test_a_store_that_stays_away_ends_the_search_resumably(
 
 @pytest.mark.slow
 def test_two_searches_and_a_writer_share_a_store(grown: Lab) -> None:
-    both = [grown.start("--seed", str(seed), thinking=0.1) for seed in (1, 2)]
+    both = [grown.start("--set", f"run.seed={seed}", thinking=0.1) for seed in (1, 2)]
     for number in range(20):
         grow(grown.store, [STRIP, f"openmp/other-{number}"], problem=f"p{number}")
     for running in both:

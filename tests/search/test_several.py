@@ -75,7 +75,7 @@ def test_each_gets_a_search_a_trace_and_a_line_in_the_table(two: Lab) -> None:
 
 def optimize(lab: Lab, *words: str) -> list[str]:
     """The command with the lab's verdicts."""
-    return ["optimize", *words, *WORDS, "--judge", lab.verdicts]
+    return ["optimize", *words, *WORDS, "--set", f"run.judge={lab.verdicts}"]
 
 
 def test_a_search_among_others_is_the_search_that_it_is_alone(two: Lab) -> None:
@@ -244,7 +244,7 @@ def test_a_process_that_was_killed_left_whole_traces(two: Lab) -> None:
     for problem, code in (("scale", 0), ("twice", 1)):
         trace = trace_of(two, problem)
         assert read(trace)
-        words = ("optimize", problem, "--resume", str(trace), "--judge", two.verdicts)
+        words = ("optimize", problem, "--resume", str(trace), "--set", f"run.judge={two.verdicts}")
         assert two.run(*words).code == code
 
 

@@ -87,7 +87,7 @@ def test_a_graph_is_changed_to_real_embeddings_and_asked_in_other_words(
     run("ingest", str(CORPUS / "trajectories" / "matmul.openmp.jsonl"))
     hashed = found()
     space = json.loads(
-        run("graph", "reembed", "--embedder", f"sentence-transformers:{minilm}", "--json")
+        run("graph", "update", "--embedder", f"sentence-transformers:{minilm}", "--json")
     )
     assert space["model"].startswith(f"sentence-transformers:{minilm}@")
     assert found() == ["openmp/parallel-for"] * 3 != hashed

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("small-model")]
 
 PROBLEM = "reduction"
 """The serial code is short, and so are prompts and answers."""
-WORDS = ("optimize", PROBLEM, "--final", "screening", "--json")
+WORDS = ("optimize", PROBLEM, "--set", "run.final=screening", "--json")
 WINDOW = 8192
 """Tokens: what the client asks for with answers of up to 4,096; another one reloads the model."""
 
@@ -41,7 +41,7 @@ def test_a_search_judges_what_a_real_model_says_and_repeats_its_first_answer(
     method: str, desk: Desk
 ) -> None:
     """No two answers of one search are alike, so that the same one again is no luck."""
-    words = (*WORDS, "--method", method, "--seed", "1")
+    words = (*WORDS, "--method", method, "--set", "run.seed=1")
     done = desk.run(*words, "--budget", "3", "--runs", "first")
     assert done.returncode in (0, 1), done.stderr
     summary = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""Names of techniques sorted by a real small model, as `regraph relabel-check` counts them."""
+"""Names of techniques sorted by a real small model, as `regraph dev relabel-check` counts them."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def labelled() -> list[dict[str, Any]]:
 
 def checked(desk: Desk) -> dict[str, Any]:
     words = ("--labels", "labels", "--relabel", "model", "--verbose", "--json")
-    done = desk.run("relabel-check", *words)
+    done = desk.run("dev", "relabel-check", *words)
     assert done.returncode in (0, 1), done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert done.returncode == (1 if found["model"]["wrong"] else 0)

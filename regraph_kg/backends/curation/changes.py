@@ -35,7 +35,7 @@ def find(known: TechniquesById, technique: str) -> Technique:
     near = get_close_matches(technique[:200], known, n=3)
     hint = f"; near it: {', '.join(near)}" if near else ""
     raise BadInput(
-        f"technique {technique[:80]!r} is not in the graph (regraph techniques list){hint}"
+        f"technique {technique[:80]!r} is not in the graph (regraph techniques show){hint}"
     )
 
 
@@ -225,7 +225,8 @@ def _check_labels(source: Technique, taken: frozenset[str], labels: Sequence[str
     for label in labels:
         if spelling(label) in own:
             raise BadInput(
-                f"{label!r} is {source.id}'s own name: rename it first (regraph techniques rename)"
+                f"{label!r} is {source.id}'s own name: rename it first"
+                " (regraph techniques mend rename)"
             )
 
 

@@ -147,7 +147,7 @@ class BoltCurator:
             if here := len(holding.before):
                 raise BadInput(
                     f"{here} trajectories go to {technique}: merge it into another technique"
-                    " instead (regraph techniques merge)"
+                    " instead (regraph techniques mend merge)"
                 )
             return Order("drop", change, f"dropped {technique}")
 
@@ -203,7 +203,7 @@ class BoltCurator:
         try:
             return self._bolt.write(work)
         except CommitUnknown as error:
-            raise StoreError(f"{error}; regraph techniques log says which") from None
+            raise StoreError(f"{error}; regraph techniques show --log says which") from None
 
 
 def _known(ask: Query) -> TechniquesById:

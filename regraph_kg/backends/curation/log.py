@@ -92,16 +92,16 @@ def to_undo(curations: Sequence[Curation], number: int | None) -> Curation:
     if number is None:
         standing = [one for one in curations if one.undone_by is None and one.kind != "undo"]
         if not standing:
-            raise BadInput("no curation is left to undo (regraph techniques log)")
+            raise BadInput("no curation is left to undo (regraph techniques show --log)")
         return standing[-1]
     by_number = {one.number: one for one in curations}
     if number not in by_number:
-        raise BadInput(f"there is no curation {number} (regraph techniques log)")
+        raise BadInput(f"there is no curation {number} (regraph techniques show --log)")
     one = by_number[number]
     if one.undone_by is not None:
         raise BadInput(
             f"curation {number} is undone already, by {one.undone_by};"
-            f" regraph techniques undo {one.undone_by} brings it back"
+            f" regraph techniques mend undo {one.undone_by} brings it back"
         )
     for later in reversed(curations):
         if later.number <= number or later.undone_by is not None or later.kind in WORDS:
@@ -111,7 +111,7 @@ def to_undo(curations: Sequence[Curation], number: int | None) -> Curation:
         if shared := {*later.techniques} & {*one.techniques}:
             raise BadInput(
                 f"curation {later.number} ({later.summary}) builds upon {number}: both are"
-                f" about {min(shared)}; first undo it (regraph techniques undo {later.number})"
+                f" about {min(shared)}; first undo it (regraph techniques mend undo {later.number})"
             )
     return one
 

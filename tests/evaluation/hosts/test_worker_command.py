@@ -14,14 +14,14 @@ import pytest
 from typer.testing import CliRunner
 
 from regraph_kg import remedies
-from regraph_kg.cli.worker import app
+from regraph_kg.cli.app import app
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts.ray_cluster import RayNode, make_token, serve, split
 
 from ...requirement import require
 
 STARTED_SECONDS = 120.0
-MAIN = "from regraph_kg.cli.worker import app; app()"
+MAIN = "from regraph_kg.cli.app import app; app()"
 
 
 def free_port() -> int:
@@ -39,8 +39,17 @@ def listens(port: int) -> bool:
 
 
 def status_of(port: int, options: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    """What `regraph worker status` says once the head is up: it listens before it answers."""
-    command = [sys.executable, "-c", MAIN, "status", f"127.0.0.1:{port}", *options]
+    """What `regraph worker --status` says once the head is up: it listens before it answers."""
+    command = [
+        sys.executable,
+        "-c",
+        MAIN,
+        "worker",
+        "--status",
+        "--join",
+        f"127.0.0.1:{port}",
+        *options,
+    ]
     end = time.monotonic() + STARTED_SECONDS
     while True:
         told = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -55,8 +64,9 @@ def test_a_head_makes_a_token_lists_its_hosts_and_ends_wholly(tmp_path: Path) ->
         require("ray", f"Ray is not installed: {remedies.install('ray')}")
     port, token = free_port(), tmp_path / "token"
     options = ["--token", str(token)]
+    words = ["worker", "--head", "--ask-only", "--port", str(port)]
     with subprocess.Popen(
-        [sys.executable, "-c", MAIN, "--head", "--ask-only", "--port", str(port), *options],
+        [sys.executable, "-c", MAIN, *words, *options],
         stdout=subprocess.PIPE,
         text=True,
     ) as head:
@@ -73,7 +83,7 @@ def test_a_head_makes_a_token_lists_its_hosts_and_ends_wholly(tmp_path: Path) ->
 
 def test_one_of_head_and_join_must_be_given() -> None:
     for words in ([], ["--head", "--join", "a:1"]):
-        assert isinstance(CliRunner().invoke(app, words).exception, BadInput)
+        assert isinstance(CliRunner().invoke(app, ["worker", *words]).exception, BadInput)
 
 
 def test_without_the_token_no_node_is_started(tmp_path: Path) -> None:

@@ -7,14 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from regraph_kg import report
-from regraph_kg.models.base import Metric
-from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.target import TARGETS, Target
-from regraph_kg.models.technique import Technique, start_id
-from regraph_kg.models.text import plain
-from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
-from regraph_kg.runs.corpus_facts import (
+from docs.corpus_facts import (
     Coverage,
     GainEstimate,
     SeenStep,
@@ -28,6 +21,13 @@ from regraph_kg.runs.corpus_facts import (
     seen_steps,
     unchanged,
 )
+from regraph_kg import report
+from regraph_kg.models.base import Metric
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.target import TARGETS, Target
+from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.models.text import plain
+from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
 
 _MOST_TRANSITIONS, _MOST_ROWS = 100, 40
 """Rows of a table."""
@@ -40,7 +40,7 @@ _MOST_NAMES = 40
 """Trajectories in a cell."""
 _HEAD = """# Corpus report
 
-Made by `regraph corpus report` from the trajectories alone. An effect is the time before a step
+Made by `docs/generate.py` from the trajectories alone. An effect is the time before a step
 over the time after it, a speedup the serial code's time over it; both on one machine in one
 session. Of each step the newest judge's latest measurement counts, on each device and by each
 metric ("call": host pointers, transfers inside the clock; "device": device pointers). Where that

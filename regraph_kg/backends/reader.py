@@ -1,0 +1,111 @@
+"""BoltReader: a person's own query, which changes nothing.
+
+Neo4j refuses a write in a transaction that reads. ArcadeDB takes no notice of that: there the query
+is asked by a user who may only read. Every transaction is rolled back, and words that write, load
+or terminate are refused before anything is sent. Not covered: a procedure of Neo4j that writes
+files of the server, where its administrator allows that.
+"""
+
+import base64
+import math
+import re
+from collections.abc import Mapping
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any
+
+from neo4j.graph import Node, Path, Relationship
+from neo4j.spatial import Point
+from pydantic import JsonValue
+
+from regraph_kg.backends.bolt import Bolt
+from regraph_kg.errors import BadInput, StoreError
+from regraph_kg.models.query import GraphTable
+
+GRACE_SECONDS = 2.0
+"""For the store's own end of a query that takes too long; ArcadeDB does not end it."""
+_QUOTED = re.compile(
+    r"'(?:\\.|[^'\\])*'" r'|"(?:\\.|[^"\\])*"' r"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.DOTALL
+)
+_WRITING = re.compile(
+    r"(?<![.:$\w])(ALTER|CREATE|DELETE|DROP|FOREACH|INSERT|LOAD\s+CSV|MERGE|REMOVE|SET|TERMINATE)\b",
+    re.IGNORECASE,
+)
+
+
+class BoltReader:
+    """Queries behind a Bolt connection; `graph.ReadOnlyGraph` is the contract."""
+
+    def __init__(self, bolt: Bolt) -> None:
+        """Use `bolt`, and close it with `close`."""
+        self._bolt = bolt
+
+    def query(
+        self, statement: str, parameters: Mapping[str, JsonValue], *, limit: int, seconds: float
+    ) -> GraphTable:
+        """See `ReadOnlyGraph`."""
+        _require_reading(statement)
+        answers: Queue[GraphTable | BaseException] = Queue()
+
+        def ask() -> None:
+            try:
+                columns, rows = self._bolt.ask(
+                    statement, parameters, limit=limit + 1, seconds=seconds
+                )
+                shown = [[_plain(value) for value in row] for row in rows[:limit]]
+                answers.put(GraphTable(columns, shown, len(rows) > limit))
+            except BaseException as error:  # noqa: BLE001 (raised again below)
+                answers.put(error)
+
+        Thread(target=ask, daemon=True).start()
+        try:
+            found = answers.get(timeout=seconds + GRACE_SECONDS)
+            if isinstance(found, BaseException):
+                raise found
+        except (Empty, TimeoutError):
+            raise StoreError(
+                f"query: no answer within {seconds:g} s; ask for less, or give --timeout"
+            ) from None
+        return found
+
+    def close(self) -> None:
+        """See `ReadOnlyGraph`."""
+        self._bolt.close()
+
+
+def _require_reading(statement: str) -> None:
+    if "\\u" in statement:
+        raise BadInput("query: \\u is not taken; write the character, or give it by --param")
+    word = _WRITING.search(_QUOTED.sub(" ", statement))
+    if word:
+        raise BadInput(
+            f"query: {' '.join(word[1].upper().split())} is refused, as only reading is allowed;"
+            " a name that reads so stands in backticks"
+        )
+
+
+def _plain(value: Any) -> JsonValue:
+    """A value of Bolt as JSON has it."""
+    match value:
+        case Node():
+            found: Any = {"labels": sorted(value.labels), "properties": _plain(dict(value))}
+        case Relationship():
+            found = {"type": value.type, "properties": _plain(dict(value))}
+        case Path():
+            found = {"nodes": [*map(_plain, value.nodes)]}
+            found["relationships"] = [*map(_plain, value.relationships)]
+        case dict():
+            found = {name: _plain(one) for name, one in value.items()}
+        case Point():
+            found = {"srid": value.srid, "coordinates": [*map(_plain, value)]}
+        case list():
+            found = [*map(_plain, value)]
+        case bytes() | bytearray():
+            found = base64.b64encode(value).decode("ascii")
+        case float() if not math.isfinite(value):
+            found = str(value)
+        case None | bool() | int() | float() | str():
+            found = value
+        case _:  # a time, which knows its ISO form
+            found = str(value.iso_format() if hasattr(value, "iso_format") else value)
+    return found  # type: ignore[no-any-return]

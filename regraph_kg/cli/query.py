@@ -1,0 +1,98 @@
+"""`regraph graph query`: a question in Cypher, answered by a table."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from typing import Annotated
+
+import typer
+from pydantic import JsonValue
+from rich.table import Table
+
+from regraph_kg import wiring
+from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.tables import print_table
+from regraph_kg.errors import BadInput
+from regraph_kg.models.query import GraphTable
+from regraph_kg.settings import read_settings
+
+ANSWERS = {"graph query": GraphTable}
+
+LONGEST = 80
+"""Characters of a text that a table shows."""
+NUMBERS = 4
+"""Of a longer list of numbers, those that a table shows."""
+
+
+def query(
+    statement: Annotated[str, typer.Argument(metavar="CYPHER", help="MATCH .. RETURN ..")],
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="What $NAME stands for, as JSON; may be repeated."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Rows, at most.")] = 100,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, max=3600, help="Seconds to wait for the answer.")
+    ] = 30.0,
+    as_json: Json = False,
+) -> None:
+    """Ask the graph a question in Cypher; what would change something is refused.
+
+    Labels and properties: regraph docs graph. In the table long texts and lists of numbers are
+    shortened; --json has them whole, a node as its labels and properties.
+
+    Exit code 2: the store does not understand CYPHER, and its words.
+    """
+    given = dict(_parameter(one) for one in param or ())
+    with closing(wiring.open_reader(read_settings())) as graph:
+        found = graph.query(statement, given, limit=limit, seconds=timeout)
+    if as_json:
+        tell(GraphTable, found)
+        return
+    if found.columns:
+        _print(found)
+    if found.cut:
+        typer.echo(f"the first {limit} rows; --limit shows more", err=True)
+
+
+def _parameter(text: str) -> tuple[str, JsonValue]:
+    name, equals, value = text.partition("=")
+    try:
+        if not (name and equals):
+            raise ValueError
+        return name, json.loads(value)
+    except ValueError:
+        raise BadInput(
+            f"--param {text}: give NAME=VALUE, the value as JSON (a text in double quotes)"
+        ) from None
+
+
+def _print(found: GraphTable) -> None:
+    table = Table(*found.columns, box=None, pad_edge=False)
+    for row in found.rows:
+        table.add_row(*map(_cell, row))
+    figures = {
+        index
+        for index in range(len(found.columns))
+        if all(isinstance(row[index], int | float) for row in found.rows)
+    }
+    print_table(table, figures)
+
+
+def _cell(value: JsonValue) -> str:
+    short = _short(value)
+    return short if isinstance(short, str) else json.dumps(short, ensure_ascii=False)
+
+
+def _short(value: JsonValue) -> JsonValue:
+    """A value without what makes a table unreadable."""
+    if isinstance(value, str):
+        line = " ".join(value.split())
+        return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+    if isinstance(value, Mapping):
+        return {name: _short(one) for name, one in value.items()}
+    if isinstance(value, Sequence):
+        numbers = len(value) > NUMBERS and all(isinstance(one, int | float) for one in value)
+        shown = [_short(one) for one in (value[:NUMBERS] if numbers else value)]
+        return [*shown, f"... {len(value)} numbers"] if numbers else shown
+    return value
