@@ -86,7 +86,7 @@ def _lines(
     found = opened.enter_context(closing(wiring.open_store(settings))).export()
     if form == "sft":
         return (line.encode() for line in training_lines(found, unverified=unverified))
-    return (_line(one).encode() for one in found)
+    return (trajectory.line().encode() for trajectory in found)
 
 
 def compare(settings: Settings, a: str, b: str, *, as_json: bool) -> None:
@@ -99,8 +99,6 @@ def compare(settings: Settings, a: str, b: str, *, as_json: bool) -> None:
             _print(one, a, b)
     if not all(one.equal for one in found):
         raise typer.Exit(1)
-
-
 
 
 def _print(one: PartDifference, a: str, b: str) -> None:

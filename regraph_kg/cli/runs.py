@@ -136,12 +136,12 @@ def runs(  # noqa: PLR0913 (a command's options)
         _list(settings, folder, as_json=as_json)
 
 
-def _show(settings: Settings, found: Overview, *, code: bool, as_json: bool) -> None:
+def _show(settings: Settings, found: RunRecord, *, code: bool, as_json: bool) -> None:
     if code:
         best = found.answer[0] if found.answer else next(iter(found.finalists), None)
         if best is None:
             raise typer.Exit(1)
-        typer.echo(plain(whole_code_of(found, best)))
+        typer.echo(plain(best.code or ""))
     elif as_json:
         tell(RunShown, RunShown(**dict(found.summary()), state=state_of(found)))
     else:
@@ -150,7 +150,7 @@ def _show(settings: Settings, found: Overview, *, code: bool, as_json: bool) -> 
 
 
 def _compare(
-    settings: Settings, pair: Sequence[Overview], problem: str | None, *, again: bool, as_json: bool
+    settings: Settings, pair: Sequence[RunRecord], problem: str | None, *, again: bool, as_json: bool
 ) -> None:
     why = _apart(*pair)
     lines = [_line(one) for one in pair]

@@ -117,7 +117,6 @@ def test_what_the_graphs_commands_print_is_of_its_schema(desk: Desk, at_desk: Ch
     assert at_desk("graph check") == []
     assert at_desk("graph query", "RETURN 1 AS one")["rows"] == [[1]]
     assert at_desk("graph update", "--bound", "5")["bound"] == 5
-    assert at_desk("graph update", "--dry-run")["brings"] == []
     assert at_desk("graph stats", "--page", "graph.html")["size"] > 0
     backup = ("--format", "backup", "--output", "all.backup")
     assert at_desk("graph export", *backup)["file"] == "all.backup"
