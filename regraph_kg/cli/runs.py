@@ -150,7 +150,12 @@ def _show(settings: Settings, found: RunRecord, *, code: bool, as_json: bool) ->
 
 
 def _compare(
-    settings: Settings, pair: Sequence[RunRecord], problem: str | None, *, again: bool, as_json: bool
+    settings: Settings,
+    pair: Sequence[RunRecord],
+    problem: str | None,
+    *,
+    again: bool,
+    as_json: bool,
 ) -> None:
     why = _apart(*pair)
     lines = [_line(one) for one in pair]
