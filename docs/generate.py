@@ -33,7 +33,7 @@ METHODS = ROOT / "docs" / "methods.md"
 SHOWN = 1_200
 """Characters of a model's answer."""
 NEEDS = {"nothing": "nothing", "graph": "a graph", "embeddings": "a graph with embeddings"}
-STAGES = ("regraph_kg", "collect", "ingest", "search", "evaluation")
+STAGES = ("regraph_kg", "adopt", "collect", "ingest", "search", "evaluation")
 
 
 def modules() -> str:

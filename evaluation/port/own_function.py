@@ -1,7 +1,7 @@
 """The user's function of a file that `problem new` made, apart from the entry that calls it.
 
 A model gets the function alone to rewrite: what our wrapper does around it is no work of its.
-Not here: how the wrapper is written (evaluation/adopt/adapter.py); ports to CUDA (port.py).
+Not here: how the wrapper is written (adopt/adapter.py); ports to CUDA (port.py).
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 from tree_sitter import Node
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.adopt.syntax import CodeFile, functions, parsed
+from regraph_kg.evaluation.cpp.syntax import CodeFile, functions, parsed
 from regraph_kg.evaluation.port.edits import UnportableError
 from regraph_kg.evaluation.port.work import work_of
 from regraph_kg.evaluation.problem.problem import Problem

@@ -13,8 +13,8 @@ from textwrap import dedent, indent
 from tree_sitter import Node
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.adopt.slice import sliced
-from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, functions, parsed, walk
+from regraph_kg.evaluation.cpp.slice import sliced
+from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, functions, parsed, walk
 from regraph_kg.evaluation.port import launch
 from regraph_kg.evaluation.port.containers import Containers
 from regraph_kg.evaluation.port.device import gives_nothing, on_device, work_name

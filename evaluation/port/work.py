@@ -2,7 +2,7 @@
 
 The entry of a problem that was written by hand does the work itself. One that `problem new` made
 lends its arrays to the user's function as vectors, or passes its parameters on
-(evaluation/adopt/adapter.py).
+(adopt/adapter.py).
 Not covered: entries that prepare or copy data in ways of their own, beyond the adapter's.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import (
+from regraph_kg.evaluation.cpp.syntax import (
     CodeFile,
     Function,
     declared_name,
