@@ -2,9 +2,10 @@
 
 The adapter, in serial.cpp, is the entry and calls the user's function. It copies no array that the
 function does not copy itself, or the baseline's time would hold what the user's program never
-does: a std::vector is lent the judge's memory. The wrapper, for home.toml, is the user's function
-and calls the entry.
-Not covered: vectors whose length depends on the data, vectors of bool, results: they are copied.
+does: a parameter that is a vector becomes a view of the judge's memory. The wrapper, for home.toml,
+is the user's function and calls the entry.
+Not covered: vectors whose length depends on the data, vectors of bool, results, and vectors with
+which a function does more than a view can: they are copied.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,21 +14,40 @@ from dataclasses import dataclass
 from regraph_kg.adopt.records import PlainStruct
 from regraph_kg.adopt.types import Element, Passed
 
-# Builtins, so that it needs no header: a small model keeps the code and loses the header.
-LENT = """\
-// A std::vector over memory of somebody else, as libstdc++ lays it out (three pointers): the
-// function works on the caller's arrays, none is copied. It must not be resized.
+VIEW = """\
+// What a function does with a std::vector that it does not make longer, over memory of somebody
+// else: it works on the caller's arrays, none is copied.
 template <class T>
-struct Lent {
-    alignas(std::vector<T>) unsigned char bytes[sizeof(std::vector<T>)];
-    Lent(const T* data, std::size_t count) {
-        const T* ends[] = {data, data + count, data + count};
-        static_assert(sizeof ends == sizeof bytes, "another std::vector than that of libstdc++");
-        __builtin_memcpy(bytes, ends, sizeof ends);
-    }
-    std::vector<T>& vector() {
-        return *__builtin_launder(reinterpret_cast<std::vector<T>*>(bytes));
-    }
+class View {
+    T* data_;
+    std::size_t size_;
+public:
+    using value_type = std::remove_const_t<T>;
+    using size_type = std::size_t;
+    using reference = T&;
+    using const_reference = const T&;
+    using iterator = T*;
+    using const_iterator = const T*;
+    View(T* data, std::size_t size) : data_(data), size_(size) {}
+    View(const View& other) = default;
+    template <class V, class = decltype(static_cast<T*>(std::declval<V&>().data()))>
+    View(V& other) : data_(other.data()), size_(other.size()) {}
+    View& operator=(const View& other) = delete;
+    T* data() const { return data_; }
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    T* begin() const { return data_; }
+    T* end() const { return data_ + size_; }
+    const T* cbegin() const { return data_; }
+    const T* cend() const { return data_ + size_; }
+    std::reverse_iterator<T*> rbegin() const { return std::reverse_iterator<T*>(end()); }
+    std::reverse_iterator<T*> rend() const { return std::reverse_iterator<T*>(begin()); }
+    T& operator[](std::size_t i) const { return data_[i]; }
+    T& at(std::size_t i) const { return i < size_ ? data_[i] : (std::abort(), data_[0]); }
+    T& front() const { return data_[0]; }
+    T& back() const { return data_[size_ - 1]; }
+    void resize(std::size_t n) const { if (n != size_) std::abort(); }
+    void assign(std::size_t n, const T& value) const { resize(n); std::fill_n(data_, n, value); }
 };
 """
 SPAN = """\
@@ -79,6 +99,8 @@ class Given:
     """What it holds before the call matters."""
     length: str = ""
     """Elements, in C++ over the entry's parameters."""
+    is_owned: bool = False
+    """The function needs a vector of its own, though its length is known."""
 
     @property
     def is_array(self) -> bool:
@@ -94,7 +116,18 @@ class Given:
     @property
     def copied(self) -> bool:
         """Whether the adapter must make a container of its own."""
-        return self.passed.form == "vector" and (self.counted or self.passed.element.type == "bool")
+        is_owned = self.is_owned or self.counted or self.passed.element.type == "bool"
+        return self.passed.form == "vector" and is_owned
+
+    @property
+    def viewed(self) -> bool:
+        """Whether a view takes the place of a vector."""
+        return self.passed.form == "vector" and not (self.copied or self.passed.by_value)
+
+    @property
+    def view(self) -> str:
+        """The view's type."""
+        return f"View<{'const ' if self.passed.const else ''}{self.passed.element.spelled}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +220,15 @@ def adapter(plain: Plain) -> str:
 def needs(plain: Plain, code: str) -> str:
     """What must stand above the user's code and the adapter."""
     forms = {one.passed.form for one in plain.given}
-    lends = any(
-        one.passed.form == "vector" and not one.copied and not one.passed.by_value
-        for one in plain.given
-    )
+    views = any(one.viewed for one in plain.given)
     headers = ["<cstddef>"]
-    headers += ["<vector>"] if lends else []
+    headers += ["<iterator>", "<utility>"] if views else []
     sized = plain.result is not None and plain.result.passed.form == "vector"
-    headers += ["<cstdlib>"] if sized or any(one.copied for one in plain.given) else []
-    headers += ["<type_traits>"] if "span" in forms else []
-    headers += (
-        ["<algorithm>", "<vector>"]
-        if any(one.copied for one in plain.given) or plain.result
-        else []
-    )
+    copies = any(one.copied for one in plain.given)
+    headers += ["<cstdlib>"] if sized or views or copies else []
+    headers += ["<type_traits>"] if views or "span" in forms else []
+    headers += ["<algorithm>"] if views or copies or plain.result else []
+    headers += ["<vector>"] if copies or plain.result else []
     lines = [
         f"#include {header}\n"
         for header in dict.fromkeys(headers)
@@ -208,18 +236,18 @@ def needs(plain: Plain, code: str) -> str:
     ]
     text = "".join(lines)
     text += f"\n{SPAN}" if "span" in forms else ""
-    return text + (f"\n{LENT}" if lends else "")
+    return text + (f"\n{VIEW}" if views else "")
 
 
 def _inward(one: Given) -> tuple[list[str], str, list[str]]:
     """Lines before the call, the argument, lines after."""
-    if one.passed.form == "vector":
+    if one.passed.form == "vector" and not one.viewed:
         return _vector_inward(one, _user_pointer(one))
     return [], _argument(one), []
 
 
 def _argument(one: Given) -> str:
-    """What the user's function is given for anything but a vector."""
+    """What the user's function is given for anything but a vector of its own."""
     element, form, name = one.passed.element, one.passed.form, one.name
     if form == "scalar":
         return f"{name}[0]" if element.in_arrays else name
@@ -227,6 +255,8 @@ def _argument(one: Given) -> str:
     if form in ("pointer", "reference"):
         return pointer if form == "pointer" else f"*{pointer}"
     const = "const " if one.passed.const else ""
+    if form == "vector":
+        return f"{one.view}({pointer}, {one.length})"
     if form == "span":
         fixed = f", {one.passed.fixed[0]}" if one.passed.fixed else ""
         return f"std::span<{const}{element.spelled}{fixed}>({pointer}, {one.length})"
@@ -241,15 +271,9 @@ def _vector_inward(one: Given, pointer: str) -> tuple[list[str], str, list[str]]
     held, name = f"std::vector<{one.passed.element.spelled}>", one.name
     if one.passed.by_value:
         return [], f"{held}({pointer}, {pointer} + {one.length})", []
-    if one.copied:
-        given = f"({pointer}, {pointer} + {one.length})" if one.reads or not one.counted else ""
-        back = _copied_back(one, f"{name}_copy", pointer) if one.writes else []
-        return [f"{held} {name}_copy{given};"], f"{name}_copy", back
-    return (
-        [f"Lent<{one.passed.element.spelled}> {name}_lent({pointer}, {one.length});"],
-        f"{name}_lent.vector()",
-        [],
-    )
+    given = f"({pointer}, {pointer} + {one.length})" if one.reads or not one.counted else ""
+    back = _copied_back(one, f"{name}_copy", pointer) if one.writes else []
+    return [f"{held} {name}_copy{given};"], f"{name}_copy", back
 
 
 def _copied_back(one: Given | ReturnValue, held: str, pointer: str) -> list[str]:
@@ -272,7 +296,8 @@ def _unconst(one: Given) -> str:
 
 def _user_pointer(one: Given) -> str:
     """The entry's pointer as one to the user's elements."""
-    name = _unconst(one) if one.passed.form in ("pointer", "span", "reference") else one.name
+    is_passed = one.viewed or one.passed.form in ("pointer", "span", "reference")
+    name = _unconst(one) if is_passed else one.name
     if one.passed.element.is_plain:
         return name
     const = "const " if not one.writes and name == one.name else ""

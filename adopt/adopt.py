@@ -90,7 +90,7 @@ class Adopter:
         plain = draft.plain()
         self._notes, self._one_way = list[str](), list[str]()
         self._tell(f"{name}: compiling the serial code")
-        code, left_out = self._compiled(draft, serial_code(draft, plain))
+        plain, code, left_out = self._adapted(draft, plain)
         draft = self._tried(draft, plain, name, code)
         self._notes += self._one_way
         fields = problem_fields(draft, plain, name)
@@ -103,6 +103,22 @@ class Adopter:
         kept = home(draft, plain, folder).model_dump(by_alias=True)
         files = {"problem.toml": toml(fields), "serial.cpp": code, homes.FILE: toml(kept)}
         return Adopted(problem, files, seconds, left_out, tuple(self._notes))
+
+    def _adapted(self, draft: Draft, plain: Plain) -> tuple[Plain, str, tuple[str, ...]]:
+        """With views of vectors, or with copies where the function needs more than a view."""
+        owned = [replace(one, is_owned=True) if one.viewed else one for one in plain.given]
+        try:
+            return plain, *self._compiled(draft, serial_code(draft, plain))
+        except BadInput:
+            if owned == plain.given:
+                raise
+        copied = replace(plain, given=owned)
+        code, left_out = self._compiled(draft, serial_code(draft, copied))
+        names = ", ".join(one.name for one in plain.given if one.viewed)
+        self._notes.append(
+            f"{names}: copied in each call, since the function needs vectors; its time holds that"
+        )
+        return copied, code, left_out
 
     def _compiled(self, draft: Draft, code: str) -> tuple[str, tuple[str, ...]]:
         """The code without `#include` lines of headers that are neither here nor needed."""

@@ -13,9 +13,19 @@ from tree_sitter import Node
 from regraph_kg.adopt.adapter import Plain, adapter, needs, wrapper
 from regraph_kg.adopt.draft import Draft
 from regraph_kg.evaluation.cpp.slice import sliced, with_headers
-from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, choose, parsed, walk
+from regraph_kg.evaluation.cpp.syntax import (
+    CodeFile,
+    Function,
+    choose,
+    declared_name,
+    functions,
+    parameter_type,
+    parsed,
+    walk,
+)
 from regraph_kg.evaluation.problem.home import Home
 
+_VECTOR = re.compile(r"(const )?(?:std::)?vector<(.+)>( ?const)?&")
 _MARKS = ("static", "inline", "constexpr", "extern")
 
 
@@ -25,11 +35,30 @@ def serial_code(draft: Draft, plain: Plain) -> str:
     renamed = _as_entry(draft, plain)
     if renamed is not None:
         return renamed + layouts
-    code = draft.read.part.text
+    code = _with_views(draft, plain)
     if "<span>" not in code and "std::span" in code:
         code = f"#include <span>\n{code}"
     includes, rest = _headers(code)
     return f"{includes}{needs(plain, includes)}\n{rest}\n{adapter(plain)}{layouts}".lstrip()
+
+
+def _with_views(draft: Draft, plain: Plain) -> str:
+    """The slice; vectors that its functions take by reference are views of others' memory."""
+    code = draft.read.part.text
+    if not any(one.viewed for one in plain.given):
+        return code
+    content, source = code.encode(), parsed(draft.read.source.path, code.encode())
+    own = choose(source, draft.read.function.shown())
+    views = {n.id: g.view for n, g in zip(own.parameters, plain.given, strict=True) if g.viewed}
+    kept = {node.id for node in own.parameters} - views.keys()
+    nodes = [node for one in functions(source) for node in one.parameters if node.id not in kept]
+    for node in sorted(nodes, key=lambda one: one.start_byte, reverse=True):
+        found = _VECTOR.fullmatch(parameter_type(source, node).replace(" &", "&"))
+        seen = f"View<{'const ' * bool(found[1] or found[3])}{found[2]}>" if found else ""
+        if seen := views.get(node.id, seen):
+            taken = f"{seen} {declared_name(source, node)}".encode()
+            content = content[: node.start_byte] + taken + content[node.end_byte :]
+    return content.decode()
 
 
 def _headers(code: str) -> tuple[str, str]:

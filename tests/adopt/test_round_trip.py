@@ -1,6 +1,7 @@
 """There and back: an entry made of a user's function, called from where the function was."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -147,5 +148,7 @@ def test_the_users_program_prints_the_same_with_the_entry_in_the_functions_place
     plain = one.plain()
     kept = home(one, plain, tmp_path)
     (tmp_path / "own.cpp").write_bytes(_called(OWN.read_bytes(), kept, "entry.cpp"))
+    if function == "solved":  # its locals are copies of vectors, which no view gives
+        plain = replace(plain, given=[replace(arg, is_owned=True) for arg in plain.given])
     (tmp_path / "entry.cpp").write_text(_housed(serial_code(one, plain), plain.entry))
     assert printed(tmp_path, "own.cpp", "entry.cpp") == before
