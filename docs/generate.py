@@ -35,7 +35,7 @@ BENCHES = "<!-- begin: docs/generate.py, from docs/results/*.json -->"
 SHOWN = ("Arms", "Answers")
 """Tables of a bench; `regraph bench --from FILE` shows all."""
 NEEDS = {"nothing": "nothing", "graph": "a graph", "embeddings": "a graph with embeddings"}
-STAGES = ("regraph_kg", "collect", "ingest", "search", "evaluation")
+STAGES = ("regraph_kg", "adopt", "collect", "ingest", "search", "evaluation")
 
 
 def modules() -> str:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import CodeFile, declared_name, walk
+from regraph_kg.evaluation.cpp.syntax import CodeFile, declared_name, walk
 from regraph_kg.evaluation.port.names import BY_VALUE, NUMBERS, is_number
 
 _PARTS = {"subscript_expression", "field_expression", "parenthesized_expression"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import Function, declared_name, parsed, walk
+from regraph_kg.evaluation.cpp.syntax import Function, declared_name, parsed, walk
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import (

@@ -7,7 +7,7 @@ import re
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, walk
+from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, walk
 from regraph_kg.evaluation.port.algorithms import with_algorithms
 from regraph_kg.evaluation.port.containers import Containers, OwnContainers
 from regraph_kg.evaluation.port.edits import Edits, UnportableError

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import CodeFile, walk
+from regraph_kg.evaluation.cpp.syntax import CodeFile, walk
 from regraph_kg.evaluation.port.names import is_number
 
 _UNTOLD = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import CodeFile, declared_name, parameter_type
+from regraph_kg.evaluation.cpp.syntax import CodeFile, declared_name, parameter_type
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.containers import OwnContainers, Scratch
 from regraph_kg.evaluation.port.device import gives_nothing, work_name

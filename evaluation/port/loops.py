@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, declared_name, walk
+from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, declared_name, walk
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.host import declared, is_plain, needed
 from regraph_kg.evaluation.port.names import is_integer

@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import CodeFile, walk
+from regraph_kg.evaluation.cpp.syntax import CodeFile, walk
 from regraph_kg.evaluation.port.algorithms import ALGORITHMS
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
 

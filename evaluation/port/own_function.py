@@ -1,7 +1,7 @@
 """The user's function of a file that `problem new` made, apart from the entry that calls it.
 
 A model gets the function alone to rewrite: what our wrapper does around it is no work of its.
-Not here: how the wrapper is written (evaluation/adopt/adapter.py); ports to CUDA (port.py).
+Not here: how the wrapper is written (adopt/adapter.py); ports to CUDA (port.py).
 """
 
 from pathlib import Path
@@ -9,14 +9,13 @@ from pathlib import Path
 from tree_sitter import Node
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.adopt.syntax import CodeFile, functions, parsed
+from regraph_kg.evaluation.cpp.syntax import CodeFile, functions, parsed
 from regraph_kg.evaluation.port.edits import UnportableError
-from regraph_kg.evaluation.port.work import work_of
+from regraph_kg.evaluation.port.work import view_of, work_of
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import Port
 
 _PLACE = Path("serial.cpp")
-_LENT = "struct Lent "
 
 
 def own_function(problem: Problem) -> Port | None:
@@ -45,13 +44,15 @@ def own_function(problem: Problem) -> Port | None:
 
 
 def _head_end(source: CodeFile) -> int:
-    """Where the headers end, and what lends arrays to the function."""
+    """Where the headers end, and what the function sees its arrays through."""
     ends = [0]
     for node in source.tree.root_node.children:
-        lends = node.type == "template_declaration" and _LENT in source.text(node)
-        if node.type == "preproc_include" or lends:
+        if node.type == "preproc_include":
             ends.append(node.end_byte)
-    return ends[-1]
+    view = view_of(source)
+    if view is not None:
+        ends.append(view.end_byte)
+    return max(ends)
 
 
 def _top(node: Node) -> Node:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import Function, declared_name, walk
+from regraph_kg.evaluation.cpp.syntax import Function, declared_name, walk
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.host import words_of
 from regraph_kg.evaluation.port.loops import SerialLoop, as_threads, counted, is_constant

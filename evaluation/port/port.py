@@ -13,8 +13,8 @@ from textwrap import dedent, indent
 from tree_sitter import Node
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.adopt.slice import sliced
-from regraph_kg.evaluation.adopt.syntax import CodeFile, Function, functions, parsed, walk
+from regraph_kg.evaluation.cpp.slice import sliced
+from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, functions, parsed, walk
 from regraph_kg.evaluation.port import launch
 from regraph_kg.evaluation.port.containers import Containers
 from regraph_kg.evaluation.port.device import gives_nothing, on_device, work_name
@@ -24,7 +24,7 @@ from regraph_kg.evaluation.port.names import fresh
 from regraph_kg.evaluation.port.phases import Phase, phases
 from regraph_kg.evaluation.port.returned import returned_to
 from regraph_kg.evaluation.port.sums import with_sums_apart
-from regraph_kg.evaluation.port.work import Work, work_of
+from regraph_kg.evaluation.port.work import Work, view_of, work_of
 from regraph_kg.evaluation.port.wrapper import result_name, signature, tail
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import LAUNCH, NotPorted, Port
@@ -95,7 +95,10 @@ def _needed(work: Work, entry: str) -> CodeFile:
     if work.function.name != entry:
         node = next(one.node for one in functions(source) if one.name == entry)
         node = node.parent if node.parent and node.parent.type == "linkage_specification" else node
-        content = content[: node.start_byte] + content[node.end_byte :]
+        view = view_of(source)  # stands before it, and its place is taken by pointers
+        cut = [node, view] if view is not None else [node]
+        for one in cut:
+            content = content[: one.start_byte] + content[one.end_byte :]
     whole = parsed(_PLACE, content)
     found = [one for one in functions(whole) if one.qualified == work.function.qualified]
     if len(found) != 1:

@@ -3,7 +3,7 @@
 Not here: a kernel that calls the function, where it returns in several places (launch.py).
 """
 
-from regraph_kg.evaluation.adopt.syntax import CodeFile, functions, walk
+from regraph_kg.evaluation.cpp.syntax import CodeFile, functions, walk
 from regraph_kg.evaluation.port.edits import Edits
 
 _LEAVES = {"return_statement", "lambda_expression"}

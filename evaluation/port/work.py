@@ -1,8 +1,8 @@
 """The function that does the work, and what the entry passes to it.
 
 The entry of a problem that was written by hand does the work itself. One that `problem new` made
-lends its arrays to the user's function as vectors, or passes its parameters on
-(evaluation/adopt/adapter.py).
+gives the user's function views or copies of its arrays, or passes its parameters on
+(adopt/adapter.py).
 Not covered: entries that prepare or copy data in ways of their own, beyond the adapter's.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.adopt.syntax import (
+from regraph_kg.evaluation.cpp.syntax import (
     CodeFile,
     Function,
     declared_name,
@@ -23,7 +23,6 @@ from regraph_kg.evaluation.port.edits import UnportableError
 from regraph_kg.evaluation.port.host import flat
 from regraph_kg.evaluation.problem.problem import Problem
 
-_LENT = re.compile(r"Lent<.+> (\w+_lent)\((\w+), (.+)\);")
 _OWN = re.compile(r"std::vector<.+> (\w+_copy)\((\w+), \2 \+ (.+)\);")
 _BACK = re.compile(
     r"if \((\w+_copy)\.size\(\) != std::size_t\(.+\)\) std::abort\(\);"
@@ -33,7 +32,7 @@ _CALL = re.compile(r"(?:const auto returned = |return )?([\w:]+)\((.*)\);")
 _CHECKED = re.compile(r"if \(returned\.size\(\) != std::size_t\((.+)\)\) std::abort\(\);")
 _COPIED = re.compile(r"std::copy\(returned\.begin\(\), returned\.end\(\), (\w+)\);")
 _ARRAY = re.compile(r"\*reinterpret_cast<(?:const )?std::array<.+, (\w+)>\*>\((\w+)\)")
-_SPAN = re.compile(r"std::span<.+>\((\w+), (.+)\)")
+_SPAN = re.compile(r"(?:std::span|View)<.+>\((\w+), (.+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +65,11 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
         raise UnportableError(
             f"serial.cpp does not define {problem.entry} once, as a plain function"
         )
-    lent, rest = dict[str, tuple[str, str]](), list[str]()
+    copied, rest = dict[str, tuple[str, str]](), list[str]()
     for node in entry.body.named_children:
         text = flat(source, node)
-        if found := _LENT.fullmatch(text) or _OWN.fullmatch(text):
-            lent[found[1]] = found[2], found[3]
+        if found := _OWN.fullmatch(text):
+            copied[found[1]] = found[2], found[3]
         elif node.type != "comment" and not _BACK.fullmatch(text):
             rest.append(text)
     called = _CALL.fullmatch(rest[0]) if rest else None
@@ -81,7 +80,7 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     follows = (
         called is not None
         and alone
-        and (_adapted(called, rest, lent) or _passes_on(problem, function, called, names))
+        and (_adapted(called, rest, copied) or _passes_on(problem, function, called, names))
     )
     if called is None or function is None or result is None or not follows:
         if len(names) != len(problem.args):
@@ -93,10 +92,19 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     if len(given) != len(function.parameters):
         raise UnportableError(f"{function.name} has default arguments")
     arguments = [
-        _argument(declared_name(source, node), text, lent, constants)
+        _argument(declared_name(source, node), text, copied, constants)
         for node, text in zip(function.parameters, given, strict=True)
     ]
     return Work(function, tuple(arguments), result)
+
+
+def view_of(source: CodeFile) -> Node | None:
+    """The class through which the user's function sees arrays as it would vectors."""
+    nodes = source.tree.root_node.children
+    kept = (
+        n for n in nodes if n.type == "template_declaration" and "class View " in source.text(n)
+    )
+    return next(kept, None)
 
 
 def _passes_on(
@@ -114,9 +122,10 @@ def _passes_on(
     return {*given} <= {*names} and once and (silent or bool(problem.returns))
 
 
-def _adapted(called: re.Match[str], rest: list[str], lent: dict[str, tuple[str, str]]) -> bool:
-    """Whether the adapter wrote the entry: it lends, or has the result in its own words."""
-    return bool(lent) or len(rest) > 1 or "reinterpret_cast" in called[2] or "span<" in called[2]
+def _adapted(called: re.Match[str], rest: list[str], copied: dict[str, tuple[str, str]]) -> bool:
+    """Whether the adapter wrote the entry: it copies, or has the result in its own words."""
+    wraps = any(word in called[2] for word in ("reinterpret_cast", "span<", "View<"))
+    return bool(copied) or len(rest) > 1 or wraps
 
 
 def _result(rest: list[str]) -> str | None:
@@ -136,10 +145,10 @@ def _one(source: CodeFile, name: str) -> Function | None:
 
 
 def _argument(
-    name: str, text: str, lent: dict[str, tuple[str, str]], constants: set[str]
+    name: str, text: str, copied: dict[str, tuple[str, str]], constants: set[str]
 ) -> WorkArgument:
-    if text.removesuffix(".vector()") in lent:
-        pointer, length = lent[text.removesuffix(".vector()")]
+    if text in copied:
+        pointer, length = copied[text]
         return WorkArgument(name, pointer, length, pointer in constants)
     if found := _ARRAY.fullmatch(text):
         return WorkArgument(name, found[2], found[1], found[2] in constants)
@@ -160,7 +169,8 @@ class Container:
     """How many elements an array has; "" for the others."""
 
 
-_CONTAINER = re.compile(r"(const )?std::(vector|span|array)<(.+)>( ?const)?( ?&)?")
+_VIEWS = ("span", "View")
+_CONTAINER = re.compile(r"(const )?(?:std::)?(vector|span|array|View)<(.+)>( ?const)?( ?&)?")
 
 
 def container_of(source: CodeFile, node: Node) -> Container | None:
@@ -170,7 +180,7 @@ def container_of(source: CodeFile, node: Node) -> Container | None:
         return None
     kind, inside = found[2], split(found[3])
     element = inside[0].removeprefix("const ")
-    if "vector" in element or (kind != "span" and not found[5]):
+    if "vector" in element or (kind not in _VIEWS and not found[5]):
         raise UnportableError(f"{source.text(node)[:60]}: a container that is copied, or of others")
-    const = bool(found[1] or found[4]) if kind != "span" else inside[0].startswith("const ")
+    const = bool(found[1] or found[4]) if kind not in _VIEWS else inside[0].startswith("const ")
     return Container(element, const, inside[1] if kind == "array" else "")

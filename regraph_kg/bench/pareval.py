@@ -22,9 +22,9 @@ from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:  # the parser comes with them
-    from regraph_kg.evaluation.adopt.adopt import Adopted
-    from regraph_kg.evaluation.adopt.draft import Draft
-    from regraph_kg.evaluation.adopt.reading import Read
+    from regraph_kg.adopt.adopt import Adopted
+    from regraph_kg.adopt.draft import Draft
+    from regraph_kg.adopt.reading import Read
 
 VALIDATION_NOTE = (
     "Verdicts are this project's own and may differ from ParEval's, whose drivers compare floats"
@@ -160,7 +160,7 @@ def make(
 
 def _name(checkout: Path, task: str, target: Target) -> str:
     """A problem's name; one for each size, so that targets of one size share it."""
-    from regraph_kg.evaluation.adopt.texts import problem_name  # noqa: PLC0415
+    from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
 
     said = _sizes(checkout).get(task, {})
     shared = said.get(_MODELS[target]) == said.get(_MODELS["openmp"])
@@ -338,8 +338,8 @@ def _fill(settings: Settings, made: Path, text: str, wanted: _Wanted, tell: Tell
 
 def _understood(source: Path) -> "Read":
     """The baseline: the one function that ParEval calls correct."""
-    from regraph_kg.evaluation.adopt.reading import understand  # noqa: PLC0415
-    from regraph_kg.evaluation.adopt.syntax import functions, read  # noqa: PLC0415
+    from regraph_kg.adopt.reading import understand  # noqa: PLC0415
+    from regraph_kg.evaluation.cpp.syntax import functions, read  # noqa: PLC0415
 
     file = read(source)
     named = [one.shown() for one in functions(file) if re.match("correct[A-Z]", one.name)]
@@ -352,7 +352,7 @@ def _understood(source: Path) -> "Read":
 
 def _draft(read: "Read", wanted: _Wanted, sizes: Mapping[str, int]) -> "Draft":
     """With all shapes, as they were answered or are proposed. Raises `BadInput` for an open one."""
-    from regraph_kg.evaluation.adopt.draft import Draft, Said  # noqa: PLC0415
+    from regraph_kg.adopt.draft import Draft, Said  # noqa: PLC0415
 
     answers = wanted.answers
     said = Said(shapes=dict(answers.shapes), values=dict(answers.values), sizes=dict(sizes))
@@ -381,7 +381,7 @@ def _adopt(settings: Settings, made: Path, asked: tuple["Draft", _Wanted], tell:
 
 def _drawn(declared: str, wanted: _Wanted) -> dict[str, str]:
     """The problem's declaration with inputs as ParEval's, where ours say too little of the task."""
-    from regraph_kg.evaluation.adopt.texts import toml  # noqa: PLC0415
+    from regraph_kg.adopt.texts import toml  # noqa: PLC0415
 
     fields, answers = tomllib.loads(declared), wanted.answers
     for arg in fields["args"]:

@@ -21,8 +21,8 @@ from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
 
 if TYPE_CHECKING:  # the parser comes with them
-    from regraph_kg.evaluation.adopt.adopt import Adopted
-    from regraph_kg.evaluation.adopt.draft import Draft, Said
+    from regraph_kg.adopt.adopt import Adopted
+    from regraph_kg.adopt.draft import Draft, Said
 
 _TOO_SHORT = 0.05
 """Seconds of a timed call below which a function that stops early has hardly begun."""
@@ -121,11 +121,11 @@ def made(
     ask: bool = True,
 ) -> Path:
     """Make the problem; its folder. `said` with a tolerance, None if that is to be found."""
-    from regraph_kg.evaluation.adopt.adopt import write  # noqa: PLC0415
-    from regraph_kg.evaluation.adopt.draft import Draft  # noqa: PLC0415
-    from regraph_kg.evaluation.adopt.reading import understand  # noqa: PLC0415
-    from regraph_kg.evaluation.adopt.syntax import read  # noqa: PLC0415
-    from regraph_kg.evaluation.adopt.texts import problem_name  # noqa: PLC0415
+    from regraph_kg.adopt.adopt import write  # noqa: PLC0415
+    from regraph_kg.adopt.draft import Draft  # noqa: PLC0415
+    from regraph_kg.adopt.reading import understand  # noqa: PLC0415
+    from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
+    from regraph_kg.evaluation.cpp.syntax import read  # noqa: PLC0415
 
     given, tolerance = said
     if ask and not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -152,10 +152,10 @@ def made(
 
 def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> Path:
     """The folder of a function's problem: made, or as it was made of the same text before."""
-    from regraph_kg.evaluation.adopt.draft import Said  # noqa: PLC0415
-    from regraph_kg.evaluation.adopt.slice import with_headers  # noqa: PLC0415
-    from regraph_kg.evaluation.adopt.syntax import choose, read  # noqa: PLC0415
-    from regraph_kg.evaluation.adopt.texts import problem_name  # noqa: PLC0415
+    from regraph_kg.adopt.draft import Said  # noqa: PLC0415
+    from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
+    from regraph_kg.evaluation.cpp.slice import with_headers  # noqa: PLC0415
+    from regraph_kg.evaluation.cpp.syntax import choose, read  # noqa: PLC0415
     from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
 
     source = read(file)
@@ -174,7 +174,7 @@ def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> P
 
 def _answered(draft: "Draft", *, ask: bool) -> "Draft":
     """With shapes for all arrays: asked for, or what is proposed. Raises `BadInput`."""
-    from regraph_kg.evaluation.adopt.draft import Draft  # noqa: PLC0415
+    from regraph_kg.adopt.draft import Draft  # noqa: PLC0415
 
     while draft.open:
         name = draft.open[0]
@@ -219,7 +219,7 @@ def _inferred(draft: "Draft") -> list[str]:
 
 def _one_valued(draft: "Draft") -> list[str]:
     """What to know of scalars that have one value, and by which the function branches."""
-    from regraph_kg.evaluation.adopt.scalars import deciding  # noqa: PLC0415
+    from regraph_kg.adopt.scalars import deciding  # noqa: PLC0415
 
     values = {a["name"]: a["value"] for a in draft.arguments() if "value" in a}
     extents = [name for name in values if draft.counts(name)]
@@ -247,7 +247,7 @@ def _tell(adopted: "Adopted", folder: Path) -> None:
 def _said(
     shapes: Sequence[str], sizes: Sequence[str], roles: Sequence[str], values: Sequence[str]
 ) -> "Said":
-    from regraph_kg.evaluation.adopt.draft import Said  # noqa: PLC0415
+    from regraph_kg.adopt.draft import Said  # noqa: PLC0415
 
     said = Said()
     for name, text in (_pair("--shape", one) for one in shapes):

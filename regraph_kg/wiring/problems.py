@@ -12,7 +12,7 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, shipped_corpus
 
 if TYPE_CHECKING:
-    from regraph_kg.evaluation.adopt.adopt import Adopter
+    from regraph_kg.adopt.adopt import Adopter
     from regraph_kg.evaluation.checkup.checkup import Checkup
     from regraph_kg.evaluation.problem.home import Home
     from regraph_kg.evaluation.problem.problem import AnyProblem, Problem
@@ -92,7 +92,7 @@ def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) ->
 
 def open_adopter(settings: Settings, tell: Callable[[str], None]) -> "Adopter":
     """What makes problems of functions; `tell` hears what takes long. Raises `ToolError`."""
-    from regraph_kg.evaluation.adopt.adopt import Adopter  # noqa: PLC0415
+    from regraph_kg.adopt.adopt import Adopter  # noqa: PLC0415
 
     return Adopter(settings.cache_dir, tell)
 

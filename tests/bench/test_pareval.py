@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from regraph_kg import wiring
+from regraph_kg.adopt.draft import Draft
 from regraph_kg.bench import pareval
 from regraph_kg.bench.pareval import MadeProblem, NotMade
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.adopt.draft import Draft
 from regraph_kg.evaluation.checkup.findings import error
 from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.evaluation.problem.problem import Problem, load_problem

@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("regraph_kg", "search", "evaluation", "ingest", "collect")
+FOLDERS = ("regraph_kg", "search", "evaluation", "ingest", "collect", "adopt")
 SAYS = re.compile(r"%[-.0-9]*[a-z]")
 """A value's place in the text of a warning."""
 ROOTS = {"RegraphError", "ValueError", "Exception"}

@@ -13,7 +13,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (
-    *("benchmarks", "collect", "corpus", "cypher", "docker", "docs", "evaluation", "ingest"),
+    *(
+        "adopt",
+        "benchmarks",
+        "collect",
+        "corpus",
+        "cypher",
+        "docker",
+        "docs",
+        "evaluation",
+        "ingest",
+    ),
     *("regraph_kg", "search", "tests"),
 )
 """Of ours; what else lies in a clone is a user's."""

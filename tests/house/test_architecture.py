@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("regraph_kg", "collect", "ingest", "search", "evaluation", "cypher", "corpus")
+PACKAGES = ("regraph_kg", "adopt", "collect", "ingest", "search", "evaluation", "cypher", "corpus")
 
 VIOLATIONS = {
     "Data flows one way": ("regraph_kg/models/base.py", "import regraph_kg.graph"),

@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FOLDERS = (
     "regraph_kg",
+    "adopt",
     "collect",
     "ingest",
     "search",

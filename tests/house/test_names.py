@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-STAGES = ("regraph_kg", "collect", "ingest", "search", "evaluation")
+STAGES = ("regraph_kg", "adopt", "collect", "ingest", "search", "evaluation")
 
 
 def defined(tree: ast.Module) -> list[str]:

@@ -7,7 +7,7 @@ from typing import get_args
 from regraph_kg.models.target import TARGETS, Target
 
 ROOT = Path(__file__).parents[2]
-STAGES = ("regraph_kg", "collect", "ingest", "search", "evaluation")
+STAGES = ("regraph_kg", "adopt", "collect", "ingest", "search", "evaluation")
 NAMED = {
     "regraph_kg/bench/pareval.py": "what ParEval calls them",
     "regraph_kg/models/target.py": "the values themselves",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("regraph_kg", "ingest", "search", "evaluation", "cypher", "corpus", "docs")
+PACKAGES = ("regraph_kg", "adopt", "ingest", "search", "evaluation", "cypher", "corpus", "docs")
 METHOD = '''"""As standard, and polite.
 
 Not here: manners of its own.

@@ -4,14 +4,16 @@ from regraph_kg.evaluation.port.own_function import own_function
 from regraph_kg.search.code.tokens import normalized
 from tests.evaluation.port.test_port import HEAD, problem
 
-LENT = """#include <vector>
+VIEWED = """#include <vector>
 #include <cmath>
 
-// A std::vector over memory of somebody else.
+// A std::vector's place, over memory of somebody else.
 template <class T>
-struct Lent {
-    Lent(const T* data, std::size_t count);
-    std::vector<T>& vector();
+class View {
+public:
+    View(T* data, std::size_t size);
+    T* begin() const;
+    T* end() const;
 };
 
 struct Scale { float by; };
@@ -19,34 +21,33 @@ struct Scale { float by; };
 // What it weighs.
 static float weight(float x) { return 2 * std::sqrt(x); }
 
-float weighed(const std::vector<float>& x) {
+float weighed(View<const float> x) {
     float sum = 0;
     for (float one : x) sum += weight(one);
     return sum;
 }
 
 extern "C" float f(const float* x, float* y, int n) {
-    Lent<float> x_lent(x, n);
-    const auto returned = weighed(x_lent.vector());
+    const auto returned = weighed(View<const float>(x, n));
     return returned;
 }
 """
 
 
 def test_a_model_gets_the_function_and_what_it_calls_without_the_wrapper() -> None:
-    own = own_function(problem(LENT))
+    own = own_function(problem(VIEWED))
     assert own is not None
     assert own.start.startswith("struct Scale")
-    assert "Lent" not in own.start
+    assert "class View" not in own.start
     assert own.function == "weighed"
-    assert own.signature == "float weighed(const std::vector<float>& x)"
-    assert normalized(own.whole(own.start)) == normalized(LENT)
+    assert own.signature == "float weighed(View<const float> x)"
+    assert normalized(own.whole(own.start)) == normalized(VIEWED)
 
 
 def test_an_answer_takes_the_functions_place() -> None:
-    own = own_function(problem(LENT))
+    own = own_function(problem(VIEWED))
     assert own is not None
-    whole = own.whole("float weighed(const std::vector<float>& x) { return x[0]; }")
+    whole = own.whole("float weighed(View<const float> x) { return x[0]; }")
     assert whole.index("#include <cmath>") < whole.index("return x[0]") < whole.index('extern "C"')
     assert own.part(whole).strip().endswith("return x[0]; }")
 

@@ -227,24 +227,22 @@ def test_a_vector_of_the_works_own_is_memory_of_launch() -> None:
     assert "std::vector" not in made.start
 
 
-LENT = """
+VIEW = """
 #include <vector>
-template <class T> struct Lent { std::vector<T>& vector(); Lent(const T*, std::size_t); };
+template <class T> class View { public: View(T*, std::size_t); };
 """
 
 
-def test_vectors_that_problem_new_lends_are_pointers_and_lengths() -> None:
-    code = f"""{LENT}
-static float most(const std::vector<float>& v) {{ return v[v.size() - 1]; }}
-void work(std::vector<float> const& x, std::vector<float>& y) {{
+def test_vectors_that_problem_new_views_are_pointers_and_lengths() -> None:
+    code = f"""{VIEW}
+static float most(View<const float> v) {{ return v[v.size() - 1]; }}
+void work(View<const float> x, View<float> y) {{
     for (auto& one : y) {{
         one = most(x) + x.size();
     }}
 }}
 {HEAD} {{
-    Lent<float> x_lent(x, n);
-    Lent<float> y_lent(y, n);
-    work(x_lent.vector(), y_lent.vector());
+    work(View<const float>(x, n), View<float>(y, n));
 }}
 """
     made = ported(code)
@@ -252,12 +250,12 @@ void work(std::vector<float> const& x, std::vector<float>& y) {{
     assert "work_kernel(const float* x, size_t x_size, float* y, size_t y_size)" in made.start
     assert "one = most(x, x_size) + x_size;" in made.start
     assert "work_kernel<<<1, 1>>>(x, n, y, n);" in made.start
-    assert "Lent" not in made.start
+    assert "View" not in made.start
 
 
 def test_a_vector_that_is_returned_goes_where_the_entry_says() -> None:
-    code = f"""{LENT}
-std::vector<float> work(const std::vector<float>& x) {{
+    code = f"""{VIEW}
+std::vector<float> work(View<const float> x) {{
     std::vector<float> out(x.size());
     for (size_t i = 0; i < x.size(); ++i) {{
         out[i] = 2 * x[i];
@@ -265,8 +263,7 @@ std::vector<float> work(const std::vector<float>& x) {{
     return out;
 }}
 {HEAD} {{
-    Lent<float> x_lent(x, n);
-    const auto returned = work(x_lent.vector());
+    const auto returned = work(View<const float>(x, n));
     if (returned.size() != std::size_t(n)) std::abort();
     std::copy(returned.begin(), returned.end(), y);
 }}
@@ -280,15 +277,13 @@ std::vector<float> work(const std::vector<float>& x) {{
 
 
 def test_an_algorithm_of_the_library_is_its_loop() -> None:
-    code = f"""{LENT}
-double work(const std::vector<float>& x, std::vector<float>& y) {{
+    code = f"""{VIEW}
+double work(View<const float> x, View<float> y) {{
     std::transform(x.begin(), x.end(), y.begin(), [](float x) {{ return 2 * x; }});
     return std::accumulate(x.cbegin(), x.cend(), 0.0);
 }}
 extern "C" double f(const float* x, float* y, int n) {{
-    Lent<float> x_lent(x, n);
-    Lent<float> y_lent(y, n);
-    const auto returned = work(x_lent.vector(), y_lent.vector());
+    const auto returned = work(View<const float>(x, n), View<float>(y, n));
     return returned;
 }}
 """
@@ -300,14 +295,13 @@ extern "C" double f(const float* x, float* y, int n) {{
 
 def test_vectors_of_bool_that_problem_new_copies_are_pointers_too() -> None:
     flags = {"name": "y", "type": "bool", "role": "inout", "shape": ["n"]}
-    code = f"""{LENT}
-void work(const std::vector<float>& x, std::vector<bool>& y) {{
+    code = f"""{VIEW}
+void work(View<const float> x, std::vector<bool>& y) {{
     for (size_t i = 0; i < x.size(); ++i) y[i] = x[i] > 0;
 }}
 extern "C" void f(const float* x, bool* y, int n) {{
-    Lent<float> x_lent(x, n);
     std::vector<bool> y_copy(y, y + n);
-    work(x_lent.vector(), y_copy);
+    work(View<const float>(x, n), y_copy);
     if (y_copy.size() != std::size_t(n)) std::abort();
     std::copy(y_copy.begin(), y_copy.end(), y);
 }}

@@ -17,7 +17,7 @@ from regraph_kg.models.port import Port
 from tests.requirement import require
 
 from ..conftest import passed
-from .test_port import CORPUS, HEAD, LENT, problem
+from .test_port import CORPUS, HEAD, VIEW, problem
 
 NAMES = sorted(path.parent.name for path in CORPUS.glob("*/problem.toml"))
 """What the judge says where one thread takes too long for the timing shape only."""
@@ -37,7 +37,7 @@ static float bounded(float v) {{ return std::max(std::fabs(v), 0.5f) * TABLE[1];
     y[0] = least;
 }}
 """,
-    "vectors": f"""{LENT}
+    "vectors": f"""{VIEW}
 static float last(const std::vector<float>& v) {{ return v.back(); }}
 std::vector<float> work(const std::vector<float>& x) {{
     std::vector<float> out(x.size());
@@ -52,8 +52,7 @@ std::vector<float> work(const std::vector<float>& x) {{
     return out;
 }}
 {HEAD} {{
-    Lent<float> x_lent(x, n);
-    const auto returned = work(x_lent.vector());
+    const auto returned = work(View<const float>(x, n));
     if (returned.size() != std::size_t(n)) std::abort();
     std::copy(returned.begin(), returned.end(), y);
 }}

@@ -1,0 +1,398 @@
+"""Between a user's signature and a plain C entry: the adapter one way, the wrapper the other.
+
+The adapter, in serial.cpp, is the entry and calls the user's function. It copies no array that the
+function does not copy itself, or the baseline's time would hold what the user's program never
+does: a parameter that is a vector becomes a view of the judge's memory. The wrapper, for home.toml,
+is the user's function and calls the entry.
+Not covered: vectors whose length depends on the data, vectors of bool, results, and vectors with
+which a function does more than a view can: they are copied.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from regraph_kg.adopt.records import PlainStruct
+from regraph_kg.adopt.types import Element, Passed
+
+VIEW = """\
+// What a function does with a std::vector that it does not make longer, over memory of somebody
+// else: it works on the caller's arrays, none is copied.
+template <class T>
+class View {
+    T* data_;
+    std::size_t size_;
+public:
+    using value_type = std::remove_const_t<T>;
+    using size_type = std::size_t;
+    using reference = T&;
+    using const_reference = const T&;
+    using iterator = T*;
+    using const_iterator = const T*;
+    View(T* data, std::size_t size) : data_(data), size_(size) {}
+    View(const View& other) = default;
+    template <class V, class = decltype(static_cast<T*>(std::declval<V&>().data()))>
+    View(V& other) : data_(other.data()), size_(other.size()) {}
+    View& operator=(const View& other) = delete;
+    T* data() const { return data_; }
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    T* begin() const { return data_; }
+    T* end() const { return data_ + size_; }
+    const T* cbegin() const { return data_; }
+    const T* cend() const { return data_ + size_; }
+    std::reverse_iterator<T*> rbegin() const { return std::reverse_iterator<T*>(end()); }
+    std::reverse_iterator<T*> rend() const { return std::reverse_iterator<T*>(begin()); }
+    T& operator[](std::size_t i) const { return data_[i]; }
+    T& at(std::size_t i) const { return i < size_ ? data_[i] : (std::abort(), data_[0]); }
+    T& front() const { return data_[0]; }
+    T& back() const { return data_[size_ - 1]; }
+    void resize(std::size_t n) const { if (n != size_) std::abort(); }
+    void assign(std::size_t n, const T& value) const { resize(n); std::fill_n(data_, n, value); }
+};
+"""
+SPAN = """\
+// std::span for C++17, which the judge compiles.
+#if __cplusplus < 202002L
+namespace std {
+inline constexpr size_t dynamic_extent = size_t(-1);
+template <class T, size_t N = dynamic_extent>
+class span {
+    T* data_;
+    size_t size_;
+public:
+    using element_type = T;
+    using value_type = remove_cv_t<T>;
+    constexpr span(T* data, size_t size) : data_(data), size_(size) {}
+    template <class U, size_t M>
+    constexpr span(const span<U, M>& other) : data_(other.data()), size_(other.size()) {}
+    constexpr T* data() const { return data_; }
+    constexpr size_t size() const { return size_; }
+    constexpr bool empty() const { return size_ == 0; }
+    constexpr T* begin() const { return data_; }
+    constexpr T* end() const { return data_ + size_; }
+    constexpr T& operator[](size_t i) const { return data_[i]; }
+    constexpr T& front() const { return data_[0]; }
+    constexpr T& back() const { return data_[size_ - 1]; }
+    constexpr span<T> first(size_t n) const { return {data_, n}; }
+    constexpr span<T> last(size_t n) const { return {data_ + size_ - n, n}; }
+    constexpr span<T> subspan(size_t at) const { return {data_ + at, size_ - at}; }
+    constexpr span<T> subspan(size_t at, size_t n) const { return {data_ + at, n}; }
+};
+}
+#endif
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One parameter of the user's function, and what the entry takes for it."""
+
+    name: str
+    passed: Passed
+    writes: bool
+    """The function writes it."""
+    sized: bool = False
+    """The function gives it its length, which sizes say."""
+    counted: bool = False
+    """Its length after the call depends on the data: `length` is the room for it."""
+    reads: bool = True
+    """What it holds before the call matters."""
+    length: str = ""
+    """Elements, in C++ over the entry's parameters."""
+    is_owned: bool = False
+    """The function needs a vector of its own, though its length is known."""
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the entry takes a pointer."""
+        return self.passed.form != "scalar" or self.passed.element.in_arrays
+
+    def declared(self, kind: str) -> str:
+        """The entry's parameter, of elements that are called `kind`."""
+        const = "" if self.writes else "const "
+        star = "*" if self.is_array else ""
+        return f"{const if star else ''}{kind}{star} {self.name}"
+
+    @property
+    def copied(self) -> bool:
+        """Whether the adapter must make a container of its own."""
+        is_owned = self.is_owned or self.counted or self.passed.element.type == "bool"
+        return self.passed.form == "vector" and is_owned
+
+    @property
+    def viewed(self) -> bool:
+        """Whether a view takes the place of a vector."""
+        return self.passed.form == "vector" and not (self.copied or self.passed.by_value)
+
+    @property
+    def view(self) -> str:
+        """The view's type."""
+        return f"View<{'const ' if self.passed.const else ''}{self.passed.element.spelled}>"
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnValue:
+    """What the user's function returns: the entry returns it as well, or has a parameter for it."""
+
+    name: str
+    passed: Passed
+    length: str
+    """Elements, in C++ over the entry's parameters."""
+    counted: bool = False
+    """How many they are depends on the data: `length` is the room for them."""
+
+    @property
+    def is_returned(self) -> bool:
+        """Whether the entry returns it."""
+        return self.passed.form == "scalar" and self.passed.element.type not in (
+            "float16",
+            "struct",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A function as it was and as the entry has it."""
+
+    call: str
+    """How it is called: `image::blur<float>`."""
+    entry: str
+    given: Sequence[Given]
+    result: ReturnValue | None
+    sizes: Sequence[str]
+    """Sizes that the entry takes besides, as `long long`."""
+
+    @property
+    def signature(self) -> str:
+        """The entry's declaration, without a semicolon."""
+        return self._declared(lambda element: element.c)
+
+    @property
+    def declaration(self) -> str:
+        """The same for the user's file, where structs may be defined further below."""
+        return self._declared(lambda element: element.opaque)
+
+    def _declared(self, kind: Callable[[Element], str]) -> str:
+        parts = [one.declared(kind(one.passed.element)) for one in self.given]
+        returned, result = "void", self.result
+        if result and result.is_returned:
+            returned = result.passed.element.c
+        elif result:
+            parts.append(f"{kind(result.passed.element)}* {result.name}")
+        parts += [f"long long* {counter(name)}" for name in self.counted]
+        parts += [f"long long {name}" for name in self.sizes]
+        return f'extern "C" {returned} {self.entry}({", ".join(parts)})'
+
+    @property
+    def counted(self) -> list[str]:
+        """Outputs whose lengths depend on the data."""
+        found = [one.name for one in self.given if one.counted]
+        return found + ([self.result.name] if self.result and self.result.counted else [])
+
+    @property
+    def records(self) -> list[PlainStruct]:
+        """Structs that the entry takes, each once."""
+        passed = [one.passed for one in self.given] + ([self.result.passed] if self.result else [])
+        found = {one.element.record.c: one.element.record for one in passed if one.element.record}
+        return list(found.values())
+
+
+def counter(name: str) -> str:
+    """The entry's parameter that says how many elements of an output there are."""
+    return f"{name}_count"
+
+
+def adapter(plain: Plain) -> str:
+    """The entry, which calls the user's function."""
+    before, arguments, after = list[str](), list[str](), list[str]()
+    for one in plain.given:
+        lines, argument, ends = _inward(one)
+        before, after = [*before, *lines], [*after, *ends]
+        arguments.append(argument)
+    call = f"{plain.call}({', '.join(arguments)})"
+    kept, returned = _kept(plain.result, call)
+    lines = [*before, *kept, *after, *returned]
+    body = "".join(f"    {line}\n" for line in lines)
+    names = "".join(f"using {r.c} = {r.qualified};\n" for r in plain.records if r.c != r.qualified)
+    return f"{names}{plain.signature} {{\n{body}}}\n"
+
+
+def needs(plain: Plain, code: str) -> str:
+    """What must stand above the user's code and the adapter."""
+    forms = {one.passed.form for one in plain.given}
+    views = any(one.viewed for one in plain.given)
+    headers = ["<cstddef>"]
+    headers += ["<iterator>", "<utility>"] if views else []
+    sized = plain.result is not None and plain.result.passed.form == "vector"
+    copies = any(one.copied for one in plain.given)
+    headers += ["<cstdlib>"] if sized or views or copies else []
+    headers += ["<type_traits>"] if views or "span" in forms else []
+    headers += ["<algorithm>"] if views or copies or plain.result else []
+    headers += ["<vector>"] if copies or plain.result else []
+    lines = [
+        f"#include {header}\n"
+        for header in dict.fromkeys(headers)
+        if f"#include {header}" not in code
+    ]
+    text = "".join(lines)
+    text += f"\n{SPAN}" if "span" in forms else ""
+    return text + (f"\n{VIEW}" if views else "")
+
+
+def _inward(one: Given) -> tuple[list[str], str, list[str]]:
+    """Lines before the call, the argument, lines after."""
+    if one.passed.form == "vector" and not one.viewed:
+        return _vector_inward(one, _user_pointer(one))
+    return [], _argument(one), []
+
+
+def _argument(one: Given) -> str:
+    """What the user's function is given for anything but a vector of its own."""
+    element, form, name = one.passed.element, one.passed.form, one.name
+    if form == "scalar":
+        return f"{name}[0]" if element.in_arrays else name
+    pointer = _user_pointer(one)
+    if form in ("pointer", "reference"):
+        return pointer if form == "pointer" else f"*{pointer}"
+    const = "const " if one.passed.const else ""
+    if form == "vector":
+        return f"{one.view}({pointer}, {one.length})"
+    if form == "span":
+        fixed = f", {one.passed.fixed[0]}" if one.passed.fixed else ""
+        return f"std::span<{const}{element.spelled}{fixed}>({pointer}, {one.length})"
+    extents = "".join(f"[{extent}]" for extent in one.passed.fixed)
+    held = f"{element.spelled}(*){extents}"
+    if form == "array":
+        held = f"std::array<{element.spelled}, {one.passed.fixed[0]}>*"
+    return f"{'' if form == 'rows' else '*'}reinterpret_cast<{const}{held}>({_unconst(one)})"
+
+
+def _vector_inward(one: Given, pointer: str) -> tuple[list[str], str, list[str]]:
+    held, name = f"std::vector<{one.passed.element.spelled}>", one.name
+    if one.passed.by_value:
+        return [], f"{held}({pointer}, {pointer} + {one.length})", []
+    given = f"({pointer}, {pointer} + {one.length})" if one.reads or not one.counted else ""
+    back = _copied_back(one, f"{name}_copy", pointer) if one.writes else []
+    return [f"{held} {name}_copy{given};"], f"{name}_copy", back
+
+
+def _copied_back(one: Given | ReturnValue, held: str, pointer: str) -> list[str]:
+    """What a container holds goes where the entry's parameter points; not more than it has room."""
+    sign = ">" if one.counted else "!="
+    counts = [f"{counter(one.name)}[0] = {held}.size();"] if one.counted else []
+    return [
+        f"if ({held}.size() {sign} std::size_t({one.length})) std::abort();",
+        f"std::copy({held}.begin(), {held}.end(), {pointer});",
+        *counts,
+    ]
+
+
+def _unconst(one: Given) -> str:
+    """The entry's pointer, for a function that could write but does not."""
+    if one.writes or one.passed.const:
+        return one.name
+    return f"const_cast<{one.passed.element.c}*>({one.name})"
+
+
+def _user_pointer(one: Given) -> str:
+    """The entry's pointer as one to the user's elements."""
+    is_passed = one.viewed or one.passed.form in ("pointer", "span", "reference")
+    name = _unconst(one) if is_passed else one.name
+    if one.passed.element.is_plain:
+        return name
+    const = "const " if not one.writes and name == one.name else ""
+    return f"reinterpret_cast<{const}{one.passed.element.spelled}*>({name})"
+
+
+def _kept(result: ReturnValue | None, call: str) -> tuple[list[str], list[str]]:
+    """The call, with its result where the entry's parameter points; and what is returned."""
+    if result is None:
+        return [f"{call};"], []
+    if result.is_returned:
+        return [f"const auto returned = {call};"], ["return returned;"]
+    element, form = result.passed.element, result.passed.form
+    at = result.name if element.is_plain else f"reinterpret_cast<{element.spelled}*>({result.name})"
+    if form == "scalar":
+        return [f"{at}[0] = {call};"], []
+    lines = [f"const auto returned = {call};"]
+    if form == "vector":
+        return [*lines, *_copied_back(result, "returned", at)], []
+    return [*lines, f"std::copy(returned.begin(), returned.end(), {at});"], []
+
+
+def wrapper(plain: Plain, sizes: Mapping[str, str], extents: Mapping[str, str]) -> str:
+    """The user's function's new body: calls the entry.
+
+    `sizes`: C++ for each size that the entry takes besides, over the user's parameters; `extents`:
+    for the result and each vector whose length the function sets how many elements it gets.
+    """
+    before, arguments, after = list[str](), list[str](), list[str]()
+    for one in plain.given:
+        lines, argument, ends = _outward(one, extents)
+        before, after = [*before, *lines], [*after, *ends]
+        arguments.append(argument)
+    result, takes = plain.result, ""
+    if result and result.is_returned:
+        takes, after = f"const auto {result.name} = ", [*after, f"return {result.name};"]
+    elif result:
+        made, argument, returned = _fresh(result, extents.get(result.name, ""))
+        counted = [_counted(result.name)] if result.counted else []
+        before, after = [*before, made], [*after, *counted, returned]
+        arguments.append(argument)
+    before = [*before, *(f"long long {counter(name)} = 0;" for name in plain.counted)]
+    arguments += [f"&{counter(name)}" for name in plain.counted]
+    arguments += [f"static_cast<long long>({sizes[name]})" for name in plain.sizes]
+    lines = [*before, f"{takes}{plain.entry}({', '.join(arguments)});", *after]
+    return "{\n" + "".join(f"    {line}\n" for line in lines) + "}"
+
+
+def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, list[str]]:
+    """Lines before the call, the argument, lines after."""
+    element, form, name = one.passed.element, one.passed.form, one.name
+    const = "" if one.writes else "const "
+    if not one.is_array:
+        return [], name, []
+    if form == "vector" and element.spelled == "bool":
+        lines = [f"std::vector<unsigned char> {name}_bytes({name}.begin(), {name}.end());"]
+        back = [f"std::copy({name}_bytes.begin(), {name}_bytes.end(), {name}.begin());"]
+        return lines, _bools(f"{name}_bytes", const), back if one.writes else []
+    sets = one.sized or (one.counted and not one.reads)
+    before = [f"{name}.resize({extents[name]});"] if sets and name in extents else []
+    after = [_counted(name)] if one.counted else []
+    pointer = {"scalar": f"&{name}", "reference": f"&{name}", "pointer": name}.get(
+        form, f"{name}.data()"
+    )
+    if form in ("rows", "bounded"):
+        return before, f"reinterpret_cast<{const}{element.opaque}*>(&{name}[0])", after
+    return (
+        before,
+        pointer if element.is_plain else f"reinterpret_cast<{const}{element.c}*>({pointer})",
+        after,
+    )
+
+
+def _counted(name: str) -> str:
+    """A vector gets the length that the entry says."""
+    return f"{name}.resize({counter(name)});"
+
+
+def _fresh(result: ReturnValue, extent: str) -> tuple[str, str, str]:
+    """Where the result goes, the argument, and how it is returned."""
+    element, name = result.passed.element, result.name
+    held = {
+        "vector": f"std::vector<{element.spelled}> {name}({extent});",
+        "array": f"std::array<{element.spelled}, {(*result.passed.fixed, 0)[0]}> {name};",
+    }.get(result.passed.form, f"{element.spelled} {name};")
+    is_scalar = result.passed.form == "scalar"
+    if result.passed.form == "vector" and element.spelled == "bool":
+        made = f"std::vector<unsigned char> {name}({extent});"
+        return made, _bools(name), f"return std::vector<bool>({name}.begin(), {name}.end());"
+    pointer = f"&{name}" if is_scalar else f"{name}.data()"
+    if not element.is_plain:
+        pointer = f"reinterpret_cast<{element.c}*>({pointer})"
+    return held, pointer, f"return {name};"
+
+
+def _bools(name: str, const: str = "") -> str:
+    """A vector of bytes as bools, of which std::vector has none side by side."""
+    return f"reinterpret_cast<{const}bool*>({name}.data())"

@@ -1,0 +1,314 @@
+"""The story of `regraph problem new`: a draft that says everything becomes a problem's files.
+
+Compiled, sized and calibrated by the judge's own parts: the code runs confined, and nowhere else.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from regraph_kg.adopt.adapter import Plain
+from regraph_kg.adopt.draft import Draft
+from regraph_kg.adopt.overruns import look
+from regraph_kg.adopt.sizes import (
+    GrowingWay,
+    all_finite,
+    check_shapes,
+    relations,
+    timing_shape,
+    with_sizes,
+)
+from regraph_kg.adopt.texts import (
+    home,
+    problem_fields,
+    serial_code,
+    toml,
+)
+from regraph_kg.adopt.ways import Untaken
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.checkup.calibrate import calibrate
+from regraph_kg.evaluation.checkup.checkup import Checker, suggested
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.problem import home as homes
+from regraph_kg.evaluation.problem.problem import Problem, shape_text
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
+
+_MISSING = re.compile(r"candidate\.cpp:(\d+):\d+: (?:fatal )?error: (\S+): No such file")
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(.*?)(?://.*)?$", re.MULTILINE)
+_SWITCH = re.compile(r"\b[A-Za-z]\w*")
+"""Names of a condition, but those that compilers define."""
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_MOST_MISSING = 40
+_MOST_WAYS = 4
+_ROUNDS, _ROUNDING = 3, 2.0**33
+"""Tolerances that are tried; operations in a row beyond which a difference is no rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """A problem that can be written, and what became known on the way."""
+
+    problem: Problem
+    files: Mapping[str, str]
+    """File name -> text."""
+    seconds: float
+    """What the serial code takes at the timing shape."""
+    left_out: tuple[str, ...]
+    """Headers that are not here and not needed."""
+    notes: tuple[str, ...]
+    """What was found when it ran, and what follows for its sizes and inputs."""
+
+
+class OutOfArray(BadInput):
+    """The function reads or writes beyond an array, or memory that is not its own."""
+
+
+class Adopter:
+    """Makes problems of drafts on this machine; `cache` holds compiled code."""
+
+    def __init__(
+        self, cache: Path, tell: Callable[[str], None], limits: JudgeLimits | None = None
+    ) -> None:
+        """`tell` hears what takes long. Raises `ToolError` without a compiler."""
+        self._tell, self._limits = tell, limits or JudgeLimits()
+        self._gcc = find_gcc()
+        self._compiler = Compiler(cache / "compiled", self._gcc, self._limits)
+        self._checker = Checker(cache, tell, self._limits)
+
+    def adopt(self, draft: Draft, name: str, folder: Path, tolerance: Any = None) -> Adopted:
+        """The files of a problem `name` that is to lie in `folder`.
+
+        `tolerance` None: calibrated. Raises `BadInput` where the code does not compile, crashes or
+        never ends.
+        """
+        plain = draft.plain()
+        self._notes, self._one_way = list[str](), list[str]()
+        self._tell(f"{name}: compiling the serial code")
+        plain, code, left_out = self._adapted(draft, plain)
+        draft = self._tried(draft, plain, name, code)
+        self._notes += self._one_way
+        fields = problem_fields(draft, plain, name)
+        problem, fields, seconds = self._sized(draft, fields, code)
+        if tolerance is None:
+            fields = self._tolerated(problem, fields)
+        else:
+            fields = fields | {"tolerance": tolerance}
+        problem = _validated(fields, code)
+        kept = home(draft, plain, folder).model_dump(by_alias=True)
+        files = {"problem.toml": toml(fields), "serial.cpp": code, homes.FILE: toml(kept)}
+        return Adopted(problem, files, seconds, left_out, tuple(self._notes))
+
+    def _adapted(self, draft: Draft, plain: Plain) -> tuple[Plain, str, tuple[str, ...]]:
+        """With views of vectors, or with copies where the function needs more than a view."""
+        owned = [replace(one, is_owned=True) if one.viewed else one for one in plain.given]
+        try:
+            return plain, *self._compiled(draft, serial_code(draft, plain))
+        except BadInput:
+            if owned == plain.given:
+                raise
+        copied = replace(plain, given=owned)
+        code, left_out = self._compiled(draft, serial_code(draft, copied))
+        names = ", ".join(one.name for one in plain.given if one.viewed)
+        self._notes.append(
+            f"{names}: copied in each call, since the function needs vectors; its time holds that"
+        )
+        return copied, code, left_out
+
+    def _compiled(self, draft: Draft, code: str) -> tuple[str, tuple[str, ...]]:
+        """The code without `#include` lines of headers that are neither here nor needed."""
+        lines, left_out, first = code.splitlines(keepends=True), list[str](), ""
+        for _ in range(_MOST_MISSING):
+            built = self._compiler.host("".join(lines), HOST_FLAGS)
+            if not isinstance(built, Failure):
+                _refuse_unknown_switches(draft, "".join(lines), left_out)
+                return "".join(lines), tuple(left_out)
+            missing = _MISSING.search(built.diagnosis)
+            refused = re.search(r"not allowed: (#\s*include.*) \(reaches", built.diagnosis)
+            if missing:
+                left_out.append(missing[2])
+                lines[int(missing[1]) - 1] = "\n"
+            elif refused:
+                left_out.append(refused[1])
+                lines = [line for line in lines if refused[1].strip() not in line]
+            else:
+                first = built.diagnosis.splitlines()[0]
+                break
+        function = draft.read.function
+        why = f"; headers that are not here: {', '.join(left_out)}" if left_out else ""
+        said = first.replace("candidate.cpp", "the code that it needs of its file")
+        raise BadInput(
+            f"{function.source.path}: {function.qualified} does not compile: {said[:300]}{why}"
+        )
+
+    def _sized(
+        self, draft: Draft, fields: dict[str, Any], code: str
+    ) -> tuple[Problem, dict[str, Any], float]:
+        """With shapes to check, and one to time."""
+        given, sizes = draft.said.sizes, _sizes(draft)
+        fields = with_sizes(fields, sizes)
+        problem = _validated(fields, code)
+        if set(given) == set(draft.sizes):
+            return problem, fields, 0.0
+        way = GrowingWay(self._compiler, self._limits, self._tell, powers=draft.said.powers)
+        grown, seconds = timing_shape(problem, way)
+        fields = with_sizes(fields, sizes | {"time": {**grown, **given}})
+        return _validated(fields, code), fields, seconds
+
+    def _tried(self, draft: Draft, plain: Plain, name: str, code: str) -> Draft:
+        """With sizes and inputs at which the function works. Raises `BadInput` where none are."""
+
+        def finite(draft: Draft) -> bool:
+            fields = with_sizes(problem_fields(draft, plain, name), _sizes(draft))
+            problem = _validated(fields, code)
+            try:
+                is_finite = all_finite(problem, self._compiler, self._limits)
+            except BadInput:
+                self._within(draft, problem)  # which says more of a crash
+                raise
+            self._within(draft, problem)
+            return is_finite
+
+        try:
+            is_finite = finite(draft)
+        except BadInput as first:
+            if isinstance(first, OutOfArray) and len(draft.sizes) > 1:
+                raise  # powers of two are one size for all: arrays too short would be long enough
+            draft = Draft(draft.read, replace(draft.said, powers=True))
+            try:
+                is_finite = finite(draft)
+            except BadInput:
+                raise first from None
+            self._notes.append(f"it fails unless sizes are powers of two, so they are: {first}")
+        if is_finite:
+            return draft
+        positive = Draft(draft.read, replace(draft.said, positive=True))
+        if finite(positive):
+            self._notes.append("it gives no numbers for negative ones, so it is given none")
+            return positive
+        self._notes.append(
+            "its results hold NaN or infinity for random inputs; say what it works on with"
+            " --values and --shape, or let an inputs.py make them"
+        )
+        return draft
+
+    def _within(self, draft: Draft, problem: Problem) -> None:
+        """Raise `OutOfArray` where the code leaves an array, as far as this machine can tell."""
+        try:
+            looked = look(problem, self._gcc)
+        except ToolError as error:
+            note = f"whether it leaves its arrays was not looked for: {error}"
+            if note not in self._notes:
+                self._notes.append(note)
+            return
+        self._one_way = [_never(draft, problem, one) for one in looked.untaken[:_MOST_WAYS]]
+        if found := looked.overrun:
+            function = draft.read.function
+            raise OutOfArray(
+                f"{function.source.path}{_own_line(draft, problem, found.line)}:"
+                f" {function.qualified} {found.what} at {shape_text(found.sizes)}; say how long"
+                " its arrays are with --shape NAME=LENGTH (one length for those that one index"
+                " reads), or what is in them with --values"
+            )
+
+    def _tolerated(self, problem: Problem, fields: dict[str, Any]) -> dict[str, Any]:
+        """With a tolerance that admits the serial code in any order of its sums."""
+        if not any(arg.is_inexact for arg in problem.results):
+            return _before_args(fields, {"tolerance": "exact"})
+        seen = self._checker.check(problem).findings
+        if not any(found.about in ("tolerance", "separates") for found in seen):
+            return fields
+        self._tell(f"{problem.name}: calibrating the tolerance")
+        found = calibrate(problem, self._compiler, self._limits)
+        terms, added = found.terms, dict[str, Any]()
+        for _ in range(_ROUNDS):
+            if found.admits or not terms < _ROUNDING:
+                break
+            _, rule = suggested(problem, found, terms)
+            added = {"tolerance": rule.model_dump()}
+            tried = problem.model_copy(update={"tolerance": rule})
+            found = calibrate(tried, self._compiler, self._limits)
+            terms = max(4 * terms, found.terms)
+        if not found.admits:
+            return fields
+        return _before_args(fields, added if found.separates else added | {"separates": False})
+
+
+def _never(draft: Draft, problem: Problem, one: Untaken) -> str:
+    """What a condition that went one way only means, in words."""
+    place = _own_line(draft, problem, one.line).removeprefix(", ").partition(" (")[0]
+    return (
+        f"{place or draft.read.function.qualified}: `{one.condition[:80]}` is never"
+        f" {str(one.way).lower()} for the inputs that are made: a candidate without that branch"
+        " would pass; give others (values, range, a scalar's value) in problem.toml"
+    )
+
+
+def _own_line(draft: Draft, problem: Problem, line: int) -> str:
+    """Where a line of serial.cpp stands in the user's file, and what it says."""
+    if not line:
+        return ""
+    text = problem.serial_code.splitlines()[line - 1].strip()
+    own = draft.read.function.source.original.decode().splitlines()
+    function = draft.read.function.outer
+    inside = range(function.start_point.row, function.end_point.row + 1)
+    rows = [row for row, said in enumerate(own) if said.strip() == text]
+    row = next((row for row in rows if row in inside), rows[0] if rows else None)
+    return f" ({text[:80]})" if row is None else f", line {row + 1} ({text[:80]})"
+
+
+def _refuse_unknown_switches(draft: Draft, code: str, left_out: Sequence[str]) -> None:
+    """Raise `BadInput` where a header that is not here may decide which code is compiled."""
+    asked = {name for line in _CONDITION.findall(code) for name in _SWITCH.findall(line)}
+    unknown = sorted(asked - {"defined", "NDEBUG", *_DEFINED.findall(code)})
+    if left_out and unknown:
+        raise BadInput(
+            f"{draft.read.function.source.path}: #if asks for {', '.join(unknown[:5])}, which"
+            f" {', '.join(left_out[:5])} may define, and is not here: put the header into the"
+            " file's folder, or define the name in the file"
+        )
+
+
+def _sizes(draft: Draft) -> dict[str, Any]:
+    """`[sizes]` as long as nothing was timed."""
+    extents = [text for name in draft.names for text in draft.shape(name)]
+    check = check_shapes(list(draft.sizes), extents, powers=draft.said.powers)
+    sizes: dict[str, Any] = {"check": check, "time": {**check[-1], **draft.said.sizes}}
+    return sizes | ({"require": relations(extents)} if relations(extents) else {})
+
+
+def _before_args(fields: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    return with_sizes({**fields, **added}, fields["sizes"])
+
+
+def _validated(fields: Mapping[str, Any], code: str) -> Problem:
+    try:
+        return Problem.model_validate({**fields, "serial_code": code})
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        place = f"{fields['name']}: {field}" if field else fields["name"]
+        raise BadInput(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
+
+
+def write(files: Mapping[str, str], folder: Path) -> None:
+    """Write a problem's files into a folder that is new or empty. Raises `BadInput`."""
+    try:
+        made = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise BadInput(f"{folder}: there is something in it already; give another with --to")
+        try:
+            for name, text in files.items():
+                (folder / name).write_text(text, "utf-8")
+        except OSError:
+            if made:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise BadInput(f"{folder}: {error.strerror}; give another folder with --to") from None

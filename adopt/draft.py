@@ -1,0 +1,385 @@
+"""A problem in the making: what a function's text says, what a person adds, what is still open.
+
+Sizes are the function's integer parameters that extents depend on, and lengths of containers.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from regraph_kg.adopt.adapter import Given, Plain, ReturnValue, counter
+from regraph_kg.adopt.extent import LOADED, Extent
+from regraph_kg.adopt.flows import bisected, indexing
+from regraph_kg.adopt.reading import Read
+from regraph_kg.adopt.scalars import number, usual_values
+from regraph_kg.adopt.types import Element, Passed
+from regraph_kg.adopt.uses import Role
+from regraph_kg.adopt.values import IndexRange, drawn, indices, stops_early
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.cpp.syntax import functions
+from regraph_kg.evaluation.problem.types import is_whole
+
+_WORD = r"[A-Za-z_]\w*"
+_BYTES = 256
+_ROW_LENGTH = 8
+"""Elements between two neighbours of an array of starts, as that of a sparse matrix' rows."""
+
+
+@dataclass
+class Said:
+    """What a person said, by argument or size name; it goes before what was inferred."""
+
+    shapes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    roles: dict[str, Role] = field(default_factory=dict)
+    values: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    positive: bool = False
+    """Floats are to be positive: of others the function gives no numbers."""
+    powers: bool = False
+    """Sizes are to be powers of two: at others the function fails."""
+
+
+class Draft:
+    """The problem as far as it is known; `said` may grow until `open` is empty."""
+
+    def __init__(self, read: Read, said: Said) -> None:
+        self.read, self.said = read, said
+        self._known = self._extents()
+        self._result = "result" if "result" not in read.passed else "result_"
+        names = [*read.passed, *([self._result] if read.returned else [])]
+        for option, given in (
+            ("--shape", said.shapes),
+            ("--role", said.roles),
+            ("--values", said.values),
+        ):
+            for name in given:
+                if name not in names:
+                    raise BadInput(
+                        f"{option} {name}: no such argument; there are {', '.join(names)}"
+                    )
+        self.sizes = self._sizes()
+        for name in said.sizes:
+            if name not in self.sizes:
+                raise BadInput(
+                    f"--size {name}: no such size; there are {', '.join(self.sizes) or 'none'}"
+                )
+
+    def _extents(self) -> dict[str, tuple[Extent, ...]]:
+        """Shapes that the body shows, lengths of containers named by one name for each."""
+        uses, found = self.read.uses, dict[str, tuple[Extent, ...]]()
+        equal: dict[str, Extent] = {}
+        for name, one in self.read.passed.items():
+            if one.form == "scalar":
+                continue
+            shape, own = self._indexed(name), f"{name}_size"
+            whole = uses.extent(name)
+            if one.form == "reference":
+                shape = (Extent.of(1),)
+            elif one.fixed and one.form != "rows":
+                shape = (Extent.of(one.fixed[0]),)
+            elif uses.found[name].is_resized and uses.role(name) == "out":
+                shape = ()  # nobody knows but who calls it
+            elif one.form in ("vector", "span") and (
+                uses.found[name].own_length
+                or not (shape or self._ends(name) or uses.found[name].is_written)
+            ):
+                if whole is None or whole.number is not None or own in whole.words:
+                    shape = (Extent.of(own),)
+                else:
+                    equal[own] = whole
+            found[name] = shape
+        if self.read.returned is not None:
+            found[""] = self._returned_shape(self.read.returned)
+        return {name: tuple(e.renamed(equal) for e in shape) for name, shape in found.items()}
+
+    def _indexed(self, name: str) -> tuple[Extent, ...]:
+        """What an array's indices say of its shape, by themselves or by how they come about."""
+        whole = self.read.uses.extent(name)
+        has_number = whole is not None and whole.number is not None
+        if whole is not None and not (has_number and self.read.uses.found[name].is_elsewhere):
+            return self.read.uses.shape(name)
+        ends = self._ends(name)
+        return (Extent.of(next(iter(ends))),) if list(ends.values()) == [True] else ()
+
+    def _returned_shape(self, one: Passed) -> tuple[Extent, ...]:
+        if one.form == "vector" and self.read.uses.returns_rows:
+            return ()
+        if one.form == "vector":
+            return (self.read.uses.returned,) if self.read.uses.returned is not None else ()
+        return (Extent.of(one.fixed[0] if one.fixed else 1),)
+
+    def _sizes(self) -> dict[str, str]:
+        """Size name -> what it is in the user's code (`n`, `x.size()`)."""
+        shapes = [shape for key, shape in self._known.items() if not self._said(key)]
+        words = {word for shape in shapes for e in shape for word in e.words}
+        words |= self.read.uses.bounds.overruled & set(self.read.passed)
+        words |= {
+            w
+            for shape in self.said.shapes.values()
+            for text in shape
+            for w in re.findall(_WORD, text)
+        }
+        sizes = {name: name for name in self.read.passed if name in words}
+        own = [name for name in self.read.passed if f"{name}_size" in words - set(sizes)]
+        self._renamed: dict[str, Extent] = {}
+        for name in own:
+            short = "n" if len(own) == 1 and "n" not in self.read.passed else f"{name}_size"
+            self._renamed[f"{name}_size"] = Extent.of(short)
+            sizes[short] = f"{name}.size()"
+        unknown = words - set(sizes) - set(self._renamed)
+        if unknown:
+            raise BadInput(
+                f"--shape: no size {', '.join(sorted(unknown))};"
+                f" there are {', '.join(sizes) or 'none'}"
+            )
+        for name in sizes:
+            if name in self.read.passed and not self.counts(name):
+                raise BadInput(f"--shape: {name} is no integer")
+        return sizes
+
+    def counts(self, name: str) -> bool:
+        """Whether it is an integer, of which extents are made."""
+        one = self.read.passed[name]
+        is_plain = one.form == "scalar" and one.element.record is None
+        return is_plain and one.element.type != "bool" and is_whole(one.element.type)
+
+    @property
+    def names(self) -> list[str]:
+        """Arrays whose shapes a problem needs, the result last."""
+        arrays = [name for name, one in self.read.passed.items() if one.form != "scalar"]
+        result = self.result
+        return arrays + ([result.name] if result and not result.is_returned else [])
+
+    @property
+    def result(self) -> ReturnValue | None:
+        """What the function returns, its length aside."""
+        returned = self.read.returned
+        rows = self.read.uses.returns_rows
+        return ReturnValue(self._result, returned, "", rows) if returned else None
+
+    @property
+    def open(self) -> list[str]:
+        """Arrays without a shape."""
+        return [name for name in self.names if not self.shape(name)]
+
+    def shape(self, name: str) -> tuple[str, ...]:
+        """An array's shape over size names; () if unknown."""
+        key = "" if name == self._result and self.read.returned else name
+        if self._said(key):
+            return tuple(re.sub(_WORD, self._size_of, text) for text in self._said(key))
+        return tuple(str(extent.renamed(self._renamed)) for extent in self._known[key])
+
+    def _said(self, key: str) -> tuple[str, ...]:
+        """What somebody said the shape is; () where nobody did."""
+        return self.said.shapes.get(key or self._result, ())
+
+    def _size_of(self, word: re.Match[str]) -> str:
+        """A length's name among the sizes."""
+        return str(self._renamed.get(word[0], word[0]))
+
+    def proposed(self, name: str) -> str:
+        """What may be the shape where none is known; "" where nothing says so."""
+        uses = self.read.uses
+        if name in self._between and len(self.sizes) == 1:
+            return f"{_ROW_LENGTH}*{next(iter(self.sizes))}"
+        if any((name, Extent.of(f"{LOADED}{held}")) in uses.gathers for held in self._bytes):
+            return str(_BYTES)
+        if self._ends(name):
+            return ""
+        more = " + 1" if name in uses.bounds.starts else ""
+        usual = self._usual_shape(name)
+        return f"{usual}{more}" if usual else ""
+
+    def _ends(self, name: str) -> dict[str, bool]:
+        """Integer parameters that lead to an array's indices, and whether as an end only."""
+        found = indexing(self.read.function, name)
+        return {one: found[one] for one in self.read.passed if one in found and self.counts(one)}
+
+    @property
+    def _between(self) -> set[str]:
+        """Arrays whose index runs between neighbours of another one."""
+        uses = self.read.uses
+        return {
+            target
+            for target, index in uses.gathers
+            if isinstance(target, str) and {n[1:] for n in index.loads} & uses.bounds.starts
+        }
+
+    @property
+    def _bytes(self) -> list[str]:
+        """Arrays of bytes: what they index has an element for each."""
+        return [name for name, one in self.read.passed.items() if one.element.type == "uint8"]
+
+    def _usual_shape(self, name: str) -> str:
+        """That of the longest array that is known; else the only size."""
+        whole = [self.length(other) for other in self.names if other != name and self.shape(other)]
+        holder = self.read.passed.get(name)
+        if whole and (holder is None or holder.form in ("vector", "span")):
+            return max(whole, key=len)
+        return next(iter(self.sizes)) if len(self.sizes) == 1 else ""
+
+    def length(self, name: str) -> str:
+        """Elements of an array, as a product of its shape."""
+        parts = self.shape(name)
+        if len(parts) == 1:
+            return parts[0]
+        return "*".join(
+            part if re.fullmatch(r"\w+|\(.*\)", part) else f"({part})" for part in parts
+        )
+
+    def role(self, name: str) -> Role:
+        """What a person said, else what the body does."""
+        if name in self.said.roles:
+            role = self.said.roles[name]
+            if role != "in" and self.read.passed[name].const:
+                raise BadInput(
+                    f"--role {name}={role}: {name} is const in {self.read.function.qualified}"
+                )
+            return role
+        return self.read.uses.role(name)
+
+    def plain(self) -> Plain:
+        """The function and its entry."""
+        function = self.read.function
+        given = [self._given(name, one) for name, one in self.read.passed.items()]
+        result = self.result
+        if result:
+            result = replace(result, length=_c(self.length(self._result)))
+        arguments = f"<{', '.join(self.read.instance)}>" if self.read.instance else ""
+        more = [name for name in self.sizes if name not in self.read.passed]
+        return Plain(f"{function.qualified}{arguments}", self._entry, given, result, more)
+
+    @property
+    def _entry(self) -> str:
+        """A name at file scope that no other function of the user's program gets."""
+        function = self.read.function
+        named = [one for one in functions(function.source) if one.qualified == function.qualified]
+        which = hashlib.sha256(function.shown().encode()).hexdigest()[:6] if len(named) > 1 else ""
+        return "_".join(filter(None, (*function.scope, function.name, which, "entry")))
+
+    @property
+    def _counted(self) -> dict[str, bool]:
+        """Whether an output's length depends on the data, by name."""
+        found = {name: use.is_resized for name, use in self.read.uses.found.items()}
+        return found | ({self.result.name: self.result.counted} if self.result else {})
+
+    def _given(self, name: str, one: Passed) -> Given:
+        if one.form == "scalar":
+            return Given(name, one, writes=False)
+        use = self.read.uses.found[name]
+        role = self.role(name)
+        return Given(
+            name,
+            one,
+            writes=role != "in",
+            sized=use.is_sized,
+            counted=use.is_resized,
+            reads=role != "out",
+            length=_c(self.length(name)),
+        )
+
+    def wrapped(self, text: str) -> str:
+        """An expression over sizes as C++ over the user's parameters."""
+        return re.sub(_WORD, lambda found: self.sizes.get(found[0], found[0]), _c(text))
+
+    def arguments(self) -> list[dict[str, Any]]:
+        """`[[args]]` of problem.toml."""
+        listed = [self._argument(name, one) for name, one in self.read.passed.items()]
+        result = self.result
+        if result and not result.is_returned:
+            told = {"name": result.name, **_typed(result.passed.element), "role": "out"}
+            listed.append(told | {"shape": list(self.shape(result.name))})
+        counts = [name for name, one in self._counted.items() if one]
+        for told in listed:
+            if told["name"] in counts:
+                told["count"] = counter(told["name"])
+        listed += [
+            {"name": counter(name), "type": "int64", "role": "out", "shape": ["1"]}
+            for name in counts
+        ]
+        more = [name for name in self.sizes if name not in self.read.passed]
+        return listed + [
+            {"name": name, "type": "int64", "role": "size", "size": name} for name in more
+        ]
+
+    def _argument(self, name: str, one: Passed) -> dict[str, Any]:
+        told: dict[str, Any] = {"name": name, **_typed(one.element)}
+        if name in self.sizes:
+            return told | {"role": "size", "size": name}
+        if one.form == "scalar" and not one.element.in_arrays:
+            return told | {"role": "in", "value": self._scalar(name, one)}
+        role = "in" if one.form == "scalar" else self.role(name)
+        shape = ("1",) if one.form == "scalar" else self.shape(name)
+        told |= {"role": role, "shape": list(shape)}
+        return told if role == "out" else told | self._values(name, one)
+
+    def _scalar(self, name: str, one: Passed) -> float | int:
+        said = self.said.values.get(name)
+        if said is None:
+            return 0 if name in self.read.uses.places else self._usual[name]
+        value = number(one.element, said[0])
+        if value is None:
+            kind = "a number" if one.element.is_float else "an integer"
+            raise BadInput(f"--values {name}={said[0]}: {name} is a scalar; give {kind}")
+        return value
+
+    @cached_property
+    def _usual(self) -> dict[str, float | int]:
+        """Of each scalar that is no size and no index."""
+        scalars = {
+            name: one.element
+            for name, one in self.read.passed.items()
+            if one.form == "scalar" and not one.element.in_arrays
+        }
+        for name in self.read.uses.places.union(self.sizes) & set(scalars):
+            del scalars[name]
+        said = {name: values[0] for name, values in self.said.values.items()}
+        return usual_values(self.read.function, scalars, said)
+
+    def _values(self, name: str, one: Passed) -> dict[str, Any]:
+        """Distributions, and a range where the type or the function wants one."""
+        looked = self.length(name) if self.stops else ""
+        told = drawn(one.element, name, self._ranges, looked=looked, positive=self.said.positive)
+        if looked and self.names.index(name) % 2 and "values" in told:
+            first, *others = told["values"]  # what one array holds another one often lacks
+            told["values"] = [first, *reversed(others)]
+        if name in self.said.values:
+            told["values"] = list(self.said.values[name])
+        elif name in self.read.uses.bounds.starts or self._ascends(name, one):
+            told["values"] = ["sorted"]
+        return told
+
+    def _ascends(self, name: str, one: Passed) -> bool:
+        """Whether the function takes for granted that an array is sorted."""
+        is_number = one.element.record is None and "complex" not in one.element.type
+        return is_number and self.role(name) == "in" and bisected(self.read.function, name)
+
+    @property
+    def _ranges(self) -> dict[str, IndexRange]:
+        """Of arrays that hold indices."""
+        uses, known = self.read.uses, {name for name in self.names if self.shape(name)}
+        return indices(
+            uses,
+            lambda name: self.length(name) if name in known else "",
+            lambda extent: str(extent.renamed(self._renamed)),
+        )
+
+    @property
+    def stops(self) -> bool:
+        """Whether the function may stop before it has read everything."""
+        return stops_early(self.read.function)
+
+
+def _typed(element: Element) -> dict[str, Any]:
+    """An element's type in problem.toml."""
+    record = element.record
+    if record is None:
+        return {"type": element.type}
+    return {"type": "struct", "struct": record.c, "fields": dict(record.fields)}
+
+
+def _c(text: str) -> str:
+    """A size expression as C++."""
+    return text.replace("//", "/")

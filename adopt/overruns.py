@@ -1,0 +1,223 @@
+"""Whether serial code leaves its arrays, and where it never goes: run with the address sanitizer.
+
+A small overrun reads a neighbour, and nothing shows it but answers that differ from machine to
+machine. So the code runs on the judge's own inputs, each array in memory of exactly its length, at
+every shape to check and some that may be checked in secret. It runs where compilers do: alone, and
+with no file but its inputs. There is no limit on its address space, which the sanitizer needs; it
+has run at these shapes before, within the judge's limits.
+
+Not covered: larger shapes; reading what nothing wrote; arithmetic that overflows.
+"""
+
+import math
+import re
+import shutil
+import struct
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from regraph_kg.adopt.ways import Untaken, Ways
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, signature_header
+from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
+from regraph_kg.evaluation.compile.toolchain import Gcc
+from regraph_kg.evaluation.problem.inputs import factors, generate
+from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
+from regraph_kg.evaluation.rules import Defences
+from regraph_kg.evaluation.verify.covering import check_shapes
+
+_DRIVER = """
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+%(header)s
+extern "C" void %(entry)s();
+extern "C" const char *__asan_default_options() { return "%(options)s"; }
+
+int main() {
+  std::FILE *file = std::fopen("inputs", "rb");
+  for (int64_t number = 0;; ++number) {
+    std::vector<void *> given;
+    for (int slot = 0; slot < ARGUMENTS; ++slot) {
+      int64_t bytes;
+      if (std::fread(&bytes, sizeof bytes, 1, file) != 1) return 0;
+      void *array = nullptr;
+      if (posix_memalign(&array, 64, bytes)) return 1;
+      if (bytes && std::fread(array, bytes, 1, file) != 1) return 1;
+      std::fprintf(stderr, "case %%ld slot %%d at %%p\\n", (long)number, slot, array);
+      given.push_back(array);
+    }
+    call((void *)%(entry)s, given.data());
+    for (void *array : given) std::free(array);
+  }
+}
+"""
+_FLAGS = ("-g", "-O1", "-w", "-fno-omit-frame-pointer", "-fsanitize=address,bounds")
+_OPTIONS = "detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1"
+"""Compiled in: the sanitizer reads its environment in /proc, which is not there."""
+_REPORT = re.compile(r"AddressSanitizer: (?!stack-overflow|out-of-memory|failed)([\w-]+)")
+_BOUNDS = re.compile(r"serial\.cpp:(\d+):\d+: runtime error: (index .*)")
+_FRAME = re.compile(r"serial\.so\+(0x[0-9a-f]+)")
+_REGION = re.compile(r"(before|after|to the \w+ of|inside of) (\d+)-byte region \[(0x[0-9a-f]+),")
+_SLOT = re.compile(r"^case (\d+) slot (\d+) at (\S+)$", re.MULTILINE)
+_PATIENCE_SECONDS = 60.0
+_MOST_VARIANTS, _SECRET_SHAPES, _MOST_BYTES = 24, 4, 32 * 2**20
+_POISON = 0xA5
+"""What outputs hold before a call: read as an index, it is far out of every array."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overrun:
+    """Where the code left an array: what it did, of which one, at which shape."""
+
+    line: int
+    """Of serial.cpp; 0 where nobody can tell."""
+    what: str
+    sizes: Sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was seen of the code while it ran."""
+
+    overrun: Overrun | None
+    untaken: tuple[Untaken, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    sizes: Sizes
+    slots: tuple[bytes, ...]
+
+
+def look(problem: Problem, gcc: Gcc) -> Looked:
+    """What the code does at shapes to check. Raises `ToolError` where it cannot be looked at."""
+    cases = list(_cases(problem))
+    sizes = [arg.name for arg in problem.args if arg.role == "size"]
+    ways = Ways(problem.serial_code, [*sizes, *problem.sizes.time])
+    with tempfile.TemporaryDirectory(prefix="regraph-") as name:
+        folder = Path(name)
+        work = folder / "work"
+        work.mkdir()
+        with (work / "inputs").open("wb") as file:
+            for one in (slot for case in cases for slot in case.slots):
+                file.write(struct.pack("=q", len(one)) + one)
+        said = {"header": signature_header(problem), "entry": problem.entry, "options": _OPTIONS}
+        (work / "driver.cpp").write_text(_DRIVER % said, "utf-8")
+        (work / "ways.h").write_text(ways.header, "utf-8")
+        for code in (ways.code, problem.serial_code):  # not all text can be made to tell its ways
+            (work / "serial.cpp").write_text(code, "utf-8")
+            ran = _run(_commands(gcc, work), folder, gcc)
+            slots = _SLOT.findall(ran.said)
+            if ran.code is None:
+                raise ToolError(f"more than {_PATIENCE_SECONDS:.0f} s with the address sanitizer")
+            if slots:
+                line = _line(ran.said, folder, gcc) if ran.code else 0
+                found = _overrun(problem, cases[int(slots[-1][0])], ran, line)
+                return Looked(found, () if ran.code else tuple(ways.untaken(ran.said)))
+    raise ToolError(f"{gcc.path.name} has no address sanitizer here")
+
+
+def _overrun(problem: Problem, case: _Case, ran: Ran, line: int) -> Overrun | None:
+    """What the sanitizer said of the last case that was begun."""
+    bounds = _BOUNDS.search(ran.said)
+    if ran.code and bounds:
+        return Overrun(int(bounds[1]), f"leaves an array: {bounds[2]}", case.sizes)
+    if ran.code and _REPORT.search(ran.said):
+        return Overrun(line, _what(problem, case, ran.said), case.sizes)
+    return None
+
+
+def _commands(gcc: Gcc, work: Path) -> list[tuple[str, ...]]:
+    """The code in an object of its own: of the program itself no line could be told."""
+    compiler, shared = (str(gcc.path), *HOST_FLAGS, *_FLAGS), str(work / "serial.so")
+    return [
+        (
+            *compiler,
+            "-fno-sanitize-recover=all",
+            "-shared",
+            "-fPIC",
+            *("-include", "ways.h"),
+            "serial.cpp",
+            "-o",
+            shared,
+        ),
+        (*compiler, "driver.cpp", shared, "-o", "driver"),
+        (str(work / "driver"),),
+    ]
+
+
+def _run(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:
+    environment = {"ASAN_OPTIONS": _OPTIONS}
+    return run_project(commands, folder, gcc.reads, environment, _PATIENCE_SECONDS, any_memory=True)
+
+
+def _cases(problem: Problem) -> Iterator[_Case]:
+    """Every shape to check, and some that may be, with the first distributions, small ones."""
+    declared, secret = len(problem.sizes.check), list[Sizes]()
+    for seed in range(_SECRET_SHAPES):
+        secret += check_shapes(problem, seed, Defences())[declared:]
+    known = {shape_text(sizes): sizes for sizes in (*problem.sizes.check, *secret)}
+    left = _MOST_BYTES
+    for variant in range(min(math.prod(factors(problem)), _MOST_VARIANTS)):
+        for sizes in known.values():
+            left -= problem.nbytes(sizes)
+            if left < 0:
+                return
+            yield _Case(sizes, _slots(problem, sizes, generate(problem, sizes, variant, 1)))
+
+
+def _slots(problem: Problem, sizes: Sizes, made: dict[str, Array]) -> tuple[bytes, ...]:
+    """The bytes of each argument, and of what is returned."""
+    found = []
+    for arg in problem.slots:
+        if not arg.is_array:
+            found.append(np.array([arg.scalar(sizes)], arg.dtype).tobytes())
+        elif arg.name in made:
+            found.append(made[arg.name].tobytes())
+        else:
+            elements = math.prod(arg.dimensions(sizes))
+            found.append(bytes([_POISON]) * (elements * arg.dtype.itemsize))
+    return tuple(found)
+
+
+def _line(said: str, folder: Path, gcc: Gcc) -> int:
+    """The line of serial.cpp in which it happened, by addr2line; 0 where that is missing."""
+    places, tool = _FRAME.findall(said), shutil.which("addr2line")
+    if not places or not tool:
+        return 0
+    command = (tool, "-i", "-e", str(folder / "work" / "serial.so"), *places)
+    lines = re.findall(r"serial\.cpp:(\d+)", _run([command], folder, gcc).said)
+    return int(lines[0]) if lines else 0
+
+
+def _what(problem: Problem, case: _Case, said: str) -> str:
+    """What was done to which array, in words."""
+    does = "writes" if re.search(r"^WRITE of", said, re.MULTILINE) else "reads"
+    region = _REGION.search(said)
+    if not region:
+        return f"{does} memory that is not its own"
+    where = "freed memory of" if region[1] == "inside of" else "out of"
+    return f"{does} {where} {_array(problem, case, said, region)}"
+
+
+def _array(problem: Problem, case: _Case, said: str, region: re.Match[str]) -> str:
+    """The name and length of a region's array: by its address, or by its bytes for a copy."""
+    nbytes, start = int(region[2]), int(region[3], 16)
+    last = _SLOT.findall(said)[-len(case.slots) :]
+    same = [int(slot) for _, slot, place in last if int(place, 16) == start]
+    alike = [
+        index
+        for index, arg in enumerate(problem.slots)
+        if arg.is_array and len(case.slots[index]) == nbytes
+    ]
+    index = next(iter(same or (alike if len(alike) == 1 else ())), None)
+    if index is None:
+        return f"an array of {nbytes} bytes"
+    arg = problem.slots[index]
+    return f"{arg.name} ({nbytes // arg.dtype.itemsize} elements)"

@@ -1,0 +1,125 @@
+"""A function of a user's file with all that its text says: types, and how its arrays are used."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from regraph_kg.adopt.refusals import refuse
+from regraph_kg.adopt.types import Names, Passed, Types
+from regraph_kg.adopt.uses import Uses
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.cpp.slice import Slice, broken_header, sliced, with_headers
+from regraph_kg.evaluation.cpp.syntax import (
+    CodeFile,
+    Function,
+    choose,
+    declared_name,
+    functions,
+    walk,
+    wanted,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A function with its types and uses."""
+
+    function: Function
+    instance: tuple[str, ...]
+    part: Slice
+    source: CodeFile
+    """The file with the headers beside it in their places."""
+    passed: Mapping[str, Passed]
+    returned: Passed | None
+    uses: Uses
+
+
+def understand(source: CodeFile, text: str) -> Read:
+    """Find the function and look at it. Raises `BadInput`: line and reason, where unfit."""
+    here = choose(source, text)
+    _whole(here)
+    instance = wanted(text).instance
+    if here.templates and not instance:
+        example = f"{here.qualified}<{', '.join('float' for _ in here.templates)}>"
+        raise BadInput(
+            f"{source.path}, line {here.line}: {here.qualified} is a template; name its instance:"
+            f" --function '{example}'"
+        )
+    whole = with_headers(source)
+    function = _again(source, whole, text)
+    names = Names(whole, dict(zip(function.templates, instance, strict=False)))
+    types = Types(whole, names)
+    passed = {}
+    for index, node in enumerate(function.parameters):
+        name = declared_name(whole, node)
+        if not name:
+            raise BadInput(
+                f"{source.path}, line {here.line}: parameter {index + 1} has no name; give it one"
+            )
+        passed[name] = types.parameter(node)
+    returned = _returned(types, function)
+    part = sliced(function)
+    refuse(function, part)
+    try:
+        uses = Uses(function, passed, names, _Callees(whole, types))
+    except RecursionError:
+        raise BadInput(
+            f"{source.path}, line {here.line}: {here.qualified} is nested too deeply to be read;"
+            " write its longest expressions in steps"
+        ) from None
+    return Read(here, instance, part, whole, passed, returned, uses)
+
+
+def _again(source: CodeFile, whole: CodeFile, text: str) -> Function:
+    """The function in the file with its headers, one of which may hide what follows."""
+    try:
+        return choose(whole, text)
+    except BadInput:
+        broken = broken_header(source)
+        if broken is None:
+            raise
+        raise BadInput(
+            f"{source.path}: {text!r} is not found behind the header {broken.name}, which cannot be"
+            " read as C++; mend it, or leave its #include out in a copy of the file"
+        ) from None
+
+
+def _returned(types: Types, function: Function) -> Passed | None:
+    try:
+        return types.returned(function.node)
+    except BadInput as error:
+        raise BadInput(
+            f"{function.source.path}, line {function.line}: {function.qualified}: {error}"
+        ) from None
+
+
+def _whole(function: Function) -> None:
+    """Raise `BadInput` where the definition itself is no C++ that can be read."""
+    if function.node.has_error:
+        broken = next(n for n in walk(function.node) if n.type == "ERROR" or n.is_missing)
+        line = function.source.line(broken)
+        said = function.source.text(broken).strip().split("\n")[0][:40]
+        raise BadInput(
+            f"{function.source.path}, line {line}: {function.qualified} cannot be read as C++"
+            f" at {said!r}"
+        )
+    if function.templates and function.method_of is not None:
+        raise BadInput(
+            f"{function.source.path}, line {function.line}: a template's method; make it a function"
+        )
+
+
+class _Callees:
+    """Whether a function of the file writes what an argument of it points to."""
+
+    def __init__(self, source: CodeFile, types: Types) -> None:
+        self._by_name = {one.name: one for one in functions(source)}
+        self._types = types
+
+    def __call__(self, name: str, place: int) -> bool | None:
+        one = self._by_name.get(name.rpartition("::")[2])
+        if one is None or place >= len(one.parameters):
+            return None
+        try:
+            return not self._types.parameter(one.parameters[place]).const
+        except BadInput:
+            return None

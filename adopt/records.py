@@ -1,0 +1,160 @@
+"""Plain structs of a file: what their members are, or why they are no plain data.
+
+Not covered: structs of other files; members that are arrays, structs or padded.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from regraph_kg.evaluation.cpp.syntax import CLASSES, CodeFile, scope_of, walk
+from regraph_kg.evaluation.problem.types import C_TYPES, Type, dtype_of, record_of
+
+_CONDITIONS = {"preproc_if", "preproc_ifdef"}
+_ALIGNED = re.compile(
+    r"\b(?:alignas|_Alignas|_*align(?:ed)?_*)\s*\(\s*(0[xX][\da-fA-F]+|[1-9]\d*)[uUlL]*\s*\)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainStruct:
+    """A struct of the user's."""
+
+    qualified: str
+    """Its name from file scope, as `geo::Point`."""
+    fields: Mapping[str, Type] = field(default_factory=dict)
+    """Members in order; none where `unfit` says why."""
+    unfit: str = ""
+
+    @property
+    def c(self) -> str:
+        """The name under which the entry has it, at file scope."""
+        return self.qualified.replace("::", "_")
+
+    @property
+    def layout(self) -> str:
+        """Lines that compile where it lies as its members alone would: no pragma, no alignas.
+
+        Of the types, not of numbers: in the reference a float is a double.
+        """
+        members = " ".join(f"{C_TYPES[kind]} {name};" for name, kind in self.fields.items())
+        plain = f"{self.c}_members"
+        said = f"{self.qualified} takes other bytes than its members do (alignas, a pragma?)"
+        same = f"sizeof({self.qualified}) == sizeof({plain})"
+        return f'struct {plain} {{ {members} }};\nstatic_assert({same}, "{said}");\n'
+
+
+Number = Callable[[str], Type]
+"""The type of a number by its spelling; raises `BadInput` for what is none."""
+
+
+def records(source: CodeFile) -> dict[str, Node]:
+    """Definitions of structs and classes by their names; `typedef struct {} P` by that one."""
+    found: dict[str, Node] = {}
+    for node in walk(source.tree.root_node):
+        if node.type in CLASSES and node.child_by_field_name("body") is not None:
+            above = node.parent
+            is_typedef = above is not None and above.type == "type_definition"
+            name = node.child_by_field_name("name")
+            if name is None and is_typedef and above is not None:
+                name = above.child_by_field_name("declarator")
+            if name is not None:
+                found.setdefault(source.text(name), node)
+    return found
+
+
+def record(source: CodeFile, name: str, node: Node, number: Number) -> PlainStruct:
+    """What a definition says."""
+    qualified = "::".join((*scope_of(source, node), name))
+    fields: dict[str, Type] = {}
+    unfit = _kind(node) or _members(source, node, number, fields)
+    return PlainStruct(qualified, unfit=unfit) if unfit else PlainStruct(qualified, fields)
+
+
+def _kind(node: Node) -> str:
+    """Why it is no plain struct, whatever its members are."""
+    above = node.parent
+    if node.type == "union_specifier":
+        return "is a union"
+    if any(child.type == "base_class_clause" for child in node.children):
+        return "is derived from another"
+    if above is not None and above.type == "template_declaration":
+        return "is a template"
+    return ""
+
+
+def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, Type]) -> str:
+    """Put its members into `fields`; why they are not plain numbers side by side, if so."""
+    body = node.child_by_field_name("body")
+    for member in body.named_children if body is not None else ():
+        if any(source.text(child) == "virtual" for child in member.children):
+            return "has virtual functions"
+        if member.type in _CONDITIONS and any(
+            one.type == "field_declaration" for one in walk(member)
+        ):
+            return "has members under #if"
+        if member.type != "field_declaration" or _is_static(source, member):
+            continue
+        unfit = _nameless(member) or _member(source, member, number, fields)
+        if unfit:
+            return unfit
+    if not fields:
+        return "has no members"
+    size = sum(dtype_of(kind).itemsize for kind in fields.values())
+    if record_of(fields).itemsize != size:
+        return "has padding between or behind its members, whose bytes nobody writes"
+    return _moved(source, node, fields)
+
+
+def _nameless(member: Node) -> str:
+    """Why what a declaration holds cannot be left out, where it declares no name."""
+    said = member.child_by_field_name("type")
+    if member.child_by_field_name("declarator") is not None or said is None:
+        return ""
+    if said.type not in CLASSES or said.child_by_field_name("name") is not None:
+        return ""  # no more than a type
+    return f"has an anonymous {said.type.partition('_')[0]} among its members"
+
+
+def _moved(source: CodeFile, node: Node, fields: Mapping[str, Type]) -> str:
+    """Why its bytes are others than those of its members, by the alignment that is said.
+
+    What is said otherwise than by a number is left to the compiler (`PlainStruct.layout`).
+    """
+    body, plain = node.child_by_field_name("body"), record_of(fields)
+    begins = {name: place[1] for name, place in (plain.fields or {}).items()}
+    for one in (node, *(body.named_children if body is not None else ())):
+        heads = [each for each in one.children if each != body and each.type != "comment"]
+        named = map(source.text, one.children_by_field_name("declarator"))
+        places = [plain.itemsize, *(begins[name] for name in named if name in begins)]
+        for said in _ALIGNED.findall(" ".join(map(source.text, heads))):
+            if any(place % int(said, 0) for place in places):
+                which = "is" if one is node else "has a member that is"
+                return f"{which} aligned to {said} bytes, further apart than its members lie"
+    return ""
+
+
+def _is_static(source: CodeFile, member: Node) -> bool:
+    return any(source.text(child) == "static" for child in member.children)
+
+
+def _member(source: CodeFile, member: Node, number: Number, fields: dict[str, Type]) -> str:
+    """Put a declaration's members into `fields`; why they are no plain numbers, if so."""
+    said = member.child_by_field_name("type")
+    for declarator in member.children_by_field_name("declarator"):
+        text = source.text(declarator)
+        if declarator.type == "function_declarator":
+            continue
+        if declarator.type != "field_identifier":
+            return f"has the member {text}, which is no plain number"
+        if any(child.type == "bitfield_clause" for child in member.children):
+            return f"has the bit field {text}"
+        kind = number(source.text(said) if said is not None else "")
+        if kind == "struct":
+            return f"has the member {text}, which is a struct itself"
+        if dtype_of(kind).kind == "c":
+            return f"has the member {text}, a complex number; use two floats"
+        fields[text] = kind
+    return ""

@@ -1,0 +1,173 @@
+"""What cannot be a problem: input and output, state, chance, recursion without an end.
+
+By names, in what the function reaches; the sandbox stops what hides from that.
+Not covered: state behind pointers of global objects.
+"""
+
+from tree_sitter import Node
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.cpp.slice import Slice
+from regraph_kg.evaluation.cpp.syntax import CLASSES, CodeFile, Function, walk
+
+_SPEAKS = {
+    **dict.fromkeys(("printf", "puts", "putchar", "cout", "cerr", "clog", "perror"), "prints"),
+    **dict.fromkeys(
+        ("fprintf", "fwrite", "fputs", "fputc", "ofstream", "fstream"), "writes a file"
+    ),
+    **dict.fromkeys(
+        ("fopen", "fread", "fscanf", "fgets", "ifstream", "open", "mmap"), "reads a file"
+    ),
+    **dict.fromkeys(("scanf", "cin", "getline", "getchar"), "reads input"),
+    **dict.fromkeys(("rand", "srand", "drand48", "random_device"), "draws at random"),
+    **dict.fromkeys(("system", "popen", "fork", "execv", "execl"), "starts a process"),
+    **dict.fromkeys(("exit", "abort", "_exit", "quick_exit"), "ends the program"),
+    **dict.fromkeys(("getenv", "setenv"), "reads its environment"),
+}
+_LOCAL = {"std", ""}
+_BRANCHES = {
+    "if_statement",
+    "conditional_expression",
+    "switch_statement",
+    "while_statement",
+    "for_statement",
+    "for_range_loop",
+    "do_statement",
+}
+
+
+def refuse(function: Function, part: Slice) -> None:
+    """Raise `BadInput` with line and reason where the function cannot be a problem."""
+    _state_of_object(function)
+    reached = [one for one in part.reached if one.name != "main"]
+    called = _reachable(function, reached)
+    for one in called:
+        _speaks(one)
+        _writes_globals(one)
+        _recurs(one)
+        for node in walk(one.body):
+            if node.type == "lambda_expression":
+                continue
+            if node.type == "identifier" and one.source.text(node) == "const_cast":
+                why = "const_cast: what is const may be written; pass it without const"
+                raise _refused(one.source, node, why)
+            if node.type in ("co_await_expression", "co_yield_statement", "asm_declaration"):
+                raise _refused(one.source, node, f"{node.type.split('_')[0]} is not understood")
+
+
+def _refused(source: CodeFile, node: Node, why: str) -> BadInput:
+    return BadInput(f"{source.path}, line {source.line(node)}: {why}")
+
+
+def _reachable(function: Function, known: list[Function]) -> list[Function]:
+    """The function and those that it calls, by name."""
+    by_name: dict[str, list[Function]] = {}
+    for one in known:
+        by_name.setdefault(one.name, []).append(one)
+    found, waiting = [function], [function]
+    while waiting:
+        for name in _calls(waiting.pop()):
+            for one in by_name.get(name, []):
+                if all(one.node.start_byte != other.node.start_byte for other in found):
+                    found.append(one)
+                    waiting.append(one)
+    return found
+
+
+def _calls(function: Function) -> set[str]:
+    names = set()
+    for node in walk(function.body):
+        called = node.child_by_field_name("function") if node.type == "call_expression" else None
+        if called is not None:
+            names.add(function.source.text(called).split("<")[0].split("::")[-1])
+    return names
+
+
+def _state_of_object(function: Function) -> None:
+    """A method must be static, or use nothing of its object."""
+    holder = function.method_of
+    if holder is None:
+        return
+    source, node = function.source, function.node
+    if any(source.text(child) == "static" for child in node.children):
+        return
+    fields = {source.text(n) for n in walk(holder) if n.type == "field_identifier"}
+    locals_ = {
+        source.text(n) for p in function.parameters for n in walk(p) if n.type == "identifier"
+    }
+    for used in walk(function.body):
+        text = source.text(used) if used.type in ("identifier", "this") else ""
+        if used.type == "this" or (text in fields - locals_ and text != function.name):
+            raise _refused(
+                source,
+                used,
+                f"{function.qualified} uses {text} of its object; pass what it reads as arguments",
+            )
+
+
+def _speaks(function: Function) -> None:
+    for node in walk(function.body):
+        if node.type not in ("identifier", "type_identifier"):
+            continue
+        text = function.source.text(node)
+        if text in _SPEAKS and not _is_member(node):
+            why = f"{function.qualified} {_SPEAKS[text]} ({text}); take that out of the function"
+            raise _refused(function.source, node, why)
+
+
+def _is_member(node: Node) -> bool:
+    return node.parent is not None and node.parent.type == "field_expression"
+
+
+def _writes_globals(function: Function) -> None:
+    """Variables outside functions, and static ones in them, must not be written."""
+    source = function.source
+    own = {source.text(n) for p in function.parameters for n in walk(p) if n.type == "identifier"}
+    for node in walk(function.body):
+        if node.type == "declaration":
+            kept = any(source.text(child) in ("static", "thread_local") for child in node.children)
+            fixed = any(source.text(child) in ("const", "constexpr") for child in node.children)
+            if kept and not fixed:
+                raise _refused(
+                    source, node, f"{function.qualified} keeps a static variable between calls"
+                )
+            if not kept:
+                own |= {source.text(n) for n in walk(node) if n.type == "identifier"}
+    shared = _globals(source) - own
+    for node in walk(function.body):
+        side = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
+        target = node.child_by_field_name(side) if side else None
+        while target is not None and target.type in ("subscript_expression", "field_expression"):
+            target = target.child_by_field_name("argument")
+        if target is not None and source.text(target) in shared:
+            raise _refused(
+                source,
+                node,
+                f"{function.qualified} writes {source.text(target)}, which is global; pass it",
+            )
+
+
+def _globals(source: CodeFile) -> set[str]:
+    """Variables of file or namespace scope."""
+    found, waiting = set[str](), [source.tree.root_node]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "declaration":
+            for declarator in node.children_by_field_name("declarator"):
+                names = [n for n in walk(declarator) if n.type == "identifier"]
+                if names and not any(n.type == "function_declarator" for n in walk(declarator)):
+                    found.add(source.text(names[0]))
+        elif node.type not in {"function_definition", *CLASSES}:
+            waiting.extend(node.named_children)
+    return found
+
+
+def _recurs(function: Function) -> None:
+    """A function that calls itself must have a branch to end by."""
+    ends = any(node.type in _BRANCHES for node in walk(function.body))
+    if function.name in _calls(function) and not ends:
+        raise _refused(
+            function.source,
+            function.node,
+            f"{function.qualified} calls itself and has no branch to end by",
+        )

@@ -1,0 +1,239 @@
+"""The texts of a problem's folder: serial.cpp, problem.toml, home.toml."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tree_sitter import Node
+
+from regraph_kg.adopt.adapter import Plain, adapter, needs, wrapper
+from regraph_kg.adopt.draft import Draft
+from regraph_kg.evaluation.cpp.slice import sliced, with_headers
+from regraph_kg.evaluation.cpp.syntax import (
+    CodeFile,
+    Function,
+    choose,
+    declared_name,
+    functions,
+    parameter_type,
+    parsed,
+    walk,
+)
+from regraph_kg.evaluation.problem.home import Home
+
+_VECTOR = re.compile(r"(const )?(?:std::)?vector<(.+)>( ?const)?&")
+_MARKS = ("static", "inline", "constexpr", "extern")
+
+
+def serial_code(draft: Draft, plain: Plain) -> str:
+    """What the function needs of its file, the function, and its entry."""
+    layouts = "".join(one.layout for one in plain.records)
+    renamed = _as_entry(draft, plain)
+    if renamed is not None:
+        return renamed + layouts
+    code = _with_views(draft, plain)
+    if "<span>" not in code and "std::span" in code:
+        code = f"#include <span>\n{code}"
+    includes, rest = _headers(code)
+    return f"{includes}{needs(plain, includes)}\n{rest}\n{adapter(plain)}{layouts}".lstrip()
+
+
+def _with_views(draft: Draft, plain: Plain) -> str:
+    """The slice; vectors that its functions take by reference are views of others' memory."""
+    code = draft.read.part.text
+    if not any(one.viewed for one in plain.given):
+        return code
+    content, source = code.encode(), parsed(draft.read.source.path, code.encode())
+    own = choose(source, draft.read.function.shown())
+    views = {n.id: g.view for n, g in zip(own.parameters, plain.given, strict=True) if g.viewed}
+    kept = {node.id for node in own.parameters} - views.keys()
+    nodes = [node for one in functions(source) for node in one.parameters if node.id not in kept]
+    for node in sorted(nodes, key=lambda one: one.start_byte, reverse=True):
+        found = _VECTOR.fullmatch(parameter_type(source, node).replace(" &", "&"))
+        seen = f"View<{'const ' * bool(found[1] or found[3])}{found[2]}>" if found else ""
+        if seen := views.get(node.id, seen):
+            taken = f"{seen} {declared_name(source, node)}".encode()
+            content = content[: node.start_byte] + taken + content[node.end_byte :]
+    return content.decode()
+
+
+def _headers(code: str) -> tuple[str, str]:
+    """The first `#include` lines, and what follows: a type must stand between them."""
+    found = re.match(r"(?:\s*(?:#[ \t]*(?:include|pragma)[^\n]*|//[^\n]*)?\n)*", code)
+    end = found.end() if found else 0
+    return code[:end], code[end:]
+
+
+def _as_entry(draft: Draft, plain: Plain) -> str | None:
+    """The function itself as the entry, under its name, where its signature is plain C already."""
+    function = choose_again(draft)
+    source, node = function.source, function.node
+    marked = any(source.text(child) in _MARKS for child in node.children)
+    simple = all(
+        one.passed.form in ("scalar", "pointer")
+        and one.passed.element.is_plain
+        and one.passed.const == (not one.writes)
+        for one in plain.given
+    )
+    if function.scope or function.templates or plain.result or plain.sizes or marked or not simple:
+        return None
+    name = function.declarator.child_by_field_name("declarator")
+    mentions = re.findall(rf"\b{function.name}\b", draft.read.part.text)
+    if name is None or len(mentions) != 1:
+        return None
+    nested = node.parent is not None and node.parent.type == "linkage_specification"
+    start, content = node.start_byte, source.content
+    edited = (
+        content[:start]
+        + (b"" if nested else b'extern "C" ')
+        + content[start : name.start_byte]
+        + plain.entry.encode()
+        + content[name.end_byte :]
+    )
+    again = parsed(source.path, edited)
+    return sliced(choose(again, plain.entry)).text
+
+
+def choose_again(draft: Draft) -> Function:
+    """The function in the file with its headers put in."""
+    return choose(draft.read.source, draft.read.function.shown())
+
+
+def problem_fields(draft: Draft, plain: Plain, name: str) -> dict[str, Any]:
+    """Fields of problem.toml but sizes."""
+    fields: dict[str, Any] = {"schema": 1, "name": name, "entry": plain.entry, "metric": "call"}
+    if plain.result and plain.result.is_returned:
+        fields |= {"returns": {"type": plain.result.passed.element.type}}
+    if draft.said.powers:
+        fields |= {"held_out": False}
+    if draft.stops:
+        fields |= {"work": {"early_exit": True}}
+    return fields | {"args": draft.arguments()}
+
+
+def problem_name(function: str) -> str:
+    """A function's name as a problem's: lower-case, single signs between."""
+    return re.sub(r"[^a-z0-9]+", "-", function.lower()).strip("-")[:64] or "own"
+
+
+def toml(fields: Mapping[str, Any]) -> str:
+    """Fields as TOML: plain values first, then tables, then lists of tables."""
+    plain = {k: v for k, v in fields.items() if not _is_tables(v) and not isinstance(v, dict)}
+    lines = [f"{key} = {_value(value)}" for key, value in plain.items()]
+    for key, value in fields.items():
+        if isinstance(value, dict) and key == "sizes":
+            lines += ["", f"[{key}]", *(f"{name} = {_value(one)}" for name, one in value.items())]
+        elif isinstance(value, dict):
+            lines.insert(len(plain), f"{key} = {_value(value)}")
+        elif _is_tables(value):
+            for table in value:
+                lines += [
+                    "",
+                    f"[[{key}]]",
+                    *(f"{name} = {_value(one)}" for name, one in table.items()),
+                ]
+    return "\n".join(lines) + "\n"
+
+
+def _is_tables(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_value(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, str) and "\n" in value and "'''" not in value:
+        return f"'''\n{value}'''"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def home(draft: Draft, plain: Plain, folder: Path) -> Home:
+    """Where the function lies, and what makes it call a candidate's entry."""
+    function, source = draft.read.function, draft.read.function.source
+    sizes = {name: draft.wrapped(name) for name in plain.sizes}
+    extents = {name: draft.wrapped(draft.length(name)) for name in draft.names}
+    body = wrapper(plain, sizes, extents)
+    start, end = _line_start(source, function.outer), function.outer.end_byte
+    special = _specialization(draft, function)
+    where = (end, end) if special else (function.body.start_byte, function.body.end_byte)
+    return Home(
+        schema_version=1,
+        file=_path_from(folder, source.path),
+        sha256=hashlib.sha256(source.original).hexdigest(),
+        read=hashlib.sha256(with_headers(source).content).hexdigest(),
+        function=plain.call,
+        signature=source.original[start : function.body.start_byte].decode().strip(),
+        lines=(function.outer.start_point.row + 1, function.outer.end_point.row + 1),
+        definition=(start, end),
+        entry=plain.entry,
+        declaration=f"{plain.declaration};",
+        declare_at=_line_start(source, _file_scope(function.outer)),
+        replace=where,
+        wrapper=f"{special}{body}",
+        includes=("<vector>", "<algorithm>") if "_bytes" in body else (),
+        assumes=tuple(_assumed(draft)),
+    )
+
+
+def _path_from(folder: Path, path: Path) -> str:
+    try:
+        return os.path.relpath(path.resolve(), folder.resolve())
+    except ValueError:  # another drive
+        return str(path.resolve())
+
+
+def _line_start(source: CodeFile, node: Node) -> int:
+    """Where a node begins, with the markers before it that were left out."""
+    return len(source.content[: node.start_byte].rstrip(b" "))
+
+
+def _file_scope(node: Node) -> Node:
+    """The outermost namespace, class or block around a node, else the node."""
+    while node.parent is not None and node.parent.type != "translation_unit":
+        if node.parent.type.startswith("preproc_"):
+            break
+        node = node.parent
+    return node
+
+
+def _specialization(draft: Draft, function: Function) -> str:
+    """How an instance's definition begins; "" for a function that is no template."""
+    if not function.templates:
+        return ""
+    said = dict(zip(function.templates, draft.read.instance, strict=False))
+    source, text, at = function.source, b"", function.node.start_byte
+    name = function.declarator.child_by_field_name("declarator")
+    for node in walk(function.node):
+        if node.start_byte >= function.body.start_byte or node.child_count:
+            continue
+        word = source.text(node)
+        new = said.get(word, word)
+        if name is not None and node.id == name.id:
+            new = f"{word}<{', '.join(draft.read.instance)}>"
+        if word in ("static", "inline"):
+            new = ""
+        text += source.content[at : node.start_byte] + new.encode()
+        at = node.end_byte
+    return f"\n\ntemplate <>\n{text.decode().strip()} "
+
+
+def _assumed(draft: Draft) -> list[str]:
+    """What each call must keep to: lengths of what the function is given."""
+    told = []
+    given = {one.name: one for one in draft.plain().given}
+    owners = {said.removesuffix(".size()") for said in draft.sizes.values()}
+    for name, one in draft.read.passed.items():
+        length = draft.wrapped(draft.length(name)) if one.form != "scalar" else ""
+        if given[name].counted and not given[name].reads:
+            told.append(f"{name} is empty before the call")
+        elif one.form in ("vector", "span") and not (name in owners or given[name].sized):
+            told += [] if one.fixed else [f"{name}.size() == {length}"]
+        elif one.form in ("pointer", "rows"):
+            told.append(f"{name} points to {length} elements")
+    return told

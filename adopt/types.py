@@ -1,0 +1,345 @@
+"""What a parameter or a result is, from its text alone: form, element type, const, fixed extents.
+
+Aliases and constants of the file are followed, template parameters replaced by the named instance.
+Not covered: types of other files; `auto`, classes, pointers to pointers: refused with the reason.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from tree_sitter import Node
+
+from regraph_kg.adopt.records import PlainStruct, record, records
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.cpp.syntax import CodeFile, declared_name, split, walk
+from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact
+
+Form = Literal["scalar", "reference", "pointer", "rows", "vector", "span", "array", "bounded"]
+_INTEGERS: Mapping[str, Type] = {
+    "char": "char",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "unsigned short": "uint16",
+    "int": "int32",
+    "unsigned int": "uint32",
+    "long": "int64",
+    "unsigned long": "uint64",
+    "long long": "int64",
+    "unsigned long long": "uint64",
+    "size_t": "size_t",
+    "ptrdiff_t": "int64",
+    "ssize_t": "int64",
+    "bool": "bool",
+    "int8_t": "int8",
+    "int16_t": "int16",
+    "int32_t": "int32",
+    "int64_t": "int64",
+    "uint8_t": "uint8",
+    "uint16_t": "uint16",
+    "uint32_t": "uint32",
+    "uint64_t": "uint64",
+}
+_KNOWN: Mapping[str, Type] = {
+    "float": "float32",
+    "double": "float64",
+    "_Float16": "float16",
+    **_INTEGERS,
+}
+_COMPLEX: Mapping[Type, Type] = {"float32": "complex64", "float64": "complex128"}
+_DEPTH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What an array holds, or a scalar is."""
+
+    type: Type
+    spelled: str
+    """In the user's code: `size_t`, `std::complex<float>`, `geo::Point`."""
+    record: PlainStruct | None = None
+    """Of type "struct"."""
+
+    @property
+    def c(self) -> str:
+        """The plain entry's type."""
+        return self.record.c if self.record else C_TYPES[self.type]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the user's type is the entry's, under whatever name."""
+        return self.record is not None or self.spelled == self.c
+
+    @property
+    def in_arrays(self) -> bool:
+        """Whether the entry takes it by pointer only."""
+        return self.type in ("struct", "float16", "complex64", "complex128")
+
+    @property
+    def opaque(self) -> str:
+        """The entry's type where only the user's file is known: `void` for a struct."""
+        return "void" if self.record else self.c
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is rounded; of a struct whether some member is."""
+        kinds = self.record.fields.values() if self.record else (self.type,)
+        return any(map(is_inexact, kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """How a parameter is passed, or a result returned."""
+
+    form: Form
+    element: Element
+    const: bool = False
+    """The function cannot write it."""
+    by_value: bool = False
+    fixed: tuple[int, ...] = ()
+    """Extents that the type itself says, the last ones of its shape."""
+
+
+class Names:
+    """Aliases, macros and integer constants of a file, and an instance's template arguments."""
+
+    def __init__(self, source: CodeFile, instance: Mapping[str, str]) -> None:
+        self._known: dict[str, str] = {}
+        for node in walk(source.tree.root_node):
+            for name, said in _defined(source, node):
+                self._known.setdefault(name, said)
+        self._known.update(instance)
+
+    def resolve(self, text: str) -> str:
+        """A name's meaning, as far as the file says it."""
+        for _ in range(_DEPTH):
+            if text not in self._known:
+                break
+            text = self._known[text]
+        return text
+
+    def number(self, text: str) -> int | None:
+        """An integer literal's value, or a constant's."""
+        said = re.sub(r"(?<=\d)[uUlLzZ]+$", "", self.resolve(text.strip()).replace("'", ""))
+        try:
+            return int(said, 0)
+        except ValueError:
+            return None
+
+
+def _defined(source: CodeFile, node: Node) -> list[tuple[str, str]]:
+    """A name and its text, of an alias, a typedef, a macro without arguments or a constant."""
+    if node.type == "alias_declaration":
+        name, said = node.child_by_field_name("name"), node.child_by_field_name("type")
+    elif node.type == "preproc_def":
+        name, said = node.child_by_field_name("name"), node.child_by_field_name("value")
+    elif node.type == "type_definition":
+        name, said = node.child_by_field_name("declarator"), node.child_by_field_name("type")
+        if said is not None and said.child_by_field_name("body") is not None:
+            return []  # `typedef struct {...} P`: a type of its own
+    elif node.type == "init_declarator" and _is_constant(source, node.parent):
+        name, said = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+        if said is not None and source.text(said).startswith("{"):
+            return [(source.text(name), source.text(said).strip("{} "))] if name else []
+    else:
+        return []
+    return [(source.text(name), source.text(said).strip())] if name and said else []
+
+
+def _is_constant(source: CodeFile, declaration: Node | None) -> bool:
+    if declaration is None or declaration.type not in ("declaration", "field_declaration"):
+        return False
+    said = [source.text(child) for child in declaration.children]
+    return bool({"const", "constexpr"} & set(said))
+
+
+class Types:
+    """Reads types of one file."""
+
+    def __init__(self, source: CodeFile, names: Names) -> None:
+        self._source, self._names = source, names
+        self._records = records(source)
+
+    def parameter(self, node: Node) -> Passed:
+        """Of a parameter's declaration. Raises `BadInput` with its line."""
+        layers, bounds = _layers(node.child_by_field_name("declarator"))
+        name = declared_name(self._source, node)
+        try:
+            return self._passed(self._written(node), layers, [self._bound(b) for b in bounds])
+        except BadInput as error:
+            line = self._source.line(node)
+            raise BadInput(
+                f"{self._source.path}, line {line}: {name or 'a parameter'}: {error}"
+            ) from None
+
+    def returned(self, node: Node) -> Passed | None:
+        """Of a function's definition; None for void. Raises `BadInput`."""
+        declarator = node.child_by_field_name("declarator")
+        text = self._written(node)
+        trailing = (
+            [n for n in walk(declarator) if n.type == "trailing_return_type"] if declarator else []
+        )
+        if trailing:
+            text = self._source.text(trailing[0]).removeprefix("->")
+        elif declarator is not None and declarator.type != "function_declarator":
+            raise BadInput("it returns a pointer or a reference; return a value, or void")
+        if _bare(text) == "void":
+            return None
+        passed = self._passed(text, [], [])
+        if passed.form == "span":
+            raise BadInput("it returns a span, which owns nothing; return a vector, or void")
+        return passed
+
+    def _written(self, node: Node) -> str:
+        """Type and qualifiers of a declaration, without what it declares."""
+        kinds = ("type_qualifier",)
+        said = node.child_by_field_name("type")
+        parts = [n for n in node.children if n.type in kinds or n == said]
+        return " ".join(self._source.text(part) for part in parts)
+
+    def _bound(self, node: Node | None) -> int | None:
+        return None if node is None else self._names.number(self._source.text(node))
+
+    def _passed(self, text: str, layers: list[str], bounds: list[int | None]) -> Passed:
+        const, base, inner = self._base(text, layers)
+        if inner is not None:
+            return self._holder(base, inner, const, layers)
+        element, fixed = self._element(base), tuple(b for b in bounds[1:] if b is not None)
+        if layers.count("*") + ("[]" in layers) > 1:
+            raise BadInput("a pointer to pointers; pass one array of all rows")
+        if "&&" in layers or ("&" in layers and "*" in layers):
+            raise BadInput("a reference of that kind cannot be passed as a plain array")
+        if "[]" in layers and len(fixed) != len(bounds) - 1:
+            raise BadInput("an array whose bound is no number that this file says")
+        if "[]" in layers and "&" in layers:
+            return Passed(
+                "bounded", element, const, fixed=tuple(b for b in bounds if b is not None)
+            )
+        if "[]" in layers or "*" in layers:
+            return Passed("rows" if fixed else "pointer", element, const, fixed=fixed)
+        if "&" in layers and not const:
+            return Passed("reference", element)
+        return Passed("scalar", element, const=True, by_value=True)
+
+    def _holder(self, base: str, inner: list[str], const: bool, layers: list[str]) -> Passed:
+        if "*" in layers or "[]" in layers or "&&" in layers:
+            raise BadInput(f"a pointer to std::{base}; pass a reference")
+        held = _bare(self._names.resolve(inner[0]))
+        if re.match(r"(std::)?(vector|array|span|string)\b", held):
+            raise BadInput(f"std::{base} of {inner[0]}: rows lie apart; pass one array of all rows")
+        constant = held.startswith("const ") or held.endswith(" const")
+        element = self._element(re.sub(r"^const | const$", "", held))
+        by_value = "&" not in layers
+        if base == "array":
+            count = self._names.number(inner[1]) if len(inner) > 1 else None
+            if count is None:
+                raise BadInput("std::array whose length is no number that this file says")
+            return Passed("array", element, const or by_value, by_value, (count,))
+        if base == "span":
+            count = self._names.number(inner[1]) if len(inner) > 1 else None
+            return Passed("span", element, constant, fixed=(count,) if count else ())
+        return Passed("vector", element, const or by_value, by_value)
+
+    def _base(self, text: str, layers: list[str]) -> tuple[bool, str, list[str] | None]:
+        """Whether const, the name without std::, and the arguments of vector, span or array."""
+        const = False
+        for _ in range(_DEPTH):
+            bare = _bare(text)
+            free = re.sub(r"^const\b ?| ?\bconst$", "", re.sub(r"^const\b ?", "", bare))
+            const, before = const or free != bare, free
+            text = self._names.resolve(free)
+            if text.endswith("*"):
+                layers.append("*")
+                text = text.rstrip("* ")
+            if text == before:
+                break
+        found = re.fullmatch(r"(?:std::)?(vector|span|array)<(.*)>", text)
+        if not found:
+            return const, text, None
+        return const, found[1], split(found[2])
+
+    def _element(self, text: str) -> Element:
+        text = _bare(self._names.resolve(_bare(text)))
+        pair = re.fullmatch(r"(?:std::)?complex<(.*)>", text)
+        if pair:
+            part = self._element(pair[1])
+            if part.type not in _COMPLEX:
+                raise BadInput(f"{text}; complex numbers of float or double only")
+            return Element(_COMPLEX[part.type], f"std::complex<{part.spelled}>")
+        name = text.rpartition("::")[2]
+        if name in self._records:
+            return self._record(name)
+        plain = _ordered(text.removeprefix("std::"))
+        if plain in _KNOWN:
+            return Element(_KNOWN[plain], "bool" if plain == "bool" else _spelled(text, plain))
+        raise BadInput(_reason(text))
+
+    def _record(self, name: str) -> Element:
+        found = record(
+            self._source, name, self._records[name], lambda text: self._element(text).type
+        )
+        if found.unfit:
+            raise BadInput(f"struct {name} {found.unfit}; pass plain arrays, one for each member")
+        return Element("struct", found.qualified, found)
+
+
+def _reason(text: str) -> str:
+    if text in ("half", "__half", "__fp16", "std::float16_t", "long double"):
+        return f"{text} has no type in problem.toml; use _Float16, float or double"
+    if text.startswith(("std::function", "auto")) or "(" in text:
+        return f"{text or 'a callable'} is no data; name an instance or write the call out"
+    if text == "void":
+        return "void* says nothing of what it holds; give the element's type"
+    return (
+        f"{text} is no number, and no plain struct that this file or a header beside it defines;"
+        " pass plain arrays, or name the template's instance as 'f<float>'"
+    )
+
+
+def _bare(text: str) -> str:
+    """With single spaces, none around signs."""
+    text = re.sub(r"\b(volatile|register|typename|struct|constexpr|inline|static)\b", " ", text)
+    return re.sub(r"\s*([<>,:*&])\s*", r"\1", re.sub(r"\s+", " ", text)).strip()
+
+
+def _ordered(text: str) -> str:
+    """An integer type's words in one order: `long unsigned int` is `unsigned long`."""
+    words = text.split()
+    if not set(words) <= {"unsigned", "signed", "long", "short", "int", "char"} or not words:
+        return text
+    sign = (
+        "unsigned"
+        if "unsigned" in words
+        else "signed"
+        if "signed" in words and "char" in words
+        else ""
+    )
+    size = ["long"] * words.count("long") or [w for w in words if w in ("short", "char")] or ["int"]
+    return " ".join(filter(None, (sign, *size)))
+
+
+def _spelled(text: str, plain: str) -> str:
+    """As the user has it, but where that is what C calls it."""
+    return plain if plain in C_TYPES.values() else text
+
+
+def _layers(node: Node | None) -> tuple[list[str], list[Node | None]]:
+    """Pointers, references and arrays of a declarator, and the arrays' bounds, outermost first."""
+    layers: list[str] = []
+    bounds: list[Node | None] = []
+    while node is not None:
+        kind = node.type.removeprefix("abstract_")
+        if kind == "pointer_declarator":
+            layers.append("*")
+        elif kind == "reference_declarator":
+            layers.append("&&" if any(c.type == "&&" for c in node.children) else "&")
+        elif kind == "array_declarator":
+            if "[]" not in layers:
+                layers.append("[]")
+            bounds.insert(0, node.child_by_field_name("size"))
+        inner = node.child_by_field_name("declarator")
+        named = [c for c in node.named_children if c.type.endswith(("declarator", "identifier"))]
+        node = inner or (named[-1] if kind.endswith("declarator") and named else None)
+    return layers, bounds

@@ -1,0 +1,103 @@
+"""Which ways a function's conditions went: each condition of its text tells it, when it runs.
+
+A branch that no input takes is a branch that a candidate may drop and be called right.
+
+Not covered: a `switch`, parts of a condition, conditions in macros and in `constexpr` functions.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tree_sitter import Node
+
+from regraph_kg.evaluation.cpp.syntax import CodeFile, parsed, walk
+
+HEADER = """#pragma once
+#include <cstdio>
+inline bool regraph_way(int number, bool way) {
+  static bool seen[%d][2];
+  if (!seen[number][way]) std::fprintf(stderr, "way %%d %%d\\n", number, way);
+  return seen[number][way] = true, way;
+}
+"""
+_WAY = re.compile(r"^way (\d+) ([01])$", re.MULTILINE)
+_LENGTH = re.compile(r"\b\w+\s*\.\s*(?:size\s*\(\s*\)|empty\s*\(\s*\))")
+_LOOPS = {"while_statement", "for_statement", "do_statement"}
+_ASKING = {"if_statement", "conditional_expression", *_LOOPS}
+
+
+@dataclass(frozen=True, slots=True)
+class Untaken:
+    """A condition that went one way only."""
+
+    line: int
+    """Of serial.cpp."""
+    condition: str
+    way: bool
+    """The way that it never went."""
+
+
+class Ways:
+    """The conditions of a text, and the text that tells how they go."""
+
+    def __init__(self, code: str, sizes: Sequence[str]) -> None:
+        """`sizes`: names of which a condition may speak alone: they vary as far as they can."""
+        source = parsed(Path("serial.cpp"), code.encode())
+        self._source, self._sizes = source, {*sizes}
+        self._asked = list(_conditions(source))
+        self.header = HEADER % max(len(self._asked), 1)
+        self.code = self._telling()
+
+    def _telling(self) -> str:
+        put = []
+        for number, (_, node) in enumerate(self._asked):
+            put.append((node.start_byte, 1, f"regraph_way({number}, bool(".encode()))
+            put.append((node.end_byte, 0, b"))"))
+        content, end, parts = self._source.content, 0, list[bytes]()
+        for place, _, text in sorted(put, key=lambda one: one[:2]):
+            parts += [content[end:place], text]
+            end = place
+        return b"".join((*parts, content[end:])).decode()
+
+    def untaken(self, said: str) -> list[Untaken]:
+        """What never went one way, in order, by what the running code said."""
+        seen = {(int(number), way == "1") for number, way in _WAY.findall(said)}
+        found = []
+        for number, (whole, node) in enumerate(self._asked):
+            ways = {way for way in (True, False) if (number, way) in seen}
+            if len(ways) == 1 and self._matters(whole, node, missing := not ways.pop()):
+                text = " ".join(self._source.text(node).split())
+                found.append(Untaken(self._source.line(node), text, missing))
+        return found
+
+    def _matters(self, whole: Node, node: Node, missing: bool) -> bool:
+        """Whether code stands on the way that is missing, which more than sizes leads to."""
+        otherwise = whole.child_by_field_name("alternative") is not None
+        text = _LENGTH.sub("", self._source.text(node))
+        names = {*re.findall(r"[A-Za-z_]\w*", text)} - self._sizes
+        return bool(names) and (missing or otherwise)
+
+
+def _conditions(source: CodeFile) -> Iterator[tuple[Node, Node]]:
+    """What asks, and the condition that it asks; none that the compiler must know."""
+    for whole in walk(source.tree.root_node):
+        if whole.type not in _ASKING or _is_constant(source, whole):
+            continue
+        node = whole.child_by_field_name("condition")
+        if node is not None and node.type in ("condition_clause", "parenthesized_expression"):
+            inner = node.named_children
+            node = inner[0] if len(inner) == 1 else None
+        if node is not None and not node.type.endswith(("declaration", "literal")):
+            yield whole, node
+
+
+def _is_constant(source: CodeFile, whole: Node) -> bool:
+    """Whether it stands outside of functions, in a constexpr one, or is `if constexpr`."""
+    if any(child.type == "constexpr" for child in whole.children):
+        return True
+    node: Node | None = whole
+    while node is not None and node.type != "function_definition":
+        node = node.parent
+    return node is None or "constexpr" in source.text(node).split("{")[0]
