@@ -180,7 +180,7 @@ class Bounds:
             return self.length(self.source.text(arguments[0]))
         if kind in _CASTS and len(arguments) == 1:
             return self.value(arguments[0], env)
-        values = [self.value(one, env) for one in arguments]
+        values = [self.value(argument, env) for argument in arguments]
         if kind == "clamp":
             return self._clamped(values)
         return self._either(kind, values) if kind in ("min", "max") else None
@@ -229,14 +229,14 @@ class Bounds:
     def narrowed(self, condition: Node | None, env: Bindings, *, holds: bool) -> Bindings:
         """What is known where a condition holds, or where it does not."""
         inner = dict(env)
-        for one in comparisons(self.source, condition, holds=holds):
-            value = self.value(one.right, inner)
+        for comparison in comparisons(self.source, condition, holds=holds):
+            value = self.value(comparison.right, inner)
             if value is None or value.loads:
                 continue
-            target, end = self._solved(one.left, one.end(value), inner)
+            target, end = self._solved(comparison.left, comparison.end(value), inner)
             if target is None or isinstance(inner.get(self.source.text(target)), Alias):
                 continue
-            inner |= self._narrower(target, one, end, inner)
+            inner |= self._narrower(target, comparison, end, inner)
         return inner
 
     def _narrower(self, target: Node, one: Inequality, end: Extent, env: Bindings) -> Bindings:
@@ -367,11 +367,11 @@ class Bounds:
         said = self.source.text(sign) if sign else ""
         if said == "&&":
             return self._limit(name, left, env) or self._limit(name, right, env)
-        for one in comparisons(self.source, node, holds=True):
-            bound = self.value(one.right, env)
+        for comparison in comparisons(self.source, node, holds=True):
+            bound = self.value(comparison.right, env)
             if bound is None:
                 continue
-            target, end = self._solved(one.left, one.end(bound), {**env, name: None})
+            target, end = self._solved(comparison.left, comparison.end(bound), {**env, name: None})
             if target is not None and self.source.text(target) == name:
                 return end
         return None

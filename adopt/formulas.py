@@ -25,7 +25,10 @@ class Formula:
 
 def formulas(source: CodeFile) -> dict[str, Formula]:
     """By name; of two with one name none."""
-    found = [(one.name, _returned(source, one.parameters, one.body)) for one in functions(source)]
+    found = [
+        (function.name, _returned(source, function.parameters, function.body))
+        for function in functions(source)
+    ]
     for node in walk(source.tree.root_node):
         name, value = (node.child_by_field_name(part) for part in ("declarator", "value"))
         if node.type == "preproc_function_def":
@@ -46,7 +49,7 @@ def _returned(
     held = body.named_children
     if len(held) != 1 or held[0].type != "return_statement" or not held[0].named_children:
         return None
-    names = tuple(declared_name(source, one) for one in parameters)
+    names = tuple(declared_name(source, parameter) for parameter in parameters)
     return Formula(source, names, held[0].named_children[0], is_open)
 
 
@@ -63,5 +66,5 @@ def _macro(source: CodeFile, node: Node) -> tuple[str, Formula | None]:
     held = made[0].child_by_field_name("value") if made else None
     if held is None or alone.tree.root_node.has_error:
         return source.text(name), None
-    parameters = tuple(source.text(one) for one in listed.named_children)
+    parameters = tuple(source.text(child) for child in listed.named_children)
     return source.text(name), Formula(alone, parameters, held, is_open=True)

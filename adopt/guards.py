@@ -69,7 +69,9 @@ def clamped(source: CodeFile, node: Node) -> str:
     if step is None or left is None or step.type != "assignment_expression":
         return ""
     name, condition = source.text(left), node.child_by_field_name("condition")
-    asked = {source.text(one.left) for one in comparisons(source, condition, holds=True)}
+    asked = {
+        source.text(comparison.left) for comparison in comparisons(source, condition, holds=True)
+    }
     sign = step.child_by_field_name("operator")
     return name if name in asked and sign is not None and source.text(sign) == "=" else ""
 
@@ -78,7 +80,7 @@ def ends(body: Node | None) -> bool:
     """Whether nothing after a branch is reached from it."""
     if body is None or body.type in _ENDS:
         return body is not None
-    return body.type == "compound_statement" and any(ends(one) for one in body.named_children)
+    return body.type == "compound_statement" and any(ends(child) for child in body.named_children)
 
 
 def changed(function: Function) -> set[str]:

@@ -112,7 +112,7 @@ class _Callees:
     """Whether a function of the file writes what an argument of it points to."""
 
     def __init__(self, source: CodeFile, types: Types) -> None:
-        self._by_name = {one.name: one for one in functions(source)}
+        self._by_name = {function.name: function for function in functions(source)}
         self._types = types
 
     def __call__(self, name: str, place: int) -> bool | None:

@@ -126,7 +126,7 @@ def _moved(source: CodeFile, node: Node, fields: Mapping[str, Type]) -> str:
     body, plain = node.child_by_field_name("body"), record_of(fields)
     begins = {name: place[1] for name, place in (plain.fields or {}).items()}
     for one in (node, *(body.named_children if body is not None else ())):
-        heads = [each for each in one.children if each != body and each.type != "comment"]
+        heads = [child for child in one.children if child != body and child.type != "comment"]
         named = map(source.text, one.children_by_field_name("declarator"))
         places = [plain.itemsize, *(begins[name] for name in named if name in begins)]
         for said in _ALIGNED.findall(" ".join(map(source.text, heads))):

@@ -41,8 +41,10 @@ def shape(
 
 def places(indices: Collection[Extent], bounds: Bounds, lengths: Iterable[Extent]) -> set[str]:
     """Names that are indices as they are, and are part of no other index, end or length."""
-    alone = {next(iter(one.names)) for one in indices if one.is_product and len(one.words) == 1}
+    alone = {
+        next(iter(index.names)) for index in indices if index.is_product and len(index.words) == 1
+    }
     alone = {name for name in alone if Extent.of(name) in indices}
     ends = {end for both in bounds.ranges.values() for end in both} | set(lengths)
     others = ends | {index for index in indices if index not in map(Extent.of, alone)}
-    return alone - {word for one in others for word in one.words}
+    return alone - {word for other in others for word in other.words}

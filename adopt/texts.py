@@ -31,7 +31,7 @@ _MARKS = ("static", "inline", "constexpr", "extern")
 
 def serial_code(draft: Draft, plain: Plain) -> str:
     """What the function needs of its file, the function, and its entry."""
-    layouts = "".join(one.layout for one in plain.records)
+    layouts = "".join(record.layout for record in plain.records)
     renamed = _as_entry(draft, plain)
     if renamed is not None:
         return renamed + layouts
@@ -51,7 +51,12 @@ def _with_views(draft: Draft, plain: Plain) -> str:
     own = choose(source, draft.read.function.shown())
     views = {n.id: g.view for n, g in zip(own.parameters, plain.given, strict=True) if g.viewed}
     kept = {node.id for node in own.parameters} - views.keys()
-    nodes = [node for one in functions(source) for node in one.parameters if node.id not in kept]
+    nodes = [
+        node
+        for function in functions(source)
+        for node in function.parameters
+        if node.id not in kept
+    ]
     for node in sorted(nodes, key=lambda one: one.start_byte, reverse=True):
         found = _VECTOR.fullmatch(parameter_type(source, node).replace(" &", "&"))
         seen = f"View<{'const ' * bool(found[1] or found[3])}{found[2]}>" if found else ""

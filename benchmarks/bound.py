@@ -55,7 +55,9 @@ def copies(originals: list[Trajectory]) -> Iterator[Trajectory]:
 def copied(step: Step, number: int, device: str, rng: random.Random) -> Step:
     words = step.reasoning.split(" ")
     del words[rng.randrange(len(words))]
-    measurements = tuple(noisy(one, device, number, rng) for one in step.measurements[-1:])
+    measurements = tuple(
+        noisy(measurement, device, number, rng) for measurement in step.measurements[-1:]
+    )
     return step.model_copy(
         update={
             "code": f"{step.code}\n// variant {number}\n",
@@ -72,9 +74,9 @@ def noisy(one: Measurement, device: str, number: int, rng: random.Random) -> Mea
 
 def plans(trajectories: Iterator[Trajectory]) -> Iterator[MergePlan]:
     known = {one.id: one for one in wiring.vocabulary(Settings(corpus=CORPUS))}
-    for one in trajectories:
-        labels = [Relabelled(step.label, str(step.technique), "given") for step in one.steps]
-        yield plan(one, labels, (), known, "2026-11-21T00:00:00+00:00")
+    for trajectory in trajectories:
+        labels = [Relabelled(step.label, str(step.technique), "given") for step in trajectory.steps]
+        yield plan(trajectory, labels, (), known, "2026-11-21T00:00:00+00:00")
 
 
 def fill(store: GraphStore, bound: int) -> int:
@@ -98,8 +100,8 @@ def best(store: GraphStore) -> Asked:
     rows = [row for row in store.transitions() if row.examples]
     return {
         (row.source, row.target, row.device): [
-            one.effect or 0.0
-            for one in store.examples(row.source, row.target, device=row.device, limit=3)
+            example.effect or 0.0
+            for example in store.examples(row.source, row.target, device=row.device, limit=3)
         ]
         for row in rows
     }

@@ -71,15 +71,15 @@ def figures(reports: list[EvalReport]) -> dict[str, object]:
     speedups = sorted(report.speedup or 0.0 for report in timed)
     middle = median(speedups)
     intervals = [report.speedup_interval for report in timed if report.speedup_interval]
-    holding = sum(one.low <= middle <= one.high for one in intervals)
+    holding = sum(interval.low <= middle <= interval.high for interval in intervals)
     return found | {
         "median": round(middle, 3),
         "range": [round(speedups[0], 3), round(speedups[-1], 3)],
         "hold_the_median": holding,
         "share": round(holding / len(timed), 3),
-        "width": round(median(one.high / one.low for one in intervals), 3),
-        "faster": sum(one.low > 1 for one in intervals),
-        "slower": sum(one.high < 1 for one in intervals),
+        "width": round(median(interval.high / interval.low for interval in intervals), 3),
+        "faster": sum(interval.low > 1 for interval in intervals),
+        "slower": sum(interval.high < 1 for interval in intervals),
         "speedups": [round(report.speedup or 0.0, 3) for report in timed],
     }
 

@@ -359,7 +359,7 @@ def section(name: str, results: list[dict[str, Any]]) -> str:
     source = (ROOT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8")
     about = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0]
     return "\n".join(
-        [f"### {TITLES[name]}\n", about, "", *(result_text(name, one) for one in results)]
+        [f"### {TITLES[name]}\n", about, "", *(result_text(name, result) for result in results)]
     )
 
 

@@ -108,7 +108,7 @@ def figures(
         took, near = timed(lambda packed=packed: store.nearest(Vector(space, packed), k=NEAREST))
         hits += len({examples[index].id for index in best} & {one.id for one in near})
         times.append(took)
-    pairs = sorted(store.transitions(), key=lambda one: -one.examples)[:1]
+    pairs = sorted(store.transitions(), key=lambda transition: -transition.examples)[:1]
     (hot,) = pairs
     on_pair = [
         timed(lambda p=p: store.examples(hot.source, hot.target, near=Vector(space, p)))[0]

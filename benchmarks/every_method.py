@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="searches at once")
     asked = parser.parse_args()
     found = [
-        one for model in asked.models.split(",") for one in rows(model, asked.target, asked.jobs)
+        row for model in asked.models.split(",") for row in rows(model, asked.target, asked.jobs)
     ]
     json.dump({"rows": found}, sys.stdout)
 

@@ -92,7 +92,7 @@ class Text:
 
     def until(self, ids: list[int], ends: tuple[str, ...]) -> tuple[str, bool]:
         said = self.answer(ids)
-        at = min((said.index(one) for one in ends if one in said), default=len(said))
+        at = min((said.index(end) for end in ends if end in said), default=len(said))
         return said[:at], at < len(said)
 
     def answer(self, ids: list[int]) -> str:

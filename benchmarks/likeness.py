@@ -117,7 +117,7 @@ def rarity(codes: set[str]) -> Callable[[str], float]:
 
 def mean(step: MeasuredStep, others: Sequence[MeasuredStep]) -> float:
     """Of the technique's effects, and one unknown one."""
-    known = [one.effect for one in others if one.technique == step.technique]
+    known = [other.effect for other in others if other.technique == step.technique]
     return (sum(known) + UNKNOWN) / (len(known) + 1)
 
 
@@ -126,9 +126,9 @@ def weighted(
 ) -> float:
     """The technique's effects, on like codes above all; `edge`: after its source alone."""
     alike = [
-        (kernel(step.before, one.before) ** power, one.effect)
-        for one in others
-        if one.technique == step.technique and (one.source == step.source or not edge)
+        (kernel(step.before, other.before) ** power, other.effect)
+        for other in others
+        if other.technique == step.technique and (other.source == step.source or not edge)
     ]
     total = sum(weight * effect for weight, effect in alike) + DRAWN * mean(step, others)
     return total / (sum(weight for weight, _ in alike) + DRAWN)
@@ -138,7 +138,7 @@ def ways(steps: Sequence[MeasuredStep]) -> Iterator[tuple[str, Predict]]:
     """All that is compared, the edges' means first."""
     yield "edge: mean", partial(weighted, kernel=lambda one, other: 1.0, power=1, edge=True)
     yield "technique: mean", mean
-    weights = rarity({one.before for one in steps})
+    weights = rarity({step.before for step in steps})
     kernels: dict[str, Kernel] = {
         "facts": partial(by_facts, lambda name: 1.0),
         "rare facts": partial(by_facts, weights),
@@ -162,8 +162,8 @@ def ranks(
 ) -> list[tuple[float, int]]:
     """At each code: the best technique's place, and among how many."""
     tried = defaultdict[tuple[str, Target, str], list[MeasuredStep]](list)
-    for one in steps:
-        tried[one.problem, one.target, one.before].append(one)
+    for step in steps:
+        tried[step.problem, step.target, step.before].append(step)
     found = []
     for (problem, target, before), several in tried.items():
         best = max(several, key=lambda one: one.effect)
@@ -211,7 +211,7 @@ def predictions(steps: Sequence[MeasuredStep], predict: Predict) -> Pairs:
     found: Pairs = defaultdict(list)
     for step in steps:
         others = others_of(step, steps)
-        if any(one.technique == step.technique for one in others):
+        if any(other.technique == step.technique for other in others):
             found[step.problem, step.target].append((predict(step, others), step.effect))
     return found
 

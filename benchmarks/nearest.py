@@ -172,9 +172,9 @@ def codes(store: GraphStore, embedder: Embedder, examples: Sequence[Example]) ->
         found = []
         for step in examples:
             relevant = frozenset(
-                one.id
-                for one in examples
-                if one.target == step.target and one.problem != step.problem
+                example.id
+                for example in examples
+                if example.target == step.target and example.problem != step.problem
             )
             if relevant:
                 near = store.nearest(
@@ -203,24 +203,24 @@ def every_example(store: GraphStore, embedder: Embedder) -> list[Example]:
 
 def texts_of(store: GraphStore, examples: Sequence[Example]) -> list[str]:
     """What is embedded of examples as their texts."""
-    known = {one.id: one for one in store.techniques()}
+    known = {technique.id: technique for technique in store.techniques()}
     return [
         text_of(
             {
-                "name": known[one.target].name,
-                "definition": known[one.target].definition,
-                "label": one.original_label,
-                "reasoning": one.reasoning,
-                "detail": one.detail,
+                "name": known[example.target].name,
+                "definition": known[example.target].definition,
+                "label": example.original_label,
+                "reasoning": example.reasoning,
+                "detail": example.detail,
             }
         )
-        for one in examples
+        for example in examples
     ]
 
 
 def baselines(store: GraphStore, examples: Sequence[Example]) -> list[dict[str, object]]:
     refs = names(store)
-    keys = [f"{refs[one.trajectory]}/{one.step}" for one in examples]
+    keys = [f"{refs[example.trajectory]}/{example.step}" for example in examples]
     texts = dict(zip(keys, texts_of(store, examples), strict=True))
     reasonings = {key: one.reasoning for key, one in zip(keys, examples, strict=True)}
     targets = {key: target_of(one) for key, one in zip(keys, examples, strict=True)}

@@ -57,9 +57,9 @@ def problem(name: str) -> Problem:
 def graph(*without: str, measured: bool) -> Graph:
     """The corpus' graph without some problems; `measured`: with what the corpus measured."""
     given = [
-        one if measured else unmeasured(one)
-        for one in trajectories()
-        if one.target == "openmp" and one.problem not in without
+        trajectory if measured else unmeasured(trajectory)
+        for trajectory in trajectories()
+        if trajectory.target == "openmp" and trajectory.problem not in without
     ]
     techniques = {one.id: one for one in vocabulary().known.values()}
     return Graph(techniques).told(given)

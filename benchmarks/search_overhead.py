@@ -141,7 +141,7 @@ def rollouts(seed: int, folder: Path) -> list[float]:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        own = [one for seed in range(SEEDS) for one in rollouts(seed, Path(folder))]
+        own = [rollout for seed in range(SEEDS) for rollout in rollouts(seed, Path(folder))]
     cuts = statistics.quantiles(own, n=100)
     figures = {
         "benchmark": "search_overhead",

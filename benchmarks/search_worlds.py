@@ -110,12 +110,12 @@ class Bench:
 
     def levels(self, **job: Any) -> list[float]:
         """What was reached on each problem."""
-        jobs = [Job(problem=one, **job) for one in self._problems]
+        jobs = [Job(problem=problem, **job) for problem in self._problems]
         return self._pool.map(level, jobs, chunksize=DOMAIN)
 
     def asked(self, **job: Any) -> list[Played]:
         """The whole of each search."""
-        jobs = [Job(problem=one, **job) for one in self._problems]
+        jobs = [Job(problem=problem, **job) for problem in self._problems]
         return self._pool.map(played, jobs, chunksize=DOMAIN)
 
 
@@ -125,7 +125,7 @@ def rows(bench: Bench, methods: Sequence[str], worlds: Sequence[str]) -> Iterato
         for measured in (True, False):
             for calls in BUDGETS:
                 told = {"world": world, "measured": measured, "calls": calls}
-                found = {one: bench.levels(method=one, **told) for one in methods}
+                found = {method: bench.levels(method=method, **told) for method in methods}
                 own = found.pop(OWN)
                 row: dict[str, Any] = {
                     "world": world,
@@ -218,7 +218,7 @@ def main() -> None:
     methods = [one for one in told.methods.split(",") if one]
     bench = Bench(told.problems, told.jobs)
     found = list(rows(bench, methods, worlds))
-    rivals = [one for one in methods if one != OWN]
+    rivals = [method for method in methods if method != OWN]
     figures = {
         "rows": found,
         "overall": list(overall(found, rivals)),

@@ -58,12 +58,17 @@ class Graph:
 
     def told(self, trajectories: Iterable[Trajectory]) -> "Graph":
         """The same graph with these, too."""
-        new = tuple((one.problem, share(Evidence.of(plan(one)))) for one in trajectories)
+        new = tuple(
+            (trajectory.problem, share(Evidence.of(plan(trajectory))))
+            for trajectory in trajectories
+        )
         return replace(self, shares=self.shares + new)
 
     def without(self, *problems: str) -> "Graph":
         """The same graph as if nobody had tried these."""
-        return replace(self, shares=tuple(one for one in self.shares if one[0] not in problems))
+        return replace(
+            self, shares=tuple(share for share in self.shares if share[0] not in problems)
+        )
 
     @cached_property
     def rows(self) -> Mapping[Pair, Mapping[RowKey, RowCounts]]:
@@ -92,8 +97,8 @@ class Graph:
             return Neighbourhood(
                 source,
                 tuple(
-                    successor(self.techniques[one], self.rows[Pair(source, one)], device)
-                    for one in targets
+                    successor(self.techniques[target], self.rows[Pair(source, target)], device)
+                    for target in targets
                 ),
             )
 

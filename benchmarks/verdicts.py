@@ -31,9 +31,9 @@ def codes(name: str) -> dict[str, str]:
     """The codes of a problem's recorded answers to walks, by hash."""
     entry = load_problem(CORPUS / "problems" / name).entry
     replies = (
-        Reply(text=one.text, finish="stop", model="recorded")
-        for one in answers(f"{name}.openmp")
-        if one.path
+        Reply(text=answer.text, finish="stop", model="recorded")
+        for answer in answers(f"{name}.openmp")
+        if answer.path
     )
     found = (code for reply in replies if isinstance(code := parse(reply, entry), str))
     return {code_hash(code): code for code in found}

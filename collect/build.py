@@ -120,7 +120,7 @@ def settled(trajectory: Trajectory, repairs: Sequence[int]) -> Trajectory | None
     for step, tries in zip(trajectory.steps, repairs, strict=True):
         newest = step.measurements[-1]
         if newest.outcome not in RIGHT:
-            failures = [one for one in failures if one.after_step <= len(steps)]
+            failures = [failure for failure in failures if failure.after_step <= len(steps)]
             failures.append(_found_wrong(len(steps), step))
             break
         told = newest.model_copy(update={"repairs": tries})

@@ -60,7 +60,9 @@ def curate(trajectories: Sequence[Trajectory], rules: CurationRules) -> Curation
                 kept.add(one.ref)
             else:
                 left_out[str(one.ref)] = f"{rules.keep} others are faster or briefer (--keep)"
-    return CurationResult(tuple(one for one in trajectories if one.ref in kept), left_out)
+    return CurationResult(
+        tuple(trajectory for trajectory in trajectories if trajectory.ref in kept), left_out
+    )
 
 
 def told_once(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
@@ -70,21 +72,23 @@ def told_once(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     """
     told: set[tuple[str, ...]] = set()
     once = []
-    for one in trajectories:
-        way: tuple[str, ...] = (one.problem, one.target, one.serial)
+    for trajectory in trajectories:
+        way: tuple[str, ...] = (trajectory.problem, trajectory.target, trajectory.serial)
         ways, steps = [way], []
-        for step in one.steps:
+        for step in trajectory.steps:
             way = (*way, step.label, step.code)
             ways.append(way)
             steps.append(step.model_copy(update={"measurements": ()}) if way in told else step)
         failures = [
             failure
-            for failure in one.failures
+            for failure in trajectory.failures
             if (*ways[failure.after_step], failure.label, failure.code) not in told
         ]
         told |= {(*ways[two.after_step], two.label, two.code) for two in failures}
         told |= set(ways[1:])
-        once.append(one.model_copy(update={"steps": tuple(steps), "failures": tuple(failures)}))
+        once.append(
+            trajectory.model_copy(update={"steps": tuple(steps), "failures": tuple(failures)})
+        )
     return once
 
 

@@ -73,8 +73,10 @@ class GitHistory:
 
     def proposals(self) -> Proposals:
         """The commits, oldest first."""
-        for one in self.commits:
-            yield ProposedStep(one.subject or one.commit[:10], one.code, one.body or one.subject)
+        for commit in self.commits:
+            yield ProposedStep(
+                commit.subject or commit.commit[:10], commit.code, commit.body or commit.subject
+            )
         return "the history's end"
 
 
@@ -123,7 +125,7 @@ def _steps(
     git: GitRepository, changes: list[FileChange], entry: str
 ) -> Iterator[tuple[FileChange, HistoryStep | str]]:
     """Of each change the step that it is, or why it is none."""
-    names = [name for one in changes if one.regular for name in (one.commit, one.blob)]
+    names = [name for change in changes if change.regular for name in (change.commit, change.blob)]
     sizes = git.sizes(names)
     held = git.objects([name for name, size in sizes.items() if size <= LARGEST])
     for one in changes:

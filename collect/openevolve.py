@@ -67,8 +67,8 @@ class EvolvedProgram(BaseModel):
     @property
     def reasoning(self) -> str:
         """What the model said beside its code, where prompts were logged."""
-        for one in (self.prompts or {}).values():
-            responses = one.get("responses") if isinstance(one, Mapping) else None
+        for prompt in (self.prompts or {}).values():
+            responses = prompt.get("responses") if isinstance(prompt, Mapping) else None
             if isinstance(responses, Sequence) and responses and isinstance(responses[0], str):
                 return plain(beside(responses[0])).strip()
         return ""
@@ -90,12 +90,12 @@ class EvolvedLineage:
 
     def proposals(self) -> Proposals:
         """The programs, oldest first."""
-        for one in self.programs:
-            said = one.reasoning or one.changes
-            label = label_of(one.changes.partition("\n")[0])[:LABEL].strip()
-            label = label or ("initial program" if one.parent_id is None else "evolved change")
-            detail = one.changes if said != one.changes else ""
-            yield ProposedStep(label, one.code, said, detail)
+        for program in self.programs:
+            said = program.reasoning or program.changes
+            label = label_of(program.changes.partition("\n")[0])[:LABEL].strip()
+            label = label or ("initial program" if program.parent_id is None else "evolved change")
+            detail = program.changes if said != program.changes else ""
+            yield ProposedStep(label, program.code, said, detail)
         return "the program itself"
 
 
@@ -106,7 +106,8 @@ def read_lineages(folder: Path, best: int, task: Task, origin: Source) -> list[E
     """
     programs, notes = _programs(folder)
     ranked = sorted(
-        programs.values(), key=lambda one: (-one.score, -(one.iteration_found or 0), one.id)
+        programs.values(),
+        key=lambda program: (-program.score, -(program.iteration_found or 0), program.id),
     )
     lineages: list[EvolvedLineage] = []
     lost: dict[str, str] = {}

@@ -81,23 +81,25 @@ class LikePair:
 def seen_steps(trajectories: Iterable[Trajectory]) -> list[SeenStep]:
     """Every step, in order."""
     found = []
-    for one in trajectories:
-        before = start_id(one.target)
-        for number, step in enumerate(one.steps, start=1):
+    for trajectory in trajectories:
+        before = start_id(trajectory.target)
+        for number, step in enumerate(trajectory.steps, start=1):
             name = step.technique or step.label
-            found.append(SeenStep(one, number, (before, name), step, _counted(one, step)))
+            found.append(
+                SeenStep(trajectory, number, (before, name), step, _counted(trajectory, step))
+            )
             before = name
     return found
 
 
 def _counted(trajectory: Trajectory, step: Step) -> dict[TimingKey, Measurement]:
     newest: dict[TimingKey, Measurement] = {}
-    for one in step.measurements:
-        clock = TimingKey(trajectory.target, one.device, one.metric)
-        sound = one.outcome is not Outcome.UNSTABLE_TIMING
+    for measurement in step.measurements:
+        clock = TimingKey(trajectory.target, measurement.device, measurement.metric)
+        sound = measurement.outcome is not Outcome.UNSTABLE_TIMING
         known = newest.get(clock)
-        if sound and (known is None or _age(one) >= _age(known)):
-            newest[clock] = one
+        if sound and (known is None or _age(measurement) >= _age(known)):
+            newest[clock] = measurement
     return newest
 
 
@@ -188,9 +190,9 @@ def _correlated(
 def nearly_equal(trajectories: Sequence[Trajectory]) -> Iterator[LikePair]:
     """Trajectories of one problem and target that have steps in common, most of them first."""
     groups: dict[tuple[str, str], list[Trajectory]] = defaultdict(list)
-    for one in trajectories:
-        if one.disclosed == "code":
-            groups[one.problem, one.target].append(one)
+    for trajectory in trajectories:
+        if trajectory.disclosed == "code":
+            groups[trajectory.problem, trajectory.target].append(trajectory)
     found = []
     for _, group in sorted(groups.items()):
         runs = {one.id: [token_runs(step.code) for step in one.steps] for one in group}

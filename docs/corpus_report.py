@@ -84,9 +84,9 @@ def corpus_report(trajectories: Sequence[Trajectory], techniques: Sequence[Techn
 
 
 def _counts(trajectories: Sequence[Trajectory], steps: Sequence[SeenStep]) -> str:
-    problems = {one.problem for one in trajectories}
-    pairs = {(one.trajectory.target, one.pair) for one in steps}
-    failures = sum(len(one.failures) for one in trajectories)
+    problems = {trajectory.problem for trajectory in trajectories}
+    pairs = {(step.trajectory.target, step.pair) for step in steps}
+    failures = sum(len(trajectory.failures) for trajectory in trajectories)
     return (
         f"{len(trajectories)} trajectories of {len(problems)} problems: {len(steps)} steps of"
         f" {len(pairs)} transitions, {failures} attempts that failed.\n"
@@ -226,9 +226,11 @@ def _unseen(steps: Sequence[SeenStep], techniques: Sequence[Technique]) -> Itera
     seen = {name for step in steps for name in step.pair}
     for target in TARGETS:
         names = sorted(
-            _cell(one.name)
-            for one in techniques
-            if one.target == target and one.id not in seen and one.id != start_id(target)
+            _cell(technique.name)
+            for technique in techniques
+            if technique.target == target
+            and technique.id not in seen
+            and technique.id != start_id(target)
         )
         yield f"{target}: {', '.join(names) or 'none'}.\n"
 

@@ -117,7 +117,7 @@ def audit(
 
     scene = Scene(by_id, Confirmed.read(log, current), near, _scores(by_id, near))
     suspects = list(_suspects(scene))
-    shown = {key for one in suspects for key in one.techniques}
+    shown = {key for suspect in suspects for key in suspect.techniques}
     return (
         *_shared_names(scene),
         *_low_margins(scene, verdicts, current),
@@ -168,17 +168,17 @@ def _low_margins(
     scene: Scene, verdicts: Iterable[LabelDecision], current: Callable[[str], str]
 ) -> Iterator[Concern]:
     found = []
-    for one in verdicts:
-        key, rival = current(one.technique), one.runner_up and current(one.runner_up)
+    for verdict in verdicts:
+        key, rival = current(verdict.technique), verdict.runner_up and current(verdict.runner_up)
         # A model's scores say nothing: of 186 of its verdicts that were this near, 186 were right.
         if (
-            one.stage in ("new", "model")
+            verdict.stage in ("new", "model")
             or key not in scene.usage
             or rival not in {*scene.usage} - {key}
         ):
             continue
-        margin = round(one.score - (one.runner_up_score or 0.0), 3)
-        words = spelling(one.label)
+        margin = round(verdict.score - (verdict.runner_up_score or 0.0), 3)
+        words = spelling(verdict.label)
         aliases = {spelling(alias): alias for alias in scene.usage[key].technique.aliases}
         if margin < LOW_MARGIN and words in aliases and (key, words) not in scene.kept.labels:
             found.append((margin, key, rival, aliases[words]))
@@ -196,7 +196,7 @@ def _low_margins(
 
 
 def _suspects(scene: Scene) -> Iterator[Concern]:
-    for pair, score in sorted(scene.scores.items(), key=lambda one: (-one[1], sorted(one[0]))):
+    for pair, score in sorted(scene.scores.items(), key=lambda item: (-item[1], sorted(item[0]))):
         made = any(scene.usage[key].technique.created for key in pair)
         if score >= ALIKE and made and pair not in scene.kept.pairs:
             first, second = scene.better(pair)

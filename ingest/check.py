@@ -104,11 +104,17 @@ def aliases_of(
 
     What is then taken for another technique ("wrong") may be an alias too wide for its own.
     """
-    bare = tuple(one.model_copy(update={"aliases": ()}) for one in techniques)
+    bare = tuple(technique.model_copy(update={"aliases": ()}) for technique in techniques)
     lines = [
-        Labelled(label=alias, target=one.target, technique=one.id, kind="synonym", split="dev")
-        for one in techniques
-        for alias in one.aliases
+        Labelled(
+            label=alias,
+            target=technique.target,
+            technique=technique.id,
+            kind="synonym",
+            split="dev",
+        )
+        for technique in techniques
+        for alias in technique.aliases
     ]
     return bare, tuple(lines)
 
@@ -121,7 +127,7 @@ class RecordedVerdicts:
     def __init__(self, path: Path) -> None:
         """`BadInput` as `read_labelled`."""
         self._said: dict[tuple[str, str], str] = {
-            (one.target, one.label): one.text for one in lines_of(path, RecordedVerdict)
+            (line.target, line.label): line.text for line in lines_of(path, RecordedVerdict)
         }
 
     def complete(self, prompt: Prompt) -> Reply:

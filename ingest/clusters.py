@@ -64,13 +64,15 @@ def _of_a_kind(alone: Sequence[Concern]) -> Iterator[list[Concern]]:
 
 def _cluster(findings: Sequence[Concern], place: Mapping[str, str]) -> Cluster:
     used: dict[str, tuple[int, tuple[str, ...]]] = {}
-    for one in findings:
-        for key, examples, labels in zip(one.techniques, one.examples, one.labels, strict=True):
+    for finding in findings:
+        for key, examples, labels in zip(
+            finding.techniques, finding.examples, finding.labels, strict=True
+        ):
             used.setdefault(key, (examples, labels))
     ids = sorted(used, key=lambda key: (-used[key][0], key))
     within = [one for one in findings if len({place[key] for key in one.techniques}) == 1]
     merges = _merges(within)
-    merged = {key for one in merges for key in one.techniques[1:]}
+    merged = {key for merge in merges for key in merge.techniques[1:]}
     return Cluster(
         techniques=tuple(ids),
         examples=tuple(used[key][0] for key in ids),
@@ -87,9 +89,9 @@ def _merges(findings: Sequence[Concern]) -> list[Proposal]:
     Of pairs that stand within one cluster: no technique is merged by two.
     """
     heirs: dict[str, str] = {}
-    for one in sorted(findings, key=lambda one: (-(one.score or 0.0), one.techniques)):
-        if one.kind == "suspect":
-            first, second = one.techniques
+    for finding in sorted(findings, key=lambda one: (-(one.score or 0.0), one.techniques)):
+        if finding.kind == "suspect":
+            first, second = finding.techniques
             if not {first, second} & heirs.keys() and second not in heirs.values():
                 heirs[second] = first
     return [
@@ -101,7 +103,7 @@ def _merges(findings: Sequence[Concern]) -> list[Proposal]:
 
 
 def _others(findings: Sequence[Concern], merged: set[str]) -> Iterator[Proposal]:
-    new = [one.techniques[0] for one in findings if one.kind == "review"]
+    new = [finding.techniques[0] for finding in findings if finding.kind == "review"]
     if kept := tuple(key for key in new if key not in merged):
         yield Proposal(kind="keep", techniques=kept)
     for one in findings:

@@ -70,7 +70,7 @@ class PairSet:
         """All names, as an ingest of them would find them."""
         found: dict[Label, NameUse] = {}
         shown: list[tuple[Target, NameShown]] = [(one.target, one) for one in self.names]
-        shown += [(one.target, name) for one in self.pairs for name in (one.a, one.b)]
+        shown += [(pair.target, name) for pair in self.pairs for name in (pair.a, pair.b)]
         for target, name in shown:
             label = (target, name.name)
             found[label] = found[label] + name.use if label in found else name.use
@@ -84,7 +84,8 @@ class PairSet:
             if one.target == other.target and one.name != other.name
         ]
         return by_target + [
-            ((one.target, one.a.name), (one.target, one.b.name), one.same) for one in self.pairs
+            ((pair.target, pair.a.name), (pair.target, pair.b.name), pair.same)
+            for pair in self.pairs
         ]
 
 
@@ -118,8 +119,8 @@ def read_pairs(folder: Path, split: Split | None) -> PairSet:
         line for path in sorted(folder.glob("pairs.jsonl")) for line in lines_of(path, LookAlike)
     ]
     return PairSet(
-        tuple(one for one in names if split in (None, one.split)),
-        tuple(one for one in pairs if split in (None, one.split)),
+        tuple(name for name in names if split in (None, name.split)),
+        tuple(pair for pair in pairs if split in (None, pair.split)),
     )
 
 

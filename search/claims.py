@@ -23,7 +23,9 @@ def claimed(run: RunRecord) -> tuple[str, ...]:
 
 def stale(run: RunRecord, evaluator: str) -> str | None:
     """The version of a judge other than `evaluator` that the run's figures are of, if any is."""
-    return next((one.evaluator for one in run.reports.values() if one.evaluator != evaluator), None)
+    return next(
+        (report.evaluator for report in run.reports.values() if report.evaluator != evaluator), None
+    )
 
 
 def measured_again(

@@ -77,7 +77,10 @@ class Context:
         """
         offered = self.successors(source, code)
         others = tuple(one.technique for one in offered if one.technique.id != technique.id)
-        seen = any(one.technique.id == technique.id for one in self.neighbours(source).successors)
+        seen = any(
+            successor.technique.id == technique.id
+            for successor in self.neighbours(source).successors
+        )
         after = source if seen else self.graph.seen_after(technique.id) or source
         if part:
             technique = technique.model_copy(update={"recipe": technique.steps[0]})

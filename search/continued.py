@@ -60,7 +60,7 @@ def _written(begun: str, answer: str) -> str | None:
         end = _FENCE.search(rest)
         return rest[: end.start()] if end else rest
     before = begun.removeprefix(FENCE)
-    repeating = [one for one in blocks(answer) if one.startswith(before)]
+    repeating = [block for block in blocks(answer) if block.startswith(before)]
     return repeating[-1][len(before) :] if repeating else None
 
 
@@ -69,16 +69,18 @@ def _anew(before: str, written: str) -> MendedCode | None:
     depth = before.count("{") - before.count("}")
     size = len(before.encode("utf-8", errors="replace"))
     heads, again = ParsedCode(before + "\n" + "}" * depth), ParsedCode(written)
-    opened = next((one for one in heads.functions if one.node.end_byte > size), None)
+    opened = next((function for function in heads.functions if function.node.end_byte > size), None)
     if opened is None:
         return None
     same = [one for one in again.defining(opened.name) if one.signature == opened.signature]
     if not same:
         return None
-    first = [one for one in again.root.named_children if one.end_byte <= same[0].node.end_byte]
+    first = [
+        child for child in again.root.named_children if child.end_byte <= same[0].node.end_byte
+    ]
     if any(one.has_error or one.type.endswith("statement") for one in first):
         return None  # it went on, and says it all once more behind that
-    theirs = {normalized(again.said(one)) for one in again.root.children}
+    theirs = {normalized(again.said(child)) for child in again.root.children}
     front, at = "", 0
     for one in heads.root.children:
         if one.end_byte <= opened.outer.start_byte:
@@ -106,7 +108,7 @@ def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> MendedCod
     answer = ParsedCode(before + written)
     statements = _following(answer.root, begin)
     at = next((n for n, one in enumerate(statements) if any(_loops(one))), None)
-    if at is None or any(one.has_error for one in statements[: at + 1]):
+    if at is None or any(statement.has_error for statement in statements[: at + 1]):
         return None  # what was cut has no end to go on from
     kept, behind = statements[: at + 1], statements[at + 1 :]
     end = kept[-1].end_byte
@@ -133,13 +135,15 @@ def _following(root: Node, begin: int) -> list[Node]:
     block = root
     while node is not None:
         block = node if node.type in _BLOCKS else block
-        node = next((one for one in node.children if one.start_byte < begin < one.end_byte), None)
-    return [one for one in block.named_children if one.end_byte > begin]
+        node = next(
+            (child for child in node.children if child.start_byte < begin < child.end_byte), None
+        )
+    return [child for child in block.named_children if child.end_byte > begin]
 
 
 def _around(code: ParsedCode, begin: int) -> Node:
     """What of the file a byte is in."""
-    tops = (one for one in code.root.children if one.start_byte < begin < one.end_byte)
+    tops = (child for child in code.root.children if child.start_byte < begin < child.end_byte)
     return next(tops, code.root)
 
 
@@ -156,7 +160,7 @@ def _words(code: str) -> list[str]:
 def _defined_behind(answer: ParsedCode, begin: int, kept: Sequence[Node]) -> bool:
     """Whether kept statements name a function that is defined behind their own."""
     end = _around(answer, begin).end_byte
-    defined = {one.name for one in answer.functions if one.node.start_byte >= end}
+    defined = {function.name for function in answer.functions if function.node.start_byte >= end}
     return any(text(one) in defined for node in kept for one in walk(node))
 
 

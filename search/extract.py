@@ -162,9 +162,9 @@ def _bare(text: str, wanted: RequestedEntry) -> str:
     """
     ends, looks = list(_ENDS.finditer(text)), _BEGINS.search(text)
     text = text[: ends[-1].end()] + "\n" if ends else ""
-    last = next((one.start() for one in ends if looks and one.start() > looks.start()), len(text))
+    last = next((end.start() for end in ends if looks and end.start() > looks.start()), len(text))
     begins = [one.start() for one in islice(_MAY_BEGIN.finditer(text, 0, last), MOST_BEGINS)]
-    tried = (ParsedCode(text[one:]) for one in begins if len(text) - one <= LONGEST_CODE)
+    tried = (ParsedCode(text[begin:]) for begin in begins if len(text) - begin <= LONGEST_CODE)
     sound = (one.code for one in tried if not one.root.has_error and defines(one, wanted))
     like_code = text[looks.start() :] if looks else ""
     usable = len(like_code) <= LONGEST_CODE and defines(ParsedCode(like_code), wanted)
@@ -176,10 +176,10 @@ def _chosen(
 ) -> tuple[str, list[str]] | None:
     """The one block that can be meant, and why not another; None where none or several can."""
     ours = [one for one in found if len(one) <= LONGEST_CODE]
-    defining = [one for one in ours if defines(ParsedCode(one), wanted)]
+    defining = [our for our in ours if defines(ParsedCode(our), wanted)]
     why = f"the one of {len(found)} blocks that defines {wanted.entries[0]}"
     if not defining:
-        defining = [one for one in ours if entry_renamed(ParsedCode(one), wanted)]
+        defining = [our for our in ours if entry_renamed(ParsedCode(our), wanted)]
     if len(defining) > 1:
         whole = [one for one in defining if not _has_dots(one, current)]
         distinct = {normalized(one): one for one in whole or defining}

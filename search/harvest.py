@@ -58,17 +58,19 @@ class Harvest:
     @property
     def steps(self) -> int:
         """Verified steps, each once."""
-        return sum(len(step.measurements) for one in self.trajectories for step in one.steps)
+        return sum(
+            len(step.measurements) for trajectory in self.trajectories for step in trajectory.steps
+        )
 
     @property
     def failures(self) -> int:
         """Failed steps."""
-        return sum(len(one.failures) for one in self.trajectories) - self.declined
+        return sum(len(trajectory.failures) for trajectory in self.trajectories) - self.declined
 
     @property
     def declined(self) -> int:
         """Steps of which the model said that they do not apply."""
-        failed = (failure for one in self.trajectories for failure in one.failures)
+        failed = (failure for trajectory in self.trajectories for failure in trajectory.failures)
         return sum(failure.outcome is Outcome.DECLINED for failure in failed)
 
 

@@ -23,7 +23,7 @@ from regraph_kg.search.world import World
 SWAPS = 100
 """Attempts to swap the ends of two edges, for each edge."""
 
-_KNOWN = tuple(one.name for one in fields(Successor) if one.name != "technique")
+_KNOWN = tuple(field.name for field in fields(Successor) if field.name != "technique")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,9 @@ def _read(edges: Callable[[], Iterable[_Edge]]) -> Callable[[str], Neighbourhood
 
 
 def _ordered(successors: Iterable[Successor]) -> tuple[Successor, ...]:
-    return tuple(sorted(successors, key=lambda one: (-one.examples, one.technique.id)))
+    return tuple(
+        sorted(successors, key=lambda successor: (-successor.examples, successor.technique.id))
+    )
 
 
 def _unknown(edge: _Edge) -> _Edge:

@@ -175,10 +175,10 @@ class GraphReader:
 def _distinct(examples: tuple[Example, ...]) -> tuple[Example, ...]:
     """The first of those that lead from the same code to the same code; none that hides it."""
     told: dict[tuple[str, str], Example] = {}
-    for one in examples:
-        if one.disclosed != "code":
+    for example in examples:
+        if example.disclosed != "code":
             continue
-        told.setdefault((one.before, one.after), one)
+        told.setdefault((example.before, example.after), example)
     return tuple(told.values())
 
 

@@ -138,10 +138,10 @@ class RunRecord:
     def bests(self) -> tuple[TracedStep, ...]:
         """Those that were faster than the serial code and all before them."""
         best, found = 1.0, list[TracedStep]()
-        for one in self.steps:
-            if (one.step.speedup or 0) > best:
-                best = one.step.speedup or 0
-                found.append(one)
+        for step in self.steps:
+            if (step.step.speedup or 0) > best:
+                best = step.step.speedup or 0
+                found.append(step)
         return tuple(found)
 
     @property
@@ -164,9 +164,9 @@ class RunRecord:
     @property
     def finished(self) -> bool:
         """Whether it has ended, and the best were measured again."""
-        return self.ended and {code_hash(one.code or "") for one in self.finalists} <= set(
-            self.finals
-        )
+        return self.ended and {
+            code_hash(finalist.code or "") for finalist in self.finalists
+        } <= set(self.finals)
 
     def state(self) -> RunState:
         """Where it stands: a search may be writing its trace."""
@@ -179,7 +179,7 @@ class RunRecord:
     @property
     def answered(self) -> list[tuple[PromptKey, Reply]]:
         """The answers that were paid for."""
-        return [one for one in self.replies if one[1].finish in ("stop", "length")]
+        return [reply for reply in self.replies if reply[1].finish in ("stop", "length")]
 
     @cached_property
     def cost(self) -> Cost:
@@ -193,8 +193,8 @@ class RunRecord:
                 output_tokens=reply.output_tokens,
                 model_seconds=reply.seconds,
             )
-        for one in self.steps:
-            cost = one.step.cost
+        for step in self.steps:
+            cost = step.step.cost
             spent += Cost(
                 evaluations=cost.evaluations, judge_seconds=cost.judge_seconds, joules=cost.joules
             )

@@ -49,7 +49,7 @@ class StepCheck:
         self, request: Request, technique: Technique, code: str, repair: int
     ) -> Effects[Deed | None]:
         """What the model says that the step to `code` did; None where that cannot be read."""
-        ids = {one.name: one.id for one in request.others}
+        ids = {other.name: other.id for other in request.others}
         key = self._asker.key("verdict", path=request.way, attempt=request.attempt, repair=repair)
         prompt = render_verdict(
             self._task,

@@ -55,8 +55,8 @@ class Successors:
         """What may follow `technique` at `code`, of which what `entry` reaches counts."""
         facts = facts_of(code, entry)
         known = [
-            Offer(one, applicable(one.technique, facts))
-            for one in self.neighbours(technique).successors
+            Offer(successor, applicable(successor.technique, facts))
+            for successor in self.neighbours(technique).successors
         ]
         fitting = [one for one in known if one.fit.fits is not False]
         if technique == self.start and known and len(fitting) < self.enough:
@@ -72,9 +72,9 @@ class Successors:
         """What fits plainly, and was not seen to follow; the most gained first."""
         listed = {one.successor.technique.id for one in known}
         others = [one for one in self.pooled() if one.technique.id not in listed]
-        tried = [one for one in others if one.examples or one.technique.needs]
+        tried = [other for other in others if other.examples or other.technique.needs]
         offers = [Offer(one, applicable(one.technique, facts), follows=False) for one in tried]
-        return sorted((one for one in offers if one.fit.fits), key=_order)
+        return sorted((offer for offer in offers if offer.fit.fits), key=_order)
 
 
 def _order(offer: Offer) -> tuple[float, int, str]:

@@ -179,4 +179,4 @@ def _joules(reports: list[EvalReport]) -> float | None:
 def _but_headers(code: str) -> str:
     """Normalized code without the headers that it includes: one more changes nothing."""
     lines = normalized(code).splitlines()
-    return "\n".join(one for one in lines if not one.startswith("#include"))
+    return "\n".join(line for line in lines if not line.startswith("#include"))

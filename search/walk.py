@@ -25,9 +25,9 @@ class Walks:
     def successors(self, path: tuple[str, ...], technique: str, code: str) -> list[Technique]:
         """Successors of `technique` that may apply to `code` and are not closed on `path`."""
         return [
-            one.technique
-            for one in self._context.successors(technique, code)
-            if (path, one.technique.id) not in self._closed
+            successor.technique
+            for successor in self._context.successors(technique, code)
+            if (path, successor.technique.id) not in self._closed
         ]
 
     def sample(

@@ -66,7 +66,7 @@ class _State:
 
     def open_choices(self, samples: int) -> list[_Choice]:
         """Those with fewer than `samples` tries, none of them unanswered."""
-        return [one for one in self.choices if one.answered and one.tries < samples]
+        return [choice for choice in self.choices if choice.answered and choice.tries < samples]
 
 
 class Greedy:
@@ -107,7 +107,7 @@ class Greedy:
         if len(path) >= self._settings.depth:
             return
         successors = self._context.successors(technique, code)
-        ordered = sorted(successors, key=lambda one: -prior(one, self._settings))
+        ordered = sorted(successors, key=lambda successor: -prior(successor, self._settings))
         choices = [_Choice(one.technique) for one in ordered]
         self._states.append(_State(technique, path, code, level, choices))
 

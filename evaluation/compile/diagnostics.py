@@ -61,7 +61,7 @@ def trimmed(errors: str, code: str = "", limit: int = 1200) -> str:
     """
     lines = [line.rstrip() for line in plain(errors).split("\n") if line.strip()]
     source = [_blanked(line) for line in code.split("\n")]
-    told = list(dict.fromkeys(each.told(source) for each in _complaints(lines, source)))
+    told = list(dict.fromkeys(complaint.told(source) for complaint in _complaints(lines, source)))
     if not told:
         told = [f"error in {m[1]}: {m[2][:_TEXT]}" for m in map(_HEADER.match, lines) if m][:1]
     if not told:

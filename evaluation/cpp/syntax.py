@@ -78,9 +78,9 @@ class Function:
 
     def default(self, name: str) -> str:
         """A parameter's default argument, as it is written; "" where it has none."""
-        for one in self.parameters:
-            value = one.child_by_field_name("default_value")
-            if value is not None and declared_name(self.source, one) == name:
+        for parameter in self.parameters:
+            value = parameter.child_by_field_name("default_value")
+            if value is not None and declared_name(self.source, parameter) == name:
                 return self.source.text(value)
         return ""
 
@@ -104,7 +104,7 @@ class Function:
 
     def shown(self) -> str:
         """As it is chosen among others: `blur(const float*, int)`."""
-        types = ", ".join(parameter_type(self.source, one) for one in self.parameters)
+        types = ", ".join(parameter_type(self.source, parameter) for parameter in self.parameters)
         return f"{self.qualified}({types})"
 
 
@@ -214,8 +214,8 @@ def choose(source: CodeFile, text: str) -> Function:
         fits = [f for f in fits if f.templates] or fits
     if len(fits) == 1:
         return fits[0]
-    if len({one.shown() for one in fits}) == 1:
-        lines = " and ".join(str(one.line) for one in fits)
+    if len({fit.shown() for fit in fits}) == 1:
+        lines = " and ".join(str(fit.line) for fit in fits)
         raise BadInput(
             f"{source.path}: {text!r} is defined more than once (lines {lines}), as under #if: keep"
             " one of them in a copy of the file"
@@ -259,7 +259,7 @@ def parameter_type(source: CodeFile, node: Node) -> str:
 
 
 def _types(function: Function) -> tuple[str, ...]:
-    return tuple(parameter_type(function.source, one) for one in function.parameters)
+    return tuple(parameter_type(function.source, parameter) for parameter in function.parameters)
 
 
 def _plain(text: str) -> str:

@@ -41,7 +41,7 @@ class Changes:
             listed = node.child_by_field_name("parameters")
             if node.type == "function_declarator" and listed is not None:
                 name = source.text(node.children[0]).split("::")[-1]
-                taken = [one for one in listed.named_children if one.type != "comment"]
+                taken = [child for child in listed.named_children if child.type != "comment"]
                 self._takes.setdefault(name, []).append(taken)
                 self._has_operators |= self._is_changing(node, name, taken)
                 references |= {declared_name(source, n) for n in taken if "&" in source.text(n)}
@@ -55,7 +55,7 @@ class Changes:
         """Whether it is an operator, and none that assigns, that may change what it gets."""
         if not re.fullmatch(r"operator\W*[^\w=\])]", name) or name.endswith(("++", "--")):
             return False
-        kinds = {one.type for one in node.named_children}
+        kinds = {child.type for child in node.named_children}
         is_free = len(taken) > 1 or "type_qualifier" in kinds
         return not is_free or not all(map(self._is_copy, taken))
 
@@ -106,7 +106,7 @@ class Changes:
             return
         if called.type in ("field_expression", "subscript_expression"):
             yield called
-        items = [one for one in given.named_children if one.type != "comment"]
+        items = [child for child in given.named_children if child.type != "comment"]
         for place, one in enumerate(items):
             if not self._is_copied(self._source.text(called), place, len(items)):
                 yield from _places(one)
@@ -114,7 +114,7 @@ class Changes:
     def _is_copied(self, called: str, place: int, count: int) -> bool:
         """Whether a function takes an argument by value, or to read."""
         name = re.findall(r"\w*$", called.partition("<")[0])[0]
-        known = [one for one in self._takes.get(name, ()) if len(one) >= count]
+        known = [take for take in self._takes.get(name, ()) if len(take) >= count]
         if not known or called.startswith("std::"):
             inside = self._macros.get(name)
             if inside is None:

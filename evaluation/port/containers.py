@@ -85,10 +85,10 @@ class Containers:
         self.kernel = fresh(f"{work.function.name}_kernel", taken)
         """The name of the kernel that does the work."""
         self.held: dict[str, OwnContainers] = {}
-        for one in functions:
-            if one.name in self.held:
-                raise UnportableError(f"two functions have the name {one.name}")
-            self.held[one.name] = self._parameters(one)
+        for function in functions:
+            if function.name in self.held:
+                raise UnportableError(f"two functions have the name {function.name}")
+            self.held[function.name] = self._parameters(function)
         self._find_scratch(self.held[work.function.name])
         while sum(self._grow(one) for one in self.held.values()):
             pass
@@ -230,7 +230,7 @@ class Containers:
         if name not in self.held:
             whom = source.text(called)[:40] if called else "a declaration"
             raise UnportableError(f"{source.text(node)} is passed whole to {whom}")
-        place = [one.id for one in arguments.named_children].index(node.id)
+        place = [child.id for child in arguments.named_children].index(node.id)
         return self.held[name], place
 
     def _parameter(self, callee: OwnContainers, place: int) -> str:

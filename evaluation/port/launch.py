@@ -44,7 +44,7 @@ class Launch:
     @property
     def kernels(self) -> list[tuple[str, Phase]]:
         """The kernels that are phases, with their names."""
-        found = [one for phase in self.phases for one in phase.kernels()]
+        found = [kernel for phase in self.phases for kernel in phase.kernels()]
         names = [fresh(f"{self.kernel}_{at}", self.taken) for at in range(1, len(found) + 1)]
         return [*zip(names if len(found) > 1 else [self.kernel], found, strict=True)]
 
@@ -79,7 +79,9 @@ class Launch:
         return found
 
     def _taken(self) -> list[tuple[str, str]]:
-        taken = self.held.taken({one.name for one in self.work.arguments if one.const})
+        taken = self.held.taken(
+            {argument.name for argument in self.work.arguments if argument.const}
+        )
         result = [(self.returns, f"{self.kind}* {self.returns}")] if self.returns else []
         return [*taken, *result]
 
@@ -105,7 +107,7 @@ class Launch:
         names = {phase.node.start_byte: name for name, phase in self.kernels}
         dealt = any(one.loop for _, one in self.kernels)
         lines = [f"const int {self._threads} = {_THREADS};"] if dealt else []
-        return [*lines, *(line for one in self.phases for line in self._phase(one, names))]
+        return [*lines, *(line for phase in self.phases for line in self._phase(phase, names))]
 
     @property
     def _scope(self) -> str:
@@ -228,10 +230,12 @@ class Launch:
             return text if re.fullmatch(r"\w+", text) else f"({text})"
 
         lengths = self.held.lengths
-        for one in self.work.arguments:
-            known[one.name] = bound(self._converted(one.name, one.text))
-            if one.length and one.name in lengths:
-                known[lengths[one.name]] = known[f"{one.name}.size()"] = bound(one.length)
+        for argument in self.work.arguments:
+            known[argument.name] = bound(self._converted(argument.name, argument.text))
+            if argument.length and argument.name in lengths:
+                known[lengths[argument.name]] = known[f"{argument.name}.size()"] = bound(
+                    argument.length
+                )
         for vector in self.held.scratch:
             length = bound(said(vector.length))
             known[lengths[vector.name]] = known[f"{vector.name}.size()"] = length

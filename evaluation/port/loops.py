@@ -56,7 +56,7 @@ def as_threads(
     if loop is None or body is None or changes.are_hidden(arrays):
         return None
     fixed = {name for one in before for name in declared(source, one)}
-    fixed |= {declared_name(source, one) for one in function.parameters}
+    fixed |= {declared_name(source, parameter) for parameter in function.parameters}
     return loop if _Iteration(function, loop, body, fixed, arrays, changes).is_apart() else None
 
 
@@ -97,7 +97,9 @@ def _needed(
         if (kind := node.child_by_field_name("type"))
         for name in declared(source, node)
     }
-    if not _BOUND.fullmatch(bounds) or not all(is_integer(kinds.get(one, "auto")) for one in words):
+    if not _BOUND.fullmatch(bounds) or not all(
+        is_integer(kinds.get(word, "auto")) for word in words
+    ):
         return None
     kept = needed(source, [*before], words)
     changes, hidden = Changes(source), set[str]()
@@ -234,7 +236,7 @@ class _Iteration:
         if found := re.fullmatch(rf"{i}(?:([+-])(\d+))?|(\d+)\+{i}", text):
             return f"i {found[1] or '+'}{found[2] or found[3] or 0}"
         if row := re.fullmatch(rf"\(?(?:\w+\*(\w+)|(\w+)\*\w+)\)?\+{i}", text):
-            width = next((one for one in row.groups() if one and self._is_below(one)), None)
+            width = next((group for group in row.groups() if group and self._is_below(group)), None)
             return f"i of {width}" if width else None
         scaled = rf"\(?(?:(\w+)\*{i}|{i}\*(\w+))\)?"
         found = re.fullmatch(rf"{scaled}(?:\+(\w+))?", text) or None

@@ -25,7 +25,9 @@ def own_function(problem: Problem) -> Port | None:
         work = work_of(problem, source).function
     except (UnportableError, BadInput):
         return None
-    entry = next((one for one in functions(source) if one.name == problem.entry), None)
+    entry = next(
+        (function for function in functions(source) if function.name == problem.entry), None
+    )
     if entry is None or work.name == problem.entry:
         return None
     first, last = _head_end(source), _top(entry.node).start_byte

@@ -64,8 +64,8 @@ def phases(
     where no loop may.
     """
     found = _Reader(function, arrays).split(function.body, (), ())
-    kernels = [one for phase in found or () for one in phase.kernels()]
-    return tuple(found or ()) if serial or any(one.loop for one in kernels) else ()
+    kernels = [kernel for phase in found or () for kernel in phase.kernels()]
+    return tuple(found or ()) if serial or any(kernel.loop for kernel in kernels) else ()
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class _Reader:
     ) -> list[Phase] | None:
         """The phases of a block; None where something else is kept between them."""
         source, found = self.function.source, list[Phase]()
-        scalars = {declared_name(source, one) for one in self.function.parameters}
+        scalars = {declared_name(source, parameter) for parameter in self.function.parameters}
         if self.changed & (scalars - self.arrays.keys()):
             return None
         for node in block.named_children:
@@ -118,9 +118,13 @@ class _Reader:
         """What `a[0] = 0;` and `*a = 0;` clear."""
         found = _CLEARS.fullmatch(self.function.source.text(node))
         array = (found[1] or found[2]) if found else ""
-        for one in self.function.parameters:
-            kind = one.child_by_field_name("type")
-            if found and kind is not None and declared_name(self.function.source, one) == array:
+        for parameter in self.function.parameters:
+            kind = parameter.child_by_field_name("type")
+            if (
+                found
+                and kind is not None
+                and declared_name(self.function.source, parameter) == array
+            ):
                 return (
                     (array, found[3] or "0") if is_number(self.function.source.text(kind)) else None
                 )
@@ -141,7 +145,7 @@ class _Reader:
         if self.changed_in(body) & {loop.variable}:
             return None
         inner = self.split(body, constants, (*outer, loop))
-        if not inner or not any(one.loop for phase in inner for one in phase.kernels()):
+        if not inner or not any(kernel.loop for phase in inner for kernel in phase.kernels()):
             return None
         return Phase(node, loop, tuple(inner), constants, outer)
 

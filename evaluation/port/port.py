@@ -63,7 +63,7 @@ def _require_types(problem: Problem) -> None:
 
 def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
     source = _needed(work, problem.entry)
-    known = [one for one in functions(source) if one.method_of is None]
+    known = [function for function in functions(source) if function.method_of is None]
     found = [one for one in known if one.name == work.function.name]
     if len(found) != 1:
         raise UnportableError(f"two functions have the name {work.function.name}")
@@ -93,14 +93,16 @@ def _needed(work: Work, entry: str) -> CodeFile:
     source = work.function.source
     content = source.content
     if work.function.name != entry:
-        node = next(one.node for one in functions(source) if one.name == entry)
+        node = next(function.node for function in functions(source) if function.name == entry)
         node = node.parent if node.parent and node.parent.type == "linkage_specification" else node
         view = view_of(source)  # stands before it, and its place is taken by pointers
         cut = [node, view] if view is not None else [node]
         for one in cut:
             content = content[: one.start_byte] + content[one.end_byte :]
     whole = parsed(_PLACE, content)
-    found = [one for one in functions(whole) if one.qualified == work.function.qualified]
+    found = [
+        function for function in functions(whole) if function.qualified == work.function.qualified
+    ]
     if len(found) != 1:
         raise UnportableError(f"serial.cpp does not define {entry} once, as a plain function")
     text = _INCLUDE.sub("", sliced(found[0]).text)
@@ -144,7 +146,7 @@ def _as_kernel(source: CodeFile, plan: "launch.Launch") -> tuple[CodeFile, "laun
 
 
 def _kernel_of(source: CodeFile, plan: "launch.Launch") -> Function | None:
-    return next((one for one in functions(source) if one.name == plan.kernel), None)
+    return next((function for function in functions(source) if function.name == plan.kernel), None)
 
 
 def _threads(source: CodeFile, phase: Phase, edits: Edits) -> None:

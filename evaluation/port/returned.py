@@ -19,15 +19,15 @@ def returned_to(source: CodeFile, work: str, kernel: str, kind: str, result: str
     heads = function.declarator.child_by_field_name("parameters") if function is not None else None
     if function is None or function.scope or heads is None:
         return None
-    leaves = [one for one in walk(function.body) if one.type in _LEAVES]
+    leaves = [node for node in walk(function.body) if node.type in _LEAVES]
     if leaves != function.body.named_children[-1:] or leaves[0].type != "return_statement":
         return None
     edits, taken = Edits(), source.text(heads)[1:-1].strip()
     start = source.original.rindex(b"__device__", 0, function.body.start_byte)
-    said = [one for one in leaves[0].named_children if one.type != "comment"]
+    said = [child for child in leaves[0].named_children if child.type != "comment"]
     made = function.node.child_by_field_name("type")
     cast = source.text(made) if made is not None else kind
-    defaults = any(one.type.startswith("optional_") for one in heads.named_children)
+    defaults = any(child.type.startswith("optional_") for child in heads.named_children)
     if len(said) != 1 or said[0].type == "initializer_list" or "auto" in cast or defaults:
         return None
     taken = ", ".join(filter(None, (taken, f"{kind}* {result}")))

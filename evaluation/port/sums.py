@@ -64,7 +64,7 @@ def with_sums_apart(source: CodeFile, kernel: Function, arrays: Mapping[str, boo
 
 
 def _sum_of(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> _Sum | None:
-    statements = [one for one in kernel.body.named_children if one.type != "comment"]
+    statements = [child for child in kernel.body.named_children if child.type != "comment"]
     changes = Changes(source)
     changed = {source.text(one) for one in changes.of(kernel.body)}
     if changes.are_hidden(arrays) or len(statements) < 3:  # noqa: PLR2004 (a sum's)
@@ -80,7 +80,7 @@ def _sum_of(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> _
     if stored is None or not name or _kind(source, kernel, stored[1]) != kind:
         return None
     element, array, value = stored
-    uses = [one for one in walk(kernel.body) if source.text(one) == array and not one.children]
+    uses = [node for node in walk(kernel.body) if source.text(node) == array and not node.children]
     plain = len(uses) == 1 and arrays.get(array) is True and kind in _ADDED
     if not plain or not _adds_up(source, loop, name) or _keeps(source, loop, changes, name):
         return None
@@ -106,7 +106,7 @@ def _zero(source: CodeFile, statement: Node) -> tuple[str, str]:
     value = made.child_by_field_name("value") if made is not None else None
     if not is_plain(source, statement) or len(names) != 1 or value is None or kind is None:
         return "", ""
-    own = not any(one.type == "type_qualifier" for one in statement.named_children)
+    own = not any(child.type == "type_qualifier" for child in statement.named_children)
     return (
         (names[0], source.text(kind)) if own and _ZERO.fullmatch(source.text(value)) else ("", "")
     )
@@ -114,17 +114,17 @@ def _zero(source: CodeFile, statement: Node) -> tuple[str, str]:
 
 def _kind(source: CodeFile, kernel: Function, array: str) -> str:
     """The type of an array's elements."""
-    for one in kernel.parameters:
-        kind = one.child_by_field_name("type")
-        if declared_name(source, one) == array and kind is not None:
+    for parameter in kernel.parameters:
+        kind = parameter.child_by_field_name("type")
+        if declared_name(source, parameter) == array and kind is not None:
             return source.text(kind)
     return ""
 
 
 def _adds_up(source: CodeFile, loop: Node, name: str) -> bool:
     """Whether all that a loop does with a variable is to add to it."""
-    uses = [one for one in walk(loop) if one.type == "identifier" and source.text(one) == name]
-    adds = [one.parent for one in uses]
+    uses = [node for node in walk(loop) if node.type == "identifier" and source.text(node) == name]
+    adds = [use.parent for use in uses]
     return bool(uses) and all(
         above is not None
         and above.type == "assignment_expression"
@@ -142,13 +142,13 @@ def _keeps(source: CodeFile, loop: Node, changes: Changes, name: str) -> bool:
         one for node in walk(loop) if node.type == "declaration" for one in declared(source, node)
     }
     changed = {source.text(one) for one in changes.of(loop)}
-    leaves = any(one.type in _LEAVES for one in walk(loop))
+    leaves = any(node.type in _LEAVES for node in walk(loop))
     return leaves or bool(changed - own - {name} - _arrays_of(source, loop))
 
 
 def _arrays_of(source: CodeFile, loop: Node) -> set[str]:
     found = set[str]()
-    for one in walk(loop):
-        if one.type == "subscript_expression":
-            found |= words_of(source, one.children[0])
+    for node in walk(loop):
+        if node.type == "subscript_expression":
+            found |= words_of(source, node.children[0])
     return found

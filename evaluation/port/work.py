@@ -118,7 +118,7 @@ def _passes_on(
     arrays = [arg.name for arg in problem.args if arg.is_array]
     kind = function.node.child_by_field_name("type") if function is not None else None
     silent = function is not None and kind is not None and function.source.text(kind) == "void"
-    once = all(given.count(one) < 2 for one in arrays)  # noqa: PLR2004
+    once = all(given.count(array) < 2 for array in arrays)  # noqa: PLR2004
     return {*given} <= {*names} and once and (silent or bool(problem.returns))
 
 
@@ -140,7 +140,9 @@ def _result(rest: list[str]) -> str | None:
 
 def _one(source: CodeFile, name: str) -> Function | None:
     """The function of that name, where there is one and no template."""
-    found = [one for one in functions(source) if name in (one.name, one.qualified)]
+    found = [
+        function for function in functions(source) if name in (function.name, function.qualified)
+    ]
     return found[0] if len(found) == 1 and not found[0].templates else None
 
 

@@ -70,7 +70,7 @@ def level(workers: Sequence[Sequence[float]], target: Target, metric: Metric) ->
     timings = [summarise(samples) for samples in workers]
     logs = [math.log(timing.median) for timing in timings]
     mean, s0 = fmean(logs), scatter(target, metric)
-    squares = _PRIOR_WORKERS * s0**2 + sum((one - mean) ** 2 for one in logs)
+    squares = _PRIOR_WORKERS * s0**2 + sum((log - mean) ** 2 for log in logs)
     freedom = _PRIOR_WORKERS + len(logs) - 1
     within = fmean(_standard_error(timing) ** 2 for timing in timings)
     variance = (squares / freedom + within) / len(logs)

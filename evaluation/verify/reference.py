@@ -222,10 +222,10 @@ class References:
             outputs = run_all(self._runner, case.sizes, moved, keep)
         else:
             outputs = (self._run.run(case.sizes, each, keep) for each in moved)
-        for each in outputs:
-            self._deviate(deviations, values, each)
+        for output in outputs:
+            self._deviate(deviations, values, output)
         truths: dict[str, Expected] = {}
-        heads = {name: each.number(values) for each in rows_of(problem) for name in each.names}
+        heads = {name: row.number(values) for row in rows_of(problem) for name in row.names}
         for arg in problem.results:
             truth = values[arg.name]
             allowed = exact_sum(problem, arg, case, truth)

@@ -78,7 +78,7 @@ def question(
     target: Target, bundles: Sequence[Bundle], known: Sequence[Technique], *, code: bool
 ) -> Prompt:
     """Ask which of `bundles` mean the same, or one of `known`; with the change of the code."""
-    labels = [one.labels[0] for one in bundles]
+    labels = [bundle.labels[0] for bundle in bundles]
     described = [_used(number, one, code=code) for number, one in enumerate(bundles, 1)]
     return Prompt(
         key=DecisionKey(kind=KIND, subject=subject(target, labels)),

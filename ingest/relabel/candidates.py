@@ -25,8 +25,8 @@ class Shortlists:
         self._embedder = embedder or HashEmbedder()
         self._labels: dict[str, np.ndarray] = {}
         self._techniques: dict[Target, list[Technique]] = {}
-        for one in sorted(techniques, key=lambda one: one.id):
-            self._techniques.setdefault(one.target, []).append(one)
+        for technique in sorted(techniques, key=lambda one: one.id):
+            self._techniques.setdefault(technique.target, []).append(technique)
         self._texts = {target: self._read(found) for target, found in self._techniques.items()}
 
     def of(self, label: str, target: Target) -> Shortlist:

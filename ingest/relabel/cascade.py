@@ -82,7 +82,7 @@ class Cascade:
         """What a model is asked to `settle` these names, at least."""
         if self._sorter is None:
             return AskingCost()
-        costs = (self._sorter.cost(*one) for one in self._bundles(uses).items())
+        costs = (self._sorter.cost(*item) for item in self._bundles(uses).items())
         return reduce(add, costs, AskingCost())
 
     def settle(self, uses: Mapping[Label, NameUse]) -> Iterator[LabelVerdict]:
@@ -104,7 +104,7 @@ class Cascade:
 
     def _bundles(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[Bundle]]:
         """What neither the vocabulary nor a rule recognizes, names that are one together."""
-        wanted = [one for one in sorted(uses) if one not in self._verdicts]
+        wanted = [use for use in sorted(uses) if use not in self._verdicts]
         if self._shortlists is not None:
             self._shortlists.prepare(label for _, label in wanted)
         left: defaultdict[Target, list[str]] = defaultdict(list)
@@ -122,7 +122,7 @@ class Cascade:
         self, target: Target, group: Sequence[str], uses: Mapping[Label, NameUse]
     ) -> Bundle:
         labels = sorted(group, key=lambda one: (-uses[target, one].steps, one))
-        use = reduce(add, (uses[target, one] for one in labels))
+        use = reduce(add, (uses[target, label] for label in labels))
         return Bundle(tuple(labels), use, self._asked(labels[0], target))
 
     def relabel(self, trajectory: Trajectory) -> Labels:
@@ -130,9 +130,9 @@ class Cascade:
         verdicts = [self._of(step, trajectory.target) for step in trajectory.steps]
         failed = [self._of(failure, trajectory.target) for failure in trajectory.failures]
         return Labels(
-            tuple(one.relabelled for one in verdicts),
+            tuple(verdict.relabelled for verdict in verdicts),
             tuple(one.relabelled for one in failed),
-            tuple(one.coined for one in (*verdicts, *failed) if one.coined is not None),
+            tuple(verdict.coined for verdict in (*verdicts, *failed) if verdict.coined is not None),
         )
 
     def _of(self, step: Step | FailedStep, target: Target) -> LabelVerdict:
@@ -190,7 +190,9 @@ class Cascade:
             return Shortlist(label, target, ())
         asked = self._shortlists.of(label, target)
         allowed = tuple(
-            one for one in asked.candidates if not self.vocabulary.disowns(one.technique.id, label)
+            candidate
+            for candidate in asked.candidates
+            if not self.vocabulary.disowns(candidate.technique.id, label)
         )
         return replace(asked, candidates=allowed)
 

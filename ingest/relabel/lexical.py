@@ -52,7 +52,7 @@ class LexicalRule:
         if lexicon is None or not asked.candidates or addresses(asked.label):
             return None
         first, *others = asked.candidates
-        if any(one.score >= first.score for one in others):
+        if any(other.score >= first.score for other in others):
             return None
         technique = lexicon.recognize(asked.label)
         return merged(asked, technique, "lexical") if technique == first.technique.id else None
@@ -63,7 +63,9 @@ class _Lexicon:
 
     def __init__(self, techniques: Sequence[Technique]) -> None:
         self._names = [
-            _Name.of(one, name) for one in techniques for name in (one.name, *one.aliases)
+            _Name.of(technique, name)
+            for technique in techniques
+            for name in (technique.name, *technique.aliases)
         ]
         self._own: dict[str, frozenset[str]] = {}
         """Stems of all that is said of a technique."""

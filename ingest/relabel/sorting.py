@@ -83,7 +83,7 @@ class _Sorted:
     @property
     def lead(self) -> Bundle:
         """What is most used; of equals the first."""
-        return min(self.bundles, key=lambda one: (-one.use.steps, one.labels))
+        return min(self.bundles, key=lambda bundle: (-bundle.use.steps, bundle.labels))
 
     def signed(self, verdict: LabelVerdict) -> LabelVerdict:
         """A verdict, with who gave it."""
@@ -107,8 +107,10 @@ class Sorter:
         prompts = [
             question(target, batch, _known(batch), code=True) for batch in self._batches(bundles)
         ]
-        size = sum(len((one.system + one.user).encode("utf-8", "replace")) for one in prompts)
-        names = sum(len(one.labels) for one in bundles)
+        size = sum(
+            len((prompt.system + prompt.user).encode("utf-8", "replace")) for prompt in prompts
+        )
+        names = sum(len(bundle.labels) for bundle in bundles)
         return AskingCost(names, len(prompts), size // BYTES_PER_TOKEN)
 
     def __call__(self, target: Target, bundles: Sequence[Bundle]) -> Iterator[LabelVerdict]:
@@ -124,7 +126,7 @@ class Sorter:
 
     def _batches(self, bundles: Iterable[Bundle]) -> list[list[Bundle]]:
         """Names that steer stand apart, where they can harm no others."""
-        ordered = sorted(bundles, key=lambda one: one.labels)
+        ordered = sorted(bundles, key=lambda bundle: bundle.labels)
         parts: list[list[Bundle]] = []
         for steering in (False, True):
             these = [one for one in ordered if addresses(one.labels[0]) == steering]
@@ -148,7 +150,7 @@ class Sorter:
         model, asked = reply.model or self._model.name, prompt_hash(prompt)
         return [
             _Sorted(
-                tuple(batch[one - 1] for one in group.members),
+                tuple(batch[member - 1] for member in group.members),
                 group,
                 (number,),
                 (model, asked),
@@ -170,7 +172,7 @@ class Sorter:
         parts = blocks([(one.labels[0], one.use) for one in whole], MOST_GROUPS, self._embedder)
         for part in parts:
             for group in self._ask(target, [whole[number] for number in part], (), SECOND):
-                members = [by_label[one.labels[0]] for one in group.bundles]
+                members = [by_label[bundle.labels[0]] for bundle in group.bundles]
                 joined_ += _joined(members, group)
         return joined_
 
@@ -179,8 +181,8 @@ class Sorter:
         homes = {
             technique_id(target, label): group
             for group in found
-            for one in group.bundles
-            for label in one.labels
+            for bundle in group.bundles
+            for label in bundle.labels
         }
         for group in sorted(found, key=lambda one: one.lead.labels):
             if group.said.technique == NEW:
@@ -236,8 +238,10 @@ def _known(batch: Iterable[Bundle]) -> tuple[Technique, ...]:
     """What is nearest to each of the names; all by id."""
     best: dict[str, TechniqueCandidate] = {}
     for bundle in batch:
-        for one in bundle.asked.candidates[:NEAREST]:
-            best[one.technique.id] = max(one, best.get(one.technique.id, one), key=_score)
+        for candidate in bundle.asked.candidates[:NEAREST]:
+            best[candidate.technique.id] = max(
+                candidate, best.get(candidate.technique.id, candidate), key=_score
+            )
     kept = sorted(best.values(), key=lambda one: (-one.score, one.technique.id))[:MOST_KNOWN]
     return tuple(sorted((one.technique for one in kept), key=lambda one: one.id))
 
@@ -254,16 +258,16 @@ def _said(
 
 def _as_one(group: _Sorted) -> Bundle:
     """A group as the second round shows it: its names, and its most used one's step."""
-    others = [one.labels[0] for one in group.bundles if one is not group.lead]
+    others = [bundle.labels[0] for bundle in group.bundles if bundle is not group.lead]
     return replace(group.lead, labels=(group.lead.labels[0], *sorted(others)))
 
 
 def _joined(members: Sequence[_Sorted], said: _Sorted) -> list[_Sorted]:
     """Groups that the second round calls one; as they were where two are of one batch."""
-    batches = [number for one in members for number in one.batches]
+    batches = [number for member in members for number in member.batches]
     if len(members) == 1 or len(set(batches)) < len(batches):
         return list(members)
-    bundles = tuple(bundle for one in members for bundle in one.bundles)
+    bundles = tuple(bundle for member in members for bundle in member.bundles)
     return [replace(said, bundles=bundles, batches=tuple(batches))]
 
 

@@ -35,7 +35,7 @@ class NameUse:
         lines = difflib.unified_diff(
             self.before.splitlines(), self.after.splitlines(), n=0, lineterm=""
         )
-        changed = (one.rstrip() for one in lines if not one.startswith(("---", "+++", "@@")))
+        changed = (line.rstrip() for line in lines if not line.startswith(("---", "+++", "@@")))
         return "\n".join(one for one in changed if one.strip("+- \t"))[:LONGEST_DIFF]
 
     def _rank(self) -> tuple[bool, bool, str, str, str, str]:
@@ -57,14 +57,18 @@ def uses_of(
     Of names that are `named` already, only the steps are counted.
     """
     found: dict[Label, NameUse] = {}
-    for one in trajectories:
-        before = one.serial
-        for step in one.steps:
-            _add(found, (one.target, step.label), step, before, named)
+    for trajectory in trajectories:
+        before = trajectory.serial
+        for step in trajectory.steps:
+            _add(found, (trajectory.target, step.label), step, before, named)
             before = step.code
-        for failure in one.failures:
-            code = one.steps[failure.after_step - 1].code if failure.after_step else one.serial
-            _add(found, (one.target, failure.label), failure, code, named)
+        for failure in trajectory.failures:
+            code = (
+                trajectory.steps[failure.after_step - 1].code
+                if failure.after_step
+                else trajectory.serial
+            )
+            _add(found, (trajectory.target, failure.label), failure, code, named)
     return found
 
 
@@ -81,7 +85,7 @@ def _add(
         use = NameUse()
     else:
         notes = (step.reasoning, step.detail) if isinstance(step, Step) else ("", "")
-        reasoning, detail = (" ".join(one.split())[:LONGEST_NOTE] for one in notes)
+        reasoning, detail = (" ".join(note.split())[:LONGEST_NOTE] for note in notes)
         after = step.code[:_LONGEST_CODE]
         use = NameUse(1, reasoning, detail, before[:_LONGEST_CODE] if after else "", after)
     found[label] = found[label] + use if label in found else use

@@ -38,7 +38,7 @@ class LabelVerdict:
 
 def merged(asked: Shortlist, technique: str, stage: RelabelStage) -> LabelVerdict:
     """The verdict that a label means a technique; the runner-up is what else was nearest."""
-    scores = {one.technique.id: round(one.score, 4) for one in asked.candidates}
+    scores = {candidate.technique.id: round(candidate.score, 4) for candidate in asked.candidates}
     score = scores.pop(technique, 0.0)
     rival, its = next(iter(scores.items()), (None, None))
     return LabelVerdict(Relabelled(asked.label, technique, stage, score, rival, its))

@@ -106,7 +106,7 @@ class ProjectFolder:
         return sorted(found, key=lambda one: one.stat().st_mtime, reverse=True)
 
     def _own(self) -> Iterator[Path]:
-        return (one for one in self.root.glob("*/problem.toml") if self._ours(one))
+        return (path for path in self.root.glob("*/problem.toml") if self._ours(path))
 
     def _ours(self, path: Path) -> bool:
         return path.resolve().is_relative_to(self.root)

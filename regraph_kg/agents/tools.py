@@ -325,7 +325,7 @@ class Tools:
         Also the names of the problems that the other tools take, and how many seconds of judging
         are left.
         """
-        runs = await asyncio.to_thread(lambda: [_status(one) for one in self._traces()])
+        runs = await asyncio.to_thread(lambda: [_status(trace) for trace in self._traces()])
         problems = await asyncio.to_thread(self._folder.problems)
         left = round(self._desk.left, 1)
         return {"problems": problems, "runs": runs, "judge_seconds_left": left}
@@ -360,7 +360,7 @@ class Tools:
         return found
 
     def _traces(self) -> list[Path]:
-        return [one for one in self._folder.traces() if one.stat().st_size <= LARGEST_TRACE][
+        return [trace for trace in self._folder.traces() if trace.stat().st_size <= LARGEST_TRACE][
             :MOST_TRACES
         ]
 

@@ -45,8 +45,8 @@ class BoltBackup:
         """See `Backup`."""
         schema.prepare(self._bolt)
         digest, count = hashlib.sha256(), 0
-        for one in self._contents():
-            line = one.model_dump_json(by_alias=True, exclude_defaults=True).encode() + b"\n"
+        for content in self._contents():
+            line = content.model_dump_json(by_alias=True, exclude_defaults=True).encode() + b"\n"
             digest.update(line)
             count += 1
             yield line
@@ -175,13 +175,13 @@ def _kept(one: Exported, known: Container[str]) -> TrajectoryLine:
 
 
 def _write_techniques(ask: Query, lines: Sequence[BackupLine]) -> None:
-    techniques = [one.technique.model_dump() for one in lines if one.technique]
+    techniques = [line.technique.model_dump() for line in lines if line.technique]
     ask("restore_techniques", rows=techniques)
     ask("label_techniques", ids=[row["id"] for row in techniques])
 
 
 def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
-    kept = [one.kept for one in lines if one.kept]
+    kept = [line.kept for line in lines if line.kept]
     plans = [resolved_plan(one.trajectory, one.stages) for one in kept]
     refused = merge.merge(_unlogged(ask), plans).conflicts
     if refused:

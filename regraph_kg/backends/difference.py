@@ -85,9 +85,9 @@ def _digest(techniques: list[Technique] | None, trajectories: Iterable[Trajector
     """`techniques` may come while the trajectories are read."""
     found = GraphDigest(described=techniques is not None)
     some: list[Share] = []
-    for one in trajectories:
-        evidence, key = Evidence.of(resolved_plan(one)), one.id
-        found.trajectories[key] = _content(one)
+    for trajectory in trajectories:
+        evidence, key = Evidence.of(resolved_plan(trajectory)), trajectory.id
+        found.trajectories[key] = _content(trajectory)
         some.append(share(evidence))
         if len(some) >= ADDED_UP:
             found.statistics, some = total([found.statistics, *some]), []

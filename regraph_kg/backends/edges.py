@@ -100,11 +100,13 @@ def add(ask: Query, examples: Sequence[Placed], bound: int, others: Iterable[Pai
     `others`: what the transaction will move or count besides; all its pairs are locked in one go.
     """
     floors = _floors(ask, {example.pair for example in examples}) if examples else {}
-    kept = [one for one in examples if floors.get(one.pair, Floors()).admit(one.mark)]
+    kept = [
+        example for example in examples if floors.get(example.pair, Floors()).admit(example.mark)
+    ]
     if also := set(others):
         hold(ask, also.union(one.pair for one in kept))
     admitted = {one.properties["id"] for one in kept}
-    _archive(ask, [one for one in examples if one.properties["id"] not in admitted])
+    _archive(ask, [example for example in examples if example.properties["id"] not in admitted])
     _keep(ask, kept, bound)
 
 

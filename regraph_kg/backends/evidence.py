@@ -116,9 +116,9 @@ class Evidence:
     def failed(self) -> list[tuple[FailedStep, Pair]]:
         """Its failures that are some technique's, with their pairs."""
         return [
-            (one, Pair(self.path[one.after_step], one.technique))
-            for one in self.failures
-            if one.technique is not None
+            (failure, Pair(self.path[failure.after_step], failure.technique))
+            for failure in self.failures
+            if failure.technique is not None
         ]
 
     def measured(self) -> int:

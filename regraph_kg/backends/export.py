@@ -82,7 +82,7 @@ def _exported(
     codes: Mapping[str, str],
 ) -> Exported:
     trajectory = evidence.trajectory(node, steps, codes)
-    keys = [f"{node['id']}/{one.key}" for one in trajectory.failures]
+    keys = [f"{node['id']}/{failure.key}" for failure in trajectory.failures]
     return Exported(
         node["id"],
         trajectory,

@@ -96,7 +96,7 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     _record_labels(ask, added)
     measured, failures = _measured(additions), _failures(added, additions)
     others = {one.pair for one in measured} | {_pair(row) for row in failures if row["code"]}
-    examples = [one for arrival in added for one in _examples(arrival)]
+    examples = [example for arrival in added for example in _examples(arrival)]
     edges.add(ask, examples, context.bound, others)
     _write_additions(ask, additions, measured, context.bound)
     if failures:
@@ -111,7 +111,7 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
         examples=sum(len(arrival.trajectory.steps) for arrival in added),
         techniques=made,
         measurements=sum(arrival.evidence.measured() for arrival in added)
-        + sum(one.after.measured() - one.before.measured() for one in additions),
+        + sum(addition.after.measured() - addition.before.measured() for addition in additions),
         failures=len(failures),
         conflicts=conflicts | known.refused,
     )
@@ -243,10 +243,10 @@ def _examples(arrival: Arrival) -> list[Placed]:
 def _measured(additions: Sequence[Addition]) -> list[Placed]:
     """Known examples that were measured again."""
     return [
-        edges.remeasured(one.arrival.key, one.after, step)
-        for one in additions
-        for step, measurements in enumerate(one.after.measurements)
-        if measurements != one.before.measurements[step]
+        edges.remeasured(addition.arrival.key, addition.after, step)
+        for addition in additions
+        for step, measurements in enumerate(addition.after.measurements)
+        if measurements != addition.before.measurements[step]
     ]
 
 
@@ -255,11 +255,11 @@ def _write_additions(
 ) -> None:
     rows = [
         {
-            "id": one.arrival.key,
-            "measurements": one.after.measurements_json(),
-            "failures": one.after.failures_json(),
+            "id": addition.arrival.key,
+            "measurements": addition.after.measurements_json(),
+            "failures": addition.after.failures_json(),
         }
-        for one in additions
+        for addition in additions
     ]
     if rows:
         ask("set_evidence", rows=rows)
@@ -270,9 +270,9 @@ def _write_additions(
 def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[dict[str, Any]]:
     """The (:Failure) nodes of what is new."""
     new = [(one, one.evidence) for one in added]
-    for one in additions:
-        failures = one.after.failures[len(one.before.failures) :]
-        new.append((one.arrival, replace(one.after, failures=failures)))
+    for addition in additions:
+        failures = addition.after.failures[len(addition.before.failures) :]
+        new.append((addition.arrival, replace(addition.after, failures=failures)))
     return [
         failure_node(arrival.key, arrival.trajectory.problem, failure, pair)
         | {"created": arrival.plan.created}
@@ -314,12 +314,12 @@ def _pair(row: Mapping[str, Any]) -> Pair:
 def _grown(added: Sequence[Arrival], additions: Sequence[Addition]) -> Growth:
     """What comes to the statistics."""
     gained = [(one.evidence.problem, share(one.evidence)) for one in added]
-    gained += [(one.after.problem, share(one.after)) for one in additions]
-    lost = [(one.before.problem, share(one.before)) for one in additions]
+    gained += [(addition.after.problem, share(addition.after)) for addition in additions]
+    lost = [(addition.before.problem, share(addition.before)) for addition in additions]
     lowered = [
-        ShareKey(pair, origin, one.after.problem)
-        for one in additions
-        for pair, origin in shares.lowered(share(one.before), share(one.after))
+        ShareKey(pair, origin, addition.after.problem)
+        for addition in additions
+        for pair, origin in shares.lowered(share(addition.before), share(addition.after))
     ]
     sums = total((one for _, one in gained), (one for _, one in lost))
     return Growth(gained, lost, sums, lowered)

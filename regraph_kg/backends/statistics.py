@@ -161,8 +161,8 @@ def total(added: Iterable[Share], removed: Iterable[Share] = ()) -> Share:
     """The sum of `added` minus `removed`, sorted by pair, device and learner."""
     rows: Share = {}
     for sign, shares in ((1, added), (-1, removed)):
-        for one in shares:
-            for key, tally in one.items():
+        for share in shares:
+            for key, tally in share.items():
                 rows.setdefault(key, RowCounts()).add(tally, sign)
     return dict(sorted(rows.items(), key=lambda row: (row[0][0], _order(row[0][1]))))
 

@@ -231,11 +231,12 @@ def _today(ask: Query, found: Iterable[Example]) -> tuple[Example, ...]:
     So a curation and its undoing rewrite none of them. The graph is asked only where one has some.
     """
     examples = tuple(found)
-    if not any(one.also for one in examples):
+    if not any(example.also for example in examples):
         return examples
     replaced = merge.read_context(ask).replaced
     return tuple(
-        replace(one, also=merge.besides(one.also, one.target, replaced)) for one in examples
+        replace(example, also=merge.besides(example.also, example.target, replaced))
+        for example in examples
     )
 
 

@@ -120,7 +120,7 @@ def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | Par
 def _judged(key: PromptKey, reply: Reply, run: _Run) -> MendedCode | ParseFailure:
     """What of an answer was judged; else what there is to be read."""
     files = list(_files(key, reply, run))
-    read = (one for one in files if isinstance(one, MendedCode))
+    read = (file for file in files if isinstance(file, MendedCode))
     known = (one for one in read if normalized(one.code) in run.verdicts)
     return next(known, files[0])
 

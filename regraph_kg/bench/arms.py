@@ -32,7 +32,9 @@ class Arm:
             found = cls(found.method, found.graph, but)
             found.prompting(Prompting())
         except ValidationError:
-            known = ", ".join((*get_args(Words), *(f"{one}=.." for one in Prompting.model_fields)))
+            known = ", ".join(
+                (*get_args(Words), *(f"{field}=.." for field in Prompting.model_fields))
+            )
             raise BadInput(f"arm {text!r}: after + comes one of {known}") from None
         return found
 

@@ -70,7 +70,7 @@ class Mean:
     @classmethod
     def of(cls, values: Iterable[float]) -> "Mean | None":
         """None where no value is known. Resamples are drawn from one seed: equal in, equal out."""
-        known = np.array([one for one in values if not math.isnan(one)])
+        known = np.array([value for value in values if not math.isnan(value)])
         if not len(known):
             return None
         interval = _bootstrapped(known) if len(known) >= FEWEST else None
@@ -89,7 +89,7 @@ class Mean:
     @classmethod
     def of_ratios(cls, ratios: Iterable[float]) -> "Mean | None":
         """A geometric mean."""
-        found = cls.of(math.log(one) for one in ratios)
+        found = cls.of(math.log(ratio) for ratio in ratios)
         if found is None:
             return None
         low_high = found.interval
@@ -206,14 +206,14 @@ def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures
         passed={k: mean(pass_at(k)) for k in several},
         speedup={k: mean(speedup_at_k(k)) for k in several},
         solved=Mean.of_shares(by_problem(runs, solved).values()),
-        gain=Mean.of_ratios(math.exp(one) for one in logs),
+        gain=Mean.of_ratios(math.exp(log) for log in logs),
         roof=mean(share_of_roof),
         calls=sum(run.cost.calls for run in runs),
         thoughts=sum(run.cost.thoughts for run in runs),
         tokens=sum(run.cost.prompt_tokens + run.cost.output_tokens for run in runs),
         model_seconds=sum(run.cost.model_seconds for run in runs),
         judge_seconds=sum(run.cost.judge_seconds for run in runs),
-        joules=None if None in joules else math.fsum(one or 0.0 for one in joules),
+        joules=None if None in joules else math.fsum(joule or 0.0 for joule in joules),
     )
 
 

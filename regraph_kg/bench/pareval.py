@@ -133,7 +133,7 @@ def tasks(checkout: Path) -> tuple[str, ...]:
     """Names of all tasks, sorted. Raises `BadInput` where this is no checkout of ParEval."""
     if not (checkout / _BENCHMARKS).is_dir():
         raise BadInput(f"{checkout}: no folder {_BENCHMARKS} in it; {_REMEDY}")
-    found = {one.name for one in (checkout / _BENCHMARKS).glob("*/*") if one.is_dir()}
+    found = {path.name for path in (checkout / _BENCHMARKS).glob("*/*") if path.is_dir()}
     names = {name for name in found | set(_sizes(checkout)) if _TASK.fullmatch(name)}
     if not names:
         raise BadInput(f"{checkout / _BENCHMARKS}: no task in it; {_REMEDY}")
@@ -188,7 +188,7 @@ def _read(path: Path) -> str:
 
 
 def _folder(checkout: Path, task: str) -> Path:
-    found = [one for one in (checkout / _BENCHMARKS).glob(f"*/{task}") if one.is_dir()]
+    found = [path for path in (checkout / _BENCHMARKS).glob(f"*/{task}") if path.is_dir()]
     if len(found) != 1:
         raise BadInput(f"{checkout / _BENCHMARKS}: {len(found) or 'no'} folders {task} in it")
     return found[0]
@@ -342,7 +342,7 @@ def _understood(source: Path) -> "Read":
     from regraph_kg.evaluation.cpp.syntax import functions, read  # noqa: PLC0415
 
     file = read(source)
-    named = [one.shown() for one in functions(file) if re.match("correct[A-Z]", one.name)]
+    named = [item.shown() for item in functions(file) if re.match("correct[A-Z]", item.name)]
     if len(named) != 1:
         raise BadInput(
             f"{source.name}: {len(named) or 'no'} functions correct... in it; one is needed"

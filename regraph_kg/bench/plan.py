@@ -98,8 +98,8 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
             f"{earlier_folder}: no answers in it, runs/*/{kept.FILE}; give the folder of a bench"
         )
     problems = {
-        (one.name, one.target): _as_now(order.settings, one, earlier_folder)
-        for one in earlier.problems
+        (problem.name, problem.target): _as_now(order.settings, problem, earlier_folder)
+        for problem in earlier.problems
     }
     by_target: dict[Target, list[BenchSearch]] = {}
     for run in earlier.runs:

@@ -81,12 +81,12 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
         raise BadInput(
             f"{folder}: the graph has changed since; give another --into, or a store as it was"
         )
-    changed = {(one.name, one.target): one.digest for one in new.problems}
+    changed = {(problem.name, problem.target): problem.digest for problem in new.problems}
     for one in old.problems:
         if changed.get((one.name, one.target), one.digest) != one.digest:
             raise BadInput(f"{folder}: problem {one.name} has changed since; give another --into")
-    kept = [one for one in old.problems if (one.name, one.target) not in changed]
-    targets = {one.target for one in new.problems} | {one.target for one in new.left_out}
+    kept = [problem for problem in old.problems if (problem.name, problem.target) not in changed]
+    targets = {problem.target for problem in new.problems} | {one.target for one in new.left_out}
     return new.model_copy(
         update={
             "created": old.created,

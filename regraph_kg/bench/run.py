@@ -101,7 +101,7 @@ class RunningBench:
         Raises `Interrupted` for what ends the bench, with the command that goes on.
         """
         done = {run.place for run in self.results.runs}
-        left = [one for one in searches if one.place not in done]
+        left = [search for search in searches if search.place not in done]
         if not left:
             return
         choice = replace(self._order.choice, target=left[0].target, problem=left[0].address)
@@ -244,8 +244,8 @@ def _gone_on(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
 
     Such a trace stays where it is: a compiler, a model or this program may have changed since.
     """
-    traces = (one for one in folder.glob("*.jsonl") if one.name != kept.FILE)
-    latest = max(traces, default=None, key=lambda one: one.stat().st_mtime_ns)
+    traces = (path for path in folder.glob("*.jsonl") if path.name != kept.FILE)
+    latest = max(traces, default=None, key=lambda trace: trace.stat().st_mtime_ns)
     with ExitStack() as stack:
         try:
             run = stack.enter_context(begin(search, folder, latest))

@@ -72,13 +72,13 @@ def _suite(found: Iterable[BenchProblem | LeftOut], *notes: str) -> Suite:
 
 def _shipped(settings: Settings) -> tuple[str, ...]:
     folder = wiring.corpus_folder(settings) / "problems"
-    return tuple(sorted(one.parent.name for one in folder.glob("*/problem.toml")))
+    return tuple(sorted(path.parent.name for path in folder.glob("*/problem.toml")))
 
 
 def _spread(names: Sequence[str]) -> Iterator[str]:
     """A folder that is no problem stands for those in it."""
     for name in names:
-        inside = sorted(one.parent for one in Path(name).glob("*/problem.toml"))
+        inside = sorted(path.parent for path in Path(name).glob("*/problem.toml"))
         if inside and not (Path(name) / "problem.toml").exists():
             yield from (f"{one}/" for one in inside)
         else:

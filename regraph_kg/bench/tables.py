@@ -65,9 +65,9 @@ def sections(results: Sequence[BenchResults]) -> tuple[BenchSection, ...]:
 
 def _sections(files: Sequence[BenchResults]) -> Iterator[BenchSection]:
     found: dict[tuple[str, ...], list[tuple[BenchResults, BenchRun]]] = {}
-    for one in files:
-        for run in one.runs:
-            found.setdefault(_circumstance(one, run), []).append((one, run))
+    for file in files:
+        for run in file.runs:
+            found.setdefault(_circumstance(file, run), []).append((file, run))
     yield from map(_section, found.values())
     ran = {run.target for one in files for run in one.runs}
     for target in sorted({out.target for one in files for out in one.left_out} - ran):
@@ -78,11 +78,11 @@ def _sections(files: Sequence[BenchResults]) -> Iterator[BenchSection]:
 def _grouped(results: Sequence[BenchResults]) -> list[list[BenchResults]]:
     """Files of one bench: no search twice, no two problems of one name."""
     groups: list[list[BenchResults]] = []
-    for one in results:
-        group = next((some for some in groups if all(_fit(one, other) for other in some)), None)
+    for result in results:
+        group = next((some for some in groups if all(_fit(result, other) for other in some)), None)
         if group is None:
             groups.append(group := [])
-        group.append(one)
+        group.append(result)
     return groups
 
 
@@ -156,7 +156,9 @@ def _left_out_table(files: Sequence[BenchResults], target: Target) -> BenchTable
 
 def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) -> dict[str, str]:
     graph = ", ".join(f"{count} {name}" for name, count in first.graph.items())
-    problems = {(one.name) for of in files for one in of.problems if one.target == run.target}
+    problems = {
+        (problem.name) for of in files for problem in of.problems if problem.target == run.target
+    }
     return {
         "model": _who(run),
         "device": f"{run.device} ({first.machine.get(run.target, '')})",
@@ -278,13 +280,13 @@ def _paired_table(differences: Sequence[PairedDifference]) -> BenchTable:
         ("arm", "problems", "solved", "pass@1", "speedup"),
         tuple(
             (
-                one.arm,
-                str(one.problems),
-                _points(one.solved),
-                _points(one.passed),
-                _ratio(one.gain),
+                difference.arm,
+                str(difference.problems),
+                _points(difference.solved),
+                _points(difference.passed),
+                _ratio(difference.gain),
             )
-            for one in differences
+            for difference in differences
         ),
         "Differences on the same problems, in points of 100; speedups as ratios.",
     )
@@ -320,7 +322,12 @@ def _tiers_table(
     files: Sequence[BenchResults], target: Target, by_arm: dict[str, list[BenchRun]]
 ) -> BenchTable:
     """Solved problems by how long their longest verified trajectory is."""
-    tiers = {one.name: one.tier for of in files for one in of.problems if one.target == target}
+    tiers = {
+        problem.name: problem.tier
+        for of in files
+        for problem in of.problems
+        if problem.target == target
+    }
     rows = []
     for tier in ("easy", "medium", "hard"):
         named = {name for name, found in tiers.items() if found == tier}

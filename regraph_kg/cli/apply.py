@@ -96,7 +96,7 @@ def apply(  # noqa: PLR0913 (a command's options)
         if not typer.confirm("write this?", err=True):
             raise typer.Exit(1)
     home_changes.write(changes, record, wiring.trace_key(settings))
-    _say("written", [one.path for one in changes], run, as_json=as_json)
+    _say("written", [change.path for change in changes], run, as_json=as_json)
 
 
 def _say(done: HomeDeed, files: list[Path], run: str, *, as_json: bool) -> None:
@@ -152,9 +152,9 @@ def _changes(
 
 def _refuse_unseen(changes: list[HomeChange]) -> None:
     """A stranger's home.toml may name any file: unseen, only code is written to."""
-    for one in changes:
-        name = one.path.resolve()
-        if one.before is not None and not _SOURCE.fullmatch(name.suffix):
+    for change in changes:
+        name = change.path.resolve()
+        if change.before is not None and not _SOURCE.fullmatch(name.suffix):
             raise BadInput(
                 f"{name}: no source file by its name; look at the change and answer (without"
                 " --yes), or write it to --patch FILE"

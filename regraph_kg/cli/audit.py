@@ -108,7 +108,7 @@ def accept(
     with closing(wiring.open_curator(settings)) as curator:
         proposals = _proposed(wiring.audit(curator), tokens)
         if dry_run:
-            _preview([command(one.words) for one in proposals], as_json=as_json)
+            _preview([command(proposal.words) for proposal in proposals], as_json=as_json)
             return
         try:
             for one in proposals:

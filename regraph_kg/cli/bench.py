@@ -170,7 +170,7 @@ def bench(  # noqa: PLR0913 (a command's options)
 
 def _refuse_others(context: typer.Context, option: str, beside: frozenset[str]) -> None:
     """`BadInput` where something is given that has no effect beside an option."""
-    typed = {one.name or "": one.opts[0] for one in context.command.params}
+    typed = {param.name or "": param.opts[0] for param in context.command.params}
     for name, words in typed.items():
         source = context.get_parameter_source(name)
         if source and source.name == "COMMANDLINE" and name not in {option, *beside}:

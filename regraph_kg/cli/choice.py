@@ -93,7 +93,7 @@ def resume_command(options: Options, problem: str, trace: Path, output: Path | N
     again = [f"{_RUN}judge="]
     again += [f"{_LIMIT}patience=", f"{_LIMIT}stop_at_roof="] if options.resume else []
     for name in again:
-        words += [word for one in _texts(options, name)[-1:] for word in ("--set", one)]
+        words += [word for text in _texts(options, name)[-1:] for word in ("--set", text)]
     words += ["--learn"] if options.learn else []
     return shlex.join(words)
 
@@ -102,7 +102,7 @@ def _check(options: Options, details: RunDetails) -> None:
     """Whether the options go together."""
     problems, output = options.problems, options.output
     several = len(problems) > 1
-    twice = next((one for one in problems if problems.count(one) > 1), None)
+    twice = next((problem for problem in problems if problems.count(problem) > 1), None)
     if twice is not None:
         raise BadInput(f"problem {twice} is named twice; name it once")
     if several and options.resume:
@@ -119,7 +119,7 @@ def _settings(options: Options) -> MethodSettings:
     method = options.method or DEFAULT_METHOD
     found = usual_settings(method, fast=options.fast)
     known = set(type(found).model_fields) - {"method"}
-    given = dict(_pair(one, method, known) for one in _texts(options))
+    given = dict(_pair(text, method, known) for text in _texts(options))
     return _with(found, given, "--set {}=")
 
 
@@ -146,7 +146,7 @@ def set_names(kind: type[BaseModel]) -> list[str]:
 def _assigned(options: Options, prefix: str) -> dict[str, str | None]:
     """What --set gives of a kind of settings."""
     known, owner = set_names(SETTABLE[prefix]), _OWNERS[prefix]
-    return dict(_pair(one, owner, known, prefix) for one in _texts(options, prefix))
+    return dict(_pair(text, owner, known, prefix) for text in _texts(options, prefix))
 
 
 def _texts(options: Options, prefix: str = "") -> list[str]:

@@ -37,7 +37,7 @@ def complete_technique(incomplete: str) -> list[str]:
     """Ids of the vocabulary."""
     try:
         told = (wiring.corpus_folder(read_settings()) / "techniques.json").read_bytes()
-        return _begun((one["id"] for one in json.loads(told)), incomplete)
+        return _begun((load["id"] for load in json.loads(told)), incomplete)
     except (RegraphError, OSError, ValueError):
         return []
 

@@ -221,9 +221,9 @@ def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
             one for one in curator.log() if technique is None or technique in one.techniques
         ]
         verdicts = [
-            one
-            for one in (curator.verdicts() if relabels else ())
-            if technique is None or technique in (one.technique, one.runner_up)
+            verdict
+            for verdict in (curator.verdicts() if relabels else ())
+            if technique is None or technique in (verdict.technique, verdict.runner_up)
         ]
     if as_json:
         tell(CurationLog, CurationLog(curations, verdicts if relabels else None))
@@ -294,16 +294,19 @@ def _ansi_c(character: str) -> str:
 
 
 def _log_lines(curations: Iterable[Curation]) -> Iterator[str]:
-    for one in curations:
-        yield f"{one.number}  {one.created}  {legible(one.who)}"
-        moved = f" ({counted(one.examples, 'example')}, {counted(one.failures, 'failure')} moved)"
-        yield f"   {legible(one.summary)}" + (moved if one.examples or one.failures else "")
-        if one.labels:
-            yield f"   names: {', '.join(legible(label) for label in one.labels)}"
-        if one.why:
-            yield f"   why: {legible(one.why)}"
-        if one.undone_by is not None:
-            yield f"   undone by {one.undone_by}"
+    for curation in curations:
+        yield f"{curation.number}  {curation.created}  {legible(curation.who)}"
+        examples = counted(curation.examples, "example")
+        moved = f" ({examples}, {counted(curation.failures, 'failure')} moved)"
+        yield f"   {legible(curation.summary)}" + (
+            moved if curation.examples or curation.failures else ""
+        )
+        if curation.labels:
+            yield f"   names: {', '.join(legible(label) for label in curation.labels)}"
+        if curation.why:
+            yield f"   why: {legible(curation.why)}"
+        if curation.undone_by is not None:
+            yield f"   undone by {curation.undone_by}"
 
 
 def _verdict_line(one: LabelDecision) -> str:

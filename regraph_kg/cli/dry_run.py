@@ -185,10 +185,10 @@ def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | Non
     return PastCosts(
         traces=len(used),
         same_problem=bool(same),
-        call_seconds=_median([one.seconds for one in replies]),
+        call_seconds=_median([reply.seconds for reply in replies]),
         evaluation_seconds=_median(reports),
         final_seconds=_median(finals),
-        output_tokens=_median([one.output_tokens for one in replies]),
+        output_tokens=_median([reply.output_tokens for reply in replies]),
     )
 
 
@@ -256,9 +256,9 @@ def _time(one: EstimateAnswer) -> str:
 
 
 def _together(estimates: Sequence[EstimateAnswer]) -> str:
-    calls = sum(one.calls + one.thoughts for one in estimates)
-    told = sum(one.prompt_tokens for one in estimates)
-    said = sum(one.output_tokens for one in estimates)
+    calls = sum(estimate.calls + estimate.thoughts for estimate in estimates)
+    told = sum(estimate.prompt_tokens for estimate in estimates)
+    said = sum(estimate.output_tokens for estimate in estimates)
     return f"together\n{_row('calls', f'{calls} at most')}\n" + _row(
         "tokens", f"about {told} in prompts, at most {said} in answers"
     )

@@ -226,7 +226,7 @@ def measured(example: Example, device: str | None = None) -> str:
         told += f", {example.toolchain}"
     else:
         told += f", on {where}"
-    others = sorted(one for one in example.effect_on.items() if one[0] != where)
+    others = sorted(item for item in example.effect_on.items() if item[0] != where)
     return told + "".join(f"; {report.times(times)} on {other}" for other, times in others)
 
 

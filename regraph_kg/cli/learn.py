@@ -107,17 +107,17 @@ def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
 
 def _table(learned: Learned) -> str:
     lines = [f"{'trajectories':>12} {'steps':>7} {'failures':>9} {'declined':>9}  run"]
-    for one in learned.lessons:
-        counts = f"{len(one.trajectories):>12} {one.steps:>7} {one.failures:>9} {one.declined:>9}"
-        lines.append(f"{counts}  {one.run.name}")
-        if one.measured:
-            lines.append(f"{'':>41}judged again here: {one.measured} codes")
-        if one.refused:
-            lines.append(f"{'':>41}refused: {one.refused}")
-        if one.free is not None:
-            lines.append(f"{'':>41}{report.free_choice(one.free.choice)}")
-        for reason, count in (one.left_out or {}).items():
-            if not one.refused:
+    for lesson in learned.lessons:
+        counts = f"{len(lesson.trajectories):>12} {lesson.steps:>7} {lesson.failures:>9}"
+        lines.append(f"{counts} {lesson.declined:>9}  {lesson.run.name}")
+        if lesson.measured:
+            lines.append(f"{'':>41}judged again here: {lesson.measured} codes")
+        if lesson.refused:
+            lines.append(f"{'':>41}refused: {lesson.refused}")
+        if lesson.free is not None:
+            lines.append(f"{'':>41}{report.free_choice(lesson.free.choice)}")
+        for reason, count in (lesson.left_out or {}).items():
+            if not lesson.refused:
                 lines.append(f"{'':>41}left out: {count} steps, {reason}")
     if learned.added or learned.known or learned.rejected:
         lines.append(
@@ -130,16 +130,16 @@ def _table(learned: Learned) -> str:
 def _plain(learned: Learned) -> LearnAnswer:
     runs = [
         LearnedRun(
-            run=str(one.run),
-            trajectories=len(one.trajectories),
-            steps=one.steps,
-            failures=one.failures,
-            declined=one.declined,
-            free=None if one.free is None else one.free.choice,
-            judged_again=one.measured,
-            left_out=dict(one.left_out or {}),
-            refused=one.refused or None,
+            run=str(lesson.run),
+            trajectories=len(lesson.trajectories),
+            steps=lesson.steps,
+            failures=lesson.failures,
+            declined=lesson.declined,
+            free=None if lesson.free is None else lesson.free.choice,
+            judged_again=lesson.measured,
+            left_out=dict(lesson.left_out or {}),
+            refused=lesson.refused or None,
         )
-        for one in learned.lessons
+        for lesson in learned.lessons
     ]
     return LearnAnswer(runs, learned.added, learned.known, learned.rejected)

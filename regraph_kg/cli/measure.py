@@ -90,9 +90,9 @@ def measure(  # noqa: PLR0913, PLR0917 (a command's options)
     corpus = _Corpus({path: read_trajectories(path) for path in paths}, in_place, output)
     corpus.resume()
     chosen = [
-        one
-        for one in corpus.trajectories()
-        if target in (None, one.target) and (not problem or one.problem in problem)
+        trajectory
+        for trajectory in corpus.trajectories()
+        if target in (None, trajectory.target) and (not problem or trajectory.problem in problem)
     ]
     todo = jobs(chosen, _metrics(metric), lambda name: wiring.declared_problem(settings, name))
     if files is None and target is None:
@@ -123,15 +123,17 @@ class _Corpus:
 
     def trajectories(self) -> list[Trajectory]:
         """All, in the files' order."""
-        return [one for trajectories in self.read.values() for one in trajectories]
+        return [trajectory for trajectories in self.read.values() for trajectory in trajectories]
 
     def resume(self) -> None:
         """Take what an earlier run has written to the output."""
         if not self.output or not self.output.exists():
             return
-        known = {one.id: one for one in read_trajectories(self.output)}
+        known = {trajectory.id: trajectory for trajectory in read_trajectories(self.output)}
         for path, trajectories in self.read.items():
-            self.read[path] = [_joined(one, known.pop(one.id, None)) for one in trajectories]
+            self.read[path] = [
+                _joined(trajectory, known.pop(trajectory.id, None)) for trajectory in trajectories
+            ]
         self.beside = list(known.values())
 
     def add(self, job: MeasureJob, new: tuple[Measurement, ...]) -> None:

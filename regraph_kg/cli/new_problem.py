@@ -250,17 +250,17 @@ def _said(
     from regraph_kg.adopt.draft import Said  # noqa: PLC0415
 
     said = Said()
-    for name, text in (_pair("--shape", one) for one in shapes):
+    for name, text in (_pair("--shape", shape) for shape in shapes):
         said.shapes[name] = tuple(part.strip() for part in text.split(","))
-    for name, text in (_pair("--size", one) for one in sizes):
+    for name, text in (_pair("--size", size) for size in sizes):
         if not _WHOLE.fullmatch(text) or not int(text):
             raise BadInput(f"--size {name}={text}: give a whole number from 1 on")
         said.sizes[name] = int(text)
-    for name, text in (_pair("--role", one) for one in roles):
+    for name, text in (_pair("--role", role) for role in roles):
         if text not in ("in", "out", "inout"):
             raise BadInput(f"--role {name}={text}: in, out or inout")
         said.roles[name] = text  # type: ignore[assignment]
-    for name, text in (_pair("--values", one) for one in values):
+    for name, text in (_pair("--values", value) for value in values):
         said.values[name] = tuple(part.strip() for part in text.split(","))
     return said
 

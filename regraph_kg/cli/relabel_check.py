@@ -89,7 +89,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
         asked = wiring.recorded_verdicts(settings) if recorded else None
         cascade = wiring.cascade(settings, vocabulary, level, asked)
-        verdicts = tuple(cascade.settle({(one.target, one.label): NameUse() for one in lines}))
+        verdicts = tuple(cascade.settle({(line.target, line.label): NameUse() for line in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if as_json:
         tell(ANSWERS["dev relabel-check"], _report(judged, verbose=verbose))
@@ -112,7 +112,7 @@ def _check_pairs(
     uses = found.uses()
     for level in levels:
         verdicts = wiring.cascade(settings, known, level).settle(uses)
-        ids = (one.relabelled.technique for one in verdicts)
+        ids = (verdict.relabelled.technique for verdict in verdicts)
         one = pairs.count(found, dict(zip(uses, ids, strict=True)))
         counts = map(str, (one.names, one.right, one.wrong, one.missed))
         table.add_row(level, *counts, f"{one.precision:.3f}", f"{one.recall:.3f}")

@@ -176,11 +176,11 @@ def _chosen(
 ) -> list[Path]:
     """Traces that may go: with both options, what both say."""
     return [
-        one
-        for one in _traces(folder)
-        if not locks.is_held(one)
-        and (older is None or time.time() - one.stat().st_mtime >= older * DAY_SECONDS)
-        and _is_trace(settings, one, without_answer=without_answer)
+        trace
+        for trace in _traces(folder)
+        if not locks.is_held(trace)
+        and (older is None or time.time() - trace.stat().st_mtime >= older * DAY_SECONDS)
+        and _is_trace(settings, trace, without_answer=without_answer)
     ]
 
 
@@ -202,7 +202,7 @@ def trace_of(name: str, folder: Path) -> Path:
     """The trace that a path, a name in `folder`, or the beginning of one means."""
     if Path(name).is_file():
         return Path(name)
-    known = {one.stem: one for one in _traces(folder)}
+    known = {trace.stem: trace for trace in _traces(folder)}
     found = [known[stem] for stem in known if stem == name] or [
         known[stem] for stem in known if stem.startswith(name)
     ]
@@ -246,12 +246,12 @@ def _print(lines: Sequence[RunLine]) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("run", "problem", "method", "model", "calls", "time", "best", "state"):
         table.add_column(heading, overflow="fold")
-    for one in lines:
-        sure = f" ({one.low:.3g} to {one.high:.3g})" if one.low and one.high else ""
-        best = f"{report.times(one.best)}{sure}" if one.best else "-"
-        calls = f"{one.calls} of {one.most_calls}"
-        told = (one.run, f"{one.problem} ({one.target})", one.method, one.model)
-        table.add_row(*told, calls, report.seconds(one.seconds), best, one.state)
+    for line in lines:
+        sure = f" ({line.low:.3g} to {line.high:.3g})" if line.low and line.high else ""
+        best = f"{report.times(line.best)}{sure}" if line.best else "-"
+        calls = f"{line.calls} of {line.most_calls}"
+        told = (line.run, f"{line.problem} ({line.target})", line.method, line.model)
+        table.add_row(*told, calls, report.seconds(line.seconds), best, line.state)
     print_table(table, (4, 5))
 
 

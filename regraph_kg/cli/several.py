@@ -73,7 +73,7 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
         _go_on(searches)
         raise Interrupted("stopped; the commands above go on")
     if options.learn:
-        finished = [one.trace for one in searches if one.summary and one.trace]
+        finished = [search.trace for search in searches if search.summary and search.trace]
         running.learn(settings, options, finished)
     if pending is not None:
         _go_on(searches)
@@ -84,14 +84,14 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
 def _distinct(settings: Settings, searches: Sequence[_One]) -> None:
     """`BadInput` where two folders hold problems of one name: their files could not be told."""
     named: dict[str, str] = {}
-    for one in searches:
+    for search in searches:
         try:
-            name = wiring.find_problem(settings, one.name).name
+            name = wiring.find_problem(settings, search.name).name
         except BadInput:
             continue  # its search says so
         if name in named:
-            raise BadInput(f"{named[name]} and {one.name} are both problem {name}; name one")
-        named[name] = one.name
+            raise BadInput(f"{named[name]} and {search.name} are both problem {name}; name one")
+        named[name] = search.name
 
 
 def _run(
@@ -102,13 +102,18 @@ def _run(
     threads: ThreadPoolExecutor,
 ) -> AnswersPending | None:
     """All searches to their ends; what they wait for, if it is to come by file."""
-    budgets = {one.name: one.choice.limits.calls for one in searches}
+    budgets = {search.name: search.choice.limits.calls for search in searches}
     every = every_call(options, choice)
     with (
         wiring.open_searches(settings, choice) as shared,
         display.progress(budgets, every=every) as shows,
     ):
-        wait([threads.submit(_search, shared, options, one, shows(one.name)) for one in searches])
+        wait(
+            [
+                threads.submit(_search, shared, options, search, shows(search.name))
+                for search in searches
+            ]
+        )
         try:
             shared.finish("run the commands above")
         except AnswersPending as error:
@@ -137,9 +142,12 @@ def _search(shared: OpenSearches, options: Options, one: _One, show: Show) -> No
 def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
     """What became of all, which were `stopped` together or went to their ends."""
     if options.as_json:
-        tell(Sequence[SearchAnswer], [_plain(one) for one in searches])
+        tell(Sequence[SearchAnswer], [_plain(search) for search in searches])
         return
-    rows = [report.SearchRow(one.name, one.summary, _ended(one.error, stopped)) for one in searches]
+    rows = [
+        report.SearchRow(search.name, search.summary, _ended(search.error, stopped))
+        for search in searches
+    ]
     typer.echo(report.several_table(rows))
     for one in searches:
         if one.summary and not one.summary.improved:
@@ -169,9 +177,9 @@ def _plain(one: _One) -> SearchAnswer:
 
 def _go_on(searches: Sequence[_One]) -> None:
     """The command of each search that can go on, a line each."""
-    for one in searches:
-        if one.summary is None and one.told:
-            display.say(one.told.go_on)
+    for search in searches:
+        if search.summary is None and search.told:
+            display.say(search.told.go_on)
 
 
 def _improved(searches: Sequence[_One]) -> bool:
@@ -179,10 +187,10 @@ def _improved(searches: Sequence[_One]) -> bool:
 
     An honest negative needs a search that was ended by nothing but its limits.
     """
-    found = [one.summary for one in searches if one.summary]
+    found = [search.summary for search in searches if search.summary]
     if any(summary.improved for summary in found):
         return True
-    errors = [one.error for one in searches if one.error]
+    errors = [search.error for search in searches if search.error]
     resumable = next((error for error in errors if isinstance(error, Interrupted)), None)
     if resumable is not None:
         raise resumable

@@ -111,7 +111,7 @@ class BatchModel:
 
     def _report_unknown(self) -> None:
         known = self._pending.ever_asked() | self._used
-        unknown = [one for one in self._answers if one not in known]
+        unknown = [answer for answer in self._answers if answer not in known]
         if unknown:
             log.warning(
                 "%d answers in %s are to prompts that were never asked here, the first: %s (%s)",
@@ -149,8 +149,8 @@ def status(folder: Path) -> BatchStatus:
         pending=len(waiting),
         failed=len(failures),
         failure=next(iter(failures), ""),
-        answered=sum(one in known for one in answers),
-        unknown=sum(one not in known for one in answers),
+        answered=sum(answer in known for answer in answers),
+        unknown=sum(answer not in known for answer in answers),
     )
 
 

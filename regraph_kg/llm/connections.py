@@ -120,8 +120,8 @@ class Connections:
         """
         self._closed.set()
         with self._lock:
-            for one in self._sockets:
-                _end(one)
+            for socket in self._sockets:
+                _end(socket)
 
     def _unless_closed(self, call: Callable[[], T]) -> T:
         self.check()

@@ -151,9 +151,9 @@ class OpenAICompatibleModel:
         listed = self._client.models.with_raw_response.list()
         models = _Models.model_validate_json(listed.content).data or []
         wanted = (self._model, f"{self._model}:latest")
-        found = next((one for one in models if one.id in wanted), None)
+        found = next((model for model in models if model.id in wanted), None)
         if found is None:
-            there = ", ".join(one.id for one in models[:MOST_NAMED]) or "none"
+            there = ", ".join(model.id for model in models[:MOST_NAMED]) or "none"
             raise ModelError(
                 f"{self._place} has no model {self._model} (there: {there}):"
                 " name one of them, or start the server with it"

@@ -103,7 +103,7 @@ class OllamaServer:
         ceiling = facts.get(f"{facts.get('general.architecture')}.context_length")
         self.ceiling = int(ceiling or ASSUMED_CEILING)
         tagged = self.model if ":" in self.model.rpartition("/")[2] else f"{self.model}:latest"
-        digests = (one.digest for one in self.client.list().models if one.model == tagged)
+        digests = (model.digest for model in self.client.list().models if model.model == tagged)
         return next(digests, None) or "unknown"
 
     def patiently(self, call: Callable[[], T]) -> T:

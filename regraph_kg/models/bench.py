@@ -192,7 +192,7 @@ class BenchResults(Frozen):
 
     @model_validator(mode="after")
     def _of_known_problems(self) -> Self:
-        known = {(one.name, one.target) for one in self.problems}
+        known = {(problem.name, problem.target) for problem in self.problems}
         lost = next((run for run in self.runs if (run.problem, run.target) not in known), None)
         if lost is not None:
             raise ValueError(f"a run of {lost.problem} ({lost.target}), which is no problem of it")

@@ -235,7 +235,7 @@ class Example:
     @classmethod
     def read(cls, told: Mapping[str, Any]) -> "Example":
         """From a relationship's properties, and what is known of it beside."""
-        known: dict[str, Any] = {one.name: told.get(one.name) for one in fields(cls)}
+        known: dict[str, Any] = {field.name: told.get(field.name) for field in fields(cls)}
         known |= {name: told.get(name) or "" for name in ("before", "after", "diff")}
         known["disclosed"] = told.get("disclosed") or "code"
         lists = ("verified_on", "effects", "also")

@@ -132,8 +132,8 @@ class NextSteps(Frozen):
         """For notebooks: a row for each step."""
         head = ("next", "gains", "best", "right of tried", "measured on", "when it applies")
         rows = [
-            (one.name, times(one.effect), times(one.best), f"{one.verified} of {one.tried}",
-             one.measured, one.applies)
-            for one in self.steps
+            (step.name, times(step.effect), times(step.best), f"{step.verified} of {step.tried}",
+             step.measured, step.applies)
+            for step in self.steps
         ]  # fmt: skip
         return table(head, rows)

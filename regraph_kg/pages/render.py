@@ -51,7 +51,7 @@ def _page(
     template = _environment().get_template(name)
     return template.render(
         **values,
-        scripts=[Markup(one) for one in scripts],
+        scripts=[Markup(script) for script in scripts],
         style=Markup(style),
         policy=_policy(scripts, style, live=live),
     )

@@ -40,7 +40,7 @@ def view_graph(settings: Settings) -> GraphView:
 
 
 def _view(store: GraphStore) -> GraphView:
-    known = {one.id: one for one in (*_starts(), *store.techniques())}
+    known = {start.id: start for start in (*_starts(), *store.techniques())}
     gains, pairs = store.gains(limit=MOST_ROWS), store.strongest(limit=MOST_ROWS)
     tried = Counter[str]()
     for gain in gains:
@@ -59,7 +59,7 @@ def _view(store: GraphStore) -> GraphView:
         totals=totals,
         devices=devices,
         rows=tuple(_rows(shown, gains, devices)),
-        strongest=tuple(_pair(one) for one in pairs[:STRONGEST]),
+        strongest=tuple(_pair(pair) for pair in pairs[:STRONGEST]),
         techniques=tuple(_techniques(store, shown, pairs)),
         names={one.id: one.name for one in known.values()},
         notes=tuple(_notes(len(known), gains, devices)),
@@ -81,7 +81,7 @@ def _devices(gains: Sequence[Gain]) -> tuple[str, ...]:
 
 def _notes(known: int, gains: Sequence[Gain], devices: Sequence[str]) -> Iterator[str]:
     """What the page leaves out."""
-    all_devices = {one.device for one in gains} - {UNMEASURED}
+    all_devices = {gain.device for gain in gains} - {UNMEASURED}
     if known > MOST_TECHNIQUES:
         yield f"of {known} techniques the {MOST_TECHNIQUES} that were tried most are shown"
     if len(all_devices) > len(devices):
@@ -93,7 +93,7 @@ def _notes(known: int, gains: Sequence[Gain], devices: Sequence[str]) -> Iterato
 def _rows(
     shown: Sequence[Technique], gains: Sequence[Gain], devices: Sequence[str]
 ) -> Iterator[GainRow]:
-    found = {(one.target, one.device): _cell(one) for one in gains}
+    found = {(gain.target, gain.device): _cell(gain) for gain in gains}
     for one in shown:
         cells = tuple(found.get((one.id, device)) for device in devices)
         if any(cells):

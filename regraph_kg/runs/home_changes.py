@@ -42,16 +42,16 @@ def patch(changes: Sequence[HomeChange]) -> bytes:
     """
     root = _root(changes[0].path)
     texts = []
-    for one in changes:
-        name = Path(os.path.relpath(one.path.resolve(), root)).as_posix()
+    for change in changes:
+        name = Path(os.path.relpath(change.path.resolve(), root)).as_posix()
         old, new = _patched(f"a/{name}"), _patched(f"b/{name}")
-        mode = b"new file mode 100644\n" if one.before is None else b""
-        before = b"/dev/null" if one.before is None else _ended_name(old)
+        mode = b"new file mode 100644\n" if change.before is None else b""
+        before = b"/dev/null" if change.before is None else _ended_name(old)
         texts.append(b"diff --git %b %b\n%b" % (old, new, mode))
         lines = difflib.diff_bytes(
             difflib.unified_diff,
-            _lines(one.before or b""),
-            _lines(one.after),
+            _lines(change.before or b""),
+            _lines(change.after),
             before,
             _ended_name(new),
         )
@@ -68,11 +68,11 @@ def write(changes: Sequence[HomeChange], record: Path, key: bytes) -> None:
     _refuse_twice(record, key)
     rows = [
         {
-            "path": str(one.path.resolve()),
-            "before": None if one.before is None else base64.b64encode(one.before).decode(),
-            "after": _hash(one.after),
+            "path": str(change.path.resolve()),
+            "before": None if change.before is None else base64.b64encode(change.before).decode(),
+            "after": _hash(change.after),
         }
-        for one in changes
+        for change in changes
     ]
     try:
         atomic.write(record, json.dumps({"schema": 2, "files": rows, "mac": _mac(rows, key)}))

@@ -227,9 +227,9 @@ def embed_new(settings: Settings) -> Story[None]:
 
 def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:
     """Do the steps by which a graph gets its vectors."""
-    for one in steps:
-        share = SMOOTH * one.done // max(one.total, 1)
-        said = f"{one.step}: {one.done} of {one.total} examples"
+    for step in steps:
+        share = SMOOTH * step.done // max(step.total, 1)
+        said = f"{step.step}: {step.done} of {step.total} examples"
         yield WorkDone("embedding", share, SMOOTH, said)
 
 
@@ -305,9 +305,9 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
 def _settle(files: Sequence[_File], cascade: Cascade) -> Story[NamesRead]:
     """Decide every name in the files."""
     uses: dict[Label, NameUse] = {}
-    for one in files:
-        with one.open() as stream:
-            for label, use in pipeline.survey(one.lines(stream), cascade).items():
+    for file in files:
+        with file.open() as stream:
+            for label, use in pipeline.survey(file.lines(stream), cascade).items():
                 uses[label] = uses[label] + use if label in uses else use
     cost = cascade.cost(uses)
     if cost.prompts:
@@ -325,7 +325,7 @@ def _merge(
     files: Sequence[_File], errands: Iterable[Errand], writers: Writers, told: _Told
 ) -> Story[None]:
     """Merge the files, and count."""
-    sizes = [one.size for one in files]
+    sizes = [file.size for file in files]
     done = writers.merge(errands)
     try:
         for number, batches in groupby(done, key=lambda one: one[0].file):

@@ -68,7 +68,7 @@ class Learned:
     @property
     def trajectories(self) -> tuple[Trajectory, ...]:
         """Of all runs."""
-        return tuple(one for lesson in self.lessons for one in lesson.trajectories)
+        return tuple(trajectory for lesson in self.lessons for trajectory in lesson.trajectories)
 
     @property
     def taught(self) -> bool:
@@ -198,7 +198,7 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
 def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
     """Merge what was harvested; its techniques are given by id."""
     with closing(wiring.open_store(settings)) as store:
-        store.add_free_runs([one.free for one in learned.lessons if one.free is not None])
+        store.add_free_runs([lesson.free for lesson in learned.lessons if lesson.free is not None])
     lines = io.BytesIO(lines_of(learned.trajectories).encode())
     counts = yield from grow(settings, lines, "exact", "learning")
     return Learned(learned.lessons, counts["added"], counts["known"], counts["rejected"])
@@ -206,4 +206,4 @@ def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
 
 def lines_of(trajectories: Sequence[Trajectory]) -> str:
     """Trajectories as JSONL."""
-    return "".join(one.line() for one in trajectories)
+    return "".join(trajectory.line() for trajectory in trajectories)

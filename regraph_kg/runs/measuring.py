@@ -39,14 +39,14 @@ def jobs(
     """
     problems: dict[str, Problem] = {}
     found = []
-    for one in trajectories:
-        if one.problem not in problems:
-            problems[one.problem] = find(one.problem)
-        problem = problems[one.problem]
-        stage.check_serial(one, problem)
+    for trajectory in trajectories:
+        if trajectory.problem not in problems:
+            problems[trajectory.problem] = find(trajectory.problem)
+        problem = problems[trajectory.problem]
+        stage.check_serial(trajectory, problem)
         for metric in metrics or (problem.metric,):
-            if metric in TARGETS[one.target].metrics:
-                found.append(MeasureJob(one, problem.model_copy(update={"metric": metric})))
+            if metric in TARGETS[trajectory.target].metrics:
+                found.append(MeasureJob(trajectory, problem.model_copy(update={"metric": metric})))
     return sorted(found, key=lambda job: (job.trajectory.target, job.problem.name, job.metric))
 
 

@@ -85,7 +85,7 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
         dots=tuple(map(_dot, _thinned(run.steps, share.dots))),
         nodes=shown.nodes,
         commands=tuple(_commands(run)),
-        system=next((one.system for one in prompts.values()), ""),
+        system=next((prompt.system for prompt in prompts.values()), ""),
         settings=_settings(header),
     )
 
@@ -230,7 +230,7 @@ def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
         ways[way] = ways.pop(way, [])  # at the end: the latest
         ways[way].append((said, step.technique or ""))
     rows = []
-    for (outcome, _), steps in sorted(reversed(ways.items()), key=lambda one: -len(one[1])):
+    for (outcome, _), steps in sorted(reversed(ways.items()), key=lambda item: -len(item[1])):
         technique = Counter(technique for _, technique in steps).most_common(1)[0][0]
         words = technique.partition("/")[2].replace("-", " ")
         rows.append(FailureRow(len(steps), report.ended(outcome), steps[-1][0], words))

@@ -110,8 +110,8 @@ def _chosen(run: RunRecord, parents: Mapping[int, int], most: int) -> list[int]:
     """Numbers of the steps that are shown, the most telling first."""
     numbers = {id(one.step): number for number, one in enumerate(run.steps)}
     first = [] if run.best is None else [numbers[id(run.best)]]
-    first += [numbers[id(one.step)] for one in reversed(run.bests)]
-    speedups = [one.step.speedup for one in run.steps]
+    first += [numbers[id(best.step)] for best in reversed(run.bests)]
+    speedups = [step.step.speedup for step in run.steps]
     right = [number for number, speedup in enumerate(speedups) if speedup is not None]
     right.sort(key=lambda number: -(speedups[number] or 0))
     chosen: dict[int, None] = {}
@@ -187,7 +187,7 @@ def _tell_one(run: RunRecord, step: StepRecord, node: Node) -> int:
     again = run.finals.get(hash_)
     if again is not None and again.speedup is not None:
         node.facts["measured again"] = report.times(again.speedup)
-    texts = (node.code, node.diagnosis, *(one.prompt + one.answer for one in node.turns))
+    texts = (node.code, node.diagnosis, *(turn.prompt + turn.answer for turn in node.turns))
     return sum(map(_weight, texts))
 
 

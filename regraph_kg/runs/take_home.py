@@ -150,7 +150,7 @@ def _called_at(problem: "Problem") -> str:
     shapes = [", ".join(f"{k}={v}" for k, v in one.items()) for one in problem.sizes.check]
     timed = ", ".join(f"{name}={size}" for name, size in problem.sizes.time.items())
     held = " and a secret shape between" if problem.held_out else ""
-    fixed = [f"{one.name}={one.value}" for one in problem.args if one.value is not None]
+    fixed = [f"{arg.name}={arg.value}" for arg in problem.args if arg.value is not None]
     only = f", only ever with {', '.join(fixed)}" if fixed else ""
     return f"timed at {timed or 'its one shape'}; right at {'; '.join(shapes)}{held}{only}"
 
@@ -171,7 +171,9 @@ def _found_by(found: RunAnswer) -> str:
 
 def _called(content: bytes, home: "Home", own: str) -> bytes:
     """The user's file, its function's body replaced by a call of the entry."""
-    missing = [one for one in home.includes if f"#include {one}".encode() not in content]
+    missing = [
+        include for include in home.includes if f"#include {include}".encode() not in content
+    ]
     above = [*(f"#include {one}" for one in missing), f"// in {own}", home.declaration]
     declared, wrapper = ("\n".join(above) + "\n\n").encode(), home.wrapper.encode()
     if content.count(b"\r\n") * 2 > content.count(b"\n"):
@@ -184,7 +186,7 @@ def _housed(code: str, entry: str) -> str:
     """The answer where its names meet no others: what it includes, then the rest in a namespace."""
     includes = dict.fromkeys(one.strip() for one in _INCLUDE.findall(code))
     rest = re.sub(r"\n{3,}", "\n\n", _INCLUDE.sub("", code)).strip()
-    above = "".join(f"{one}\n" for one in includes)
+    above = "".join(f"{include}\n" for include in includes)
     return f"{above}\nnamespace regraph_{entry} {{\n\n{rest}\n\n}}  // namespace regraph_{entry}\n"
 
 

@@ -27,15 +27,18 @@ def training_lines(
     trajectories: Iterable[Trajectory], *, unverified: bool = False
 ) -> Iterator[str]:
     """A line of JSON for each verified step; with `unverified`, for every step."""
-    for one in trajectories:
-        if one.disclosed != "code":
+    for trajectory in trajectories:
+        if trajectory.disclosed != "code":
             continue
-        before = one.serial
-        for number, step in enumerate(one.steps, 1):
+        before = trajectory.serial
+        for number, step in enumerate(trajectory.steps, 1):
             counted = standing(step.measurements)
             passed = {m.device: m for m in counted if m.outcome is Outcome.PASSED}
             if passed or unverified:
-                yield json.dumps(_example(one, number, before, passed), ensure_ascii=False) + "\n"
+                yield (
+                    json.dumps(_example(trajectory, number, before, passed), ensure_ascii=False)
+                    + "\n"
+                )
             before = step.code
 
 

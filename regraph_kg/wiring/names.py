@@ -46,10 +46,10 @@ def vocabulary(settings: Settings, path: Path | None = None) -> "tuple[Technique
     hint = "give a list of techniques: --vocabulary, or the corpus (REGRAPH_CORPUS)"
     try:
         techniques = TypeAdapter(tuple[Technique, ...]).validate_json(path.read_bytes())
-        for one in techniques:
-            for name in (one.name, *one.aliases):
+        for technique in techniques:
+            for name in (technique.name, *technique.aliases):
                 if not name.isprintable():
-                    raise BadInput(f"technique {one.id}: the name {name!r} cannot be printed")
+                    raise BadInput(f"technique {technique.id}: the name {name!r} cannot be printed")
         return Vocabulary(techniques).curated
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; {hint}") from None
@@ -79,7 +79,7 @@ def cascade(
     if level == "exact":
         return Cascade(vocabulary)
     # The rule goes by what people named: what a name means must not depend on who else ingests now.
-    named = [one for one in vocabulary.candidates if not one.review]
+    named = [candidate for candidate in vocabulary.candidates if not candidate.review]
     lexical = LexicalRule(named)
     if level == "lexical":
         return Cascade(vocabulary, lexical, Shortlists(named))

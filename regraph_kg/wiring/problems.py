@@ -51,7 +51,7 @@ def declared_problem(settings: Settings, name: str) -> "Problem":
 def problem_names(settings: Settings) -> list[str]:
     """Problems of the present folder, and those of the corpus."""
     places = Path(), corpus_folder(settings) / "problems"
-    return sorted({one.parent.name for place in places for one in place.glob("*/problem.toml")})
+    return sorted({path.parent.name for place in places for path in place.glob("*/problem.toml")})
 
 
 def chosen_problem(settings: Settings, name: str) -> str:

@@ -143,8 +143,8 @@ def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSe
         if model is not None:
             stack.callback(model.close)
         turns = Turns(choice.parallel, "model"), Turns(judging.judges, "judge")
-        for one in turns:
-            staff.callback(one.close)
+        for turn in turns:
+            staff.callback(turn.close)
         yield OpenSearches(settings, model, judging, turns)
 
 
@@ -163,7 +163,7 @@ def _reading(
     from regraph_kg.search.world import World  # noqa: PLC0415
 
     task = task_of(problem, choice.target)
-    task = replace(task, ports=tuple(one for one in task.ports if judging.judges_port(one)))
+    task = replace(task, ports=tuple(port for port in task.ports if judging.judges_port(port)))
     judge, own = judging.judge, getattr(problem, "toolchain", "") * judging.live
     toolchain = own or judge.toolchain(choice.target)
     header = _header(choice, task, model.name if model else str(choice.model), judging, toolchain)

@@ -40,7 +40,7 @@ def deed(technique: Technique | None, before: str, after: str, others: Sequence[
     step = facts_of(before), facts_of(after)
     if not all(one.read_whole for one in step) or (technique and _may_be(technique, *step)):
         return Deed("asked")
-    shown = [one.id for one in others if _is_shown(one, *step)]
+    shown = [other.id for other in others if _is_shown(other, *step)]
     if technique is None and len(shown) != 1:
         return Deed("asked")
     return Deed("other", shown[0] if len(shown) == 1 else None)
@@ -53,7 +53,7 @@ def _normal(code: str) -> str:
 def shows(technique: Technique, code: str) -> bool:
     """Whether a code has what the technique leaves as new."""
     signs = [entry.partition(" and ")[0] for entry in technique.leaves]
-    return any(_left(one, Facts(), facts_of(code)) for one in signs if one.startswith("new "))
+    return any(_left(sign, Facts(), facts_of(code)) for sign in signs if sign.startswith("new "))
 
 
 def _may_be(technique: Technique, before: Facts, after: Facts) -> bool:

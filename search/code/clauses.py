@@ -22,7 +22,7 @@ def is_counted(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
     step = names.step(k)
     if step is None or condition is None or operator(condition) not in COMPARES:
         return False
-    left, right = (names.value(one, k) for one in sides(condition))
+    left, right = (names.value(side, k) for side in sides(condition))
     rest = add(left, right, -1)
     factor = number(coefficient(rest, header.symbol) or {})
     fixed = [replace(rest, header.symbol, {}), step]
@@ -64,12 +64,17 @@ def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str
     if not accesses:
         return name if name.isidentifier() else ""
     first = accesses[0]
-    if any(one.node.type not in ("subscript_expression", "pointer_expression") for one in accesses):
+    if any(
+        access.node.type not in ("subscript_expression", "pointer_expression")
+        for access in accesses
+    ):
         return ""
     declared = first.declared
     if declared is None or len(first.index) != 1 or not first.array.isidentifier():
         return ""
-    if all(one.index == first.index for one in accesses) and (declared.pointer or declared.array):
+    if all(access.index == first.index for access in accesses) and (
+        declared.pointer or declared.array
+    ):
         at = number(first.index[0])
         if at is not None and at >= 0:  # from 0 on: g++ 12 loses a simd section's offset
             return f"{first.array}[:{at + 1}]"
@@ -83,16 +88,16 @@ def _cleared(names: Indices, k: int, reduced: ElementAccess) -> str:
     declared, function = reduced.declared, names.events.loops[k].place.function
     if declared is None or not declared.pointer or declared.function != function:
         return ""
-    for one in names.elements():
-        header = names.headers[one.place.loop] if one.place.loop >= 0 else None
-        if header is None or one.declared is not declared or one.mode != "write":
+    for element in names.elements():
+        header = names.headers[element.place.loop] if element.place.loop >= 0 else None
+        if header is None or element.declared is not declared or element.mode != "write":
             continue
-        own, step = header.symbol, names.step(one.place.loop)
-        whole = one.index == ({(own,): 1},) and names.known_start(one.place.loop) == {}
+        own, step = header.symbol, names.step(element.place.loop)
+        whole = element.index == ({(own,): 1},) and names.known_start(element.place.loop) == {}
         if whole and header.compare in ("<", "<=", "!=") and step == {(): 1} and header.plain:
             if header.compare != "<=":
                 return short(header.end)
-            end = add(names.end(one.place.loop), constant(1))
+            end = add(names.end(element.place.loop), constant(1))
             return shown(end) if number(end) is not None else f"{short(header.end)} + 1"
     return ""
 
@@ -113,10 +118,10 @@ def _read_after(names: Indices, loop: Loop, declared: Declared) -> bool:
     events = names.events
     if not declared.function or "static" in declared.kind or declared.reference:
         return True
-    named = [one for one in events.names if text(one.node) == declared.name]
+    named = [name for name in events.names if text(name.node) == declared.name]
     uses = [one for one in named if events.find(declared.name, one.node) is declared]
     around = [events.loops[k].node for k in names.chain(loop.place.loop)]
     begins = [one.start_byte for one in around if one.start_byte > declared.scope[0]]
-    later = [[one for one in uses if one.node.start_byte >= loop.node.end_byte]]
-    later += [[one for one in uses if one.node.start_byte >= begin] for begin in begins[:1]]
+    later = [[use for use in uses if use.node.start_byte >= loop.node.end_byte]]
+    later += [[use for use in uses if use.node.start_byte >= begin] for begin in begins[:1]]
     return any(listed and listed[0].mode != "write" for listed in later)

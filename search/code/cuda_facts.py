@@ -127,8 +127,8 @@ def kernel_facts(
     found: list[KernelFacts] = []
     for name, node in names.events.functions.items():
         body = node.child_by_field_name("body")
-        heads = [one for one in node.children if body is None or one.id != body.id]
-        if len(found) < _MOST_KERNELS and any(text(one) == "__global__" for one in heads):
+        heads = [child for child in node.children if body is None or child.id != body.id]
+        if len(found) < _MOST_KERNELS and any(text(head) == "__global__" for head in heads):
             found.append(_Kernel(names, name, node, elements, reached).facts())
     return tuple(found)
 
@@ -144,7 +144,7 @@ class _Kernel:
     ) -> None:
         self.names, self.events, self.name, self.node = names, names.events, name, node
         self.within, self.words = reached.of(name), reached.words_of(name)
-        self.all = [one for one in elements if one.place.function in self.within]
+        self.all = [element for element in elements if element.place.function in self.within]
         self.elements = [one for one in self.all if one.place.function == name]
         self.calls = [use for use in self.events.calls if use.place.function in self.within]
         declared = [one for group in self.events.declared.values() for one in group]
@@ -162,7 +162,7 @@ class _Kernel:
             if one.function != name
         )
         macros = self.within & reached.macros
-        indexed = any("[" in reached.words[one] for one in macros)
+        indexed = any("[" in reached.words[macro] for macro in macros)
         self.followed = not (self.hidden or pointers or indexed)
         self.macros = reached.macros
 
@@ -176,14 +176,14 @@ class _Kernel:
             head_at=self.node.start_byte,
             number=self._number(),
             axes=self.axes,
-            grid_stride=any(one.startswith("gridDim.") for one in words)
+            grid_stride=any(word.startswith("gridDim.") for word in words)
             or ("this_grid" in words and bool({"size", "num_threads"} & words)),
-            shuffles=any(one.startswith(_SHUFFLES) for one in words)
+            shuffles=any(word.startswith(_SHUFFLES) for word in words)
             or {"tiled_partition", "reduce"} <= words,
             read_only="__ldg" in words or self._restricted(),
             inputs=tuple(one.name for one in inputs),
-            vectors=any(one.lstrip("_") in _VECTORS for one in words),
-            bounds="".join(short(one) for one in walk(self.node) if one.type == "launch_bounds"),
+            vectors=any(word.lstrip("_") in _VECTORS for word in words),
+            bounds="".join(short(node) for node in walk(self.node) if node.type == "launch_bounds"),
             unrolled=any(
                 "unroll" in said and place.function in self.within
                 for said, place in self.events.directives
@@ -207,8 +207,9 @@ class _Kernel:
         updates = [
             one for one in self.all if one.mode == "update" and "atomic" in self._caller(one)
         ]
-        inside = [one for one in updates if one.array in self.shared]
-        outside = [one for one in updates if one.array not in self.shared and self._told(one)]
+        inside = [update for update in updates if update.array in self.shared]
+        others = [update for update in updates if update.array not in self.shared]
+        outside = [update for update in others if self._told(update)]
         shared = {
             one.sized
             for group in self.events.declared.values()
@@ -262,7 +263,7 @@ class _Kernel:
         return None
 
     def _divides(self) -> bool | None:
-        nodes = [self.events.functions[one] for one in self.within & self.events.functions.keys()]
+        nodes = [self.events.functions[key] for key in self.within & self.events.functions.keys()]
         answers = {
             self._floating(one)
             for node in nodes
@@ -274,13 +275,13 @@ class _Kernel:
     def _floating(self, division: Node) -> bool | None:
         """Whether a division is one of floating-point numbers; None where a type is not known."""
         kinds = set[str]()
-        for one in walk(division):
-            if one.type == "number_literal" and "." in text(one):
+        for node in walk(division):
+            if node.type == "number_literal" and "." in text(node):
                 return True
-            declared = self.events.find(text(one), one) if one.type == "identifier" else None
+            declared = self.events.find(text(node), node) if node.type == "identifier" else None
             if declared is not None:
                 kinds |= set(re.findall(r"\w+", declared.kind)) - _SPECIFIERS
-            elif one.type == "identifier" and text(one) not in self.macros | _BUILT_IN:
+            elif node.type == "identifier" and text(node) not in self.macros | _BUILT_IN:
                 kinds.add(UNKNOWN)
         return True if kinds & _FLOATS else (None if kinds - _INTEGERS else False)
 
@@ -291,9 +292,9 @@ class _Kernel:
         return called(before[-1].node) if before else ""
 
     def _restricted(self) -> bool:
-        listed = [one for one in walk(self.node) if one.type == "parameter_declaration"]
+        listed = [node for node in walk(self.node) if node.type == "parameter_declaration"]
         pointers = [one for one in listed if "*" in text(one) and "const" in text(one)]
-        return bool(pointers) and all("restrict" in text(one) for one in pointers)
+        return bool(pointers) and all("restrict" in text(pointer) for pointer in pointers)
 
     def _fixed(self, one: ElementAccess) -> bool:
         held = frozenset().union(*map(self.names.closure, one.index))
@@ -305,7 +306,8 @@ class _Kernel:
         return name.startswith(("threadIdx", "blockIdx", "@")) or last in self.numbers
 
     def _arrays(self, test: Callable[[ElementAccess], bool]) -> tuple[str, ...]:
-        found = [one.array for one in self.elements if self._in_global(one) and test(one)]
+        elements = filter(self._in_global, self.elements)
+        found = [element.array for element in elements if test(element)]
         return tuple(dict.fromkeys(found))[:8]
 
     def _in_global(self, one: ElementAccess) -> bool:
@@ -339,7 +341,7 @@ class _Kernel:
     def _uniform(self, inputs: list[str]) -> tuple[str, ...]:
         found = []
         for name in inputs:
-            listed = [one for one in self.elements if one.array == name]
+            listed = [element for element in self.elements if element.array == name]
             held = [self._held(one) for one in listed]
             if listed and not any(self._varies(part) for parts in held for part in parts):
                 found.append(name)
@@ -347,20 +349,21 @@ class _Kernel:
 
     def _stencil(self) -> tuple[str, ...]:
         groups: dict[int, list[ElementAccess]] = {}
-        for one in self.elements:
-            if self._in_global(one):
-                groups.setdefault(one.place.loop, []).append(one)
+        for element in self.elements:
+            if self._in_global(element):
+                groups.setdefault(element.place.loop, []).append(element)
         found = [name for group in groups.values() for name in stencil_arrays(self.names, group)]
         return tuple(dict.fromkeys(found))[:8]
 
     def _conflicts(self) -> tuple[str, ...]:
         found = []
-        for one in self.elements:
-            if one.array in self.shared and len(self.axes) > 0:
-                stride = thread_stride(self.names, one)
+        for element in self.elements:
+            if element.array in self.shared and len(self.axes) > 0:
+                stride = thread_stride(self.names, element)
                 number = int(stride) if stride.lstrip("-").isdigit() else 0
-                if (stride == "row" and not self._padded(one)) or (number and not number % _BANKS):
-                    found.append(one.array)
+                column = stride == "row" and not self._padded(element)
+                if column or (number and not number % _BANKS):
+                    found.append(element.array)
         return tuple(dict.fromkeys(found))[:8]
 
     def _padded(self, one: ElementAccess) -> bool:

@@ -52,10 +52,12 @@ def launch_facts(events: Events) -> tuple[LaunchFacts, ...]:
     """Every launch, in the order of the text."""
     found, again = [], looped(events)
     for call in events.calls:
-        shape = [one for one in call.node.children if one.type == "kernel_call_syntax"]
-        parts = [one for one in shape[0].named_children if one.type != "comment"] if shape else []
+        shape = [child for child in call.node.children if child.type == "kernel_call_syntax"]
+        parts = (
+            [child for child in shape[0].named_children if child.type != "comment"] if shape else []
+        )
         if len(parts) > 1:
-            grid, block = (_shape(events, one) for one in parts[:2])
+            grid, block = (_shape(events, part) for part in parts[:2])
             found.append(
                 LaunchFacts(
                     kernel=called(call.node),

@@ -13,9 +13,9 @@ _add = CUDA_PREDICATES.add
 
 def _several(facts: Facts) -> list[KernelFacts]:
     """Kernels that are not launched with one thread alone."""
-    alone = {one.kernel for one in facts.launches if one.one_thread}
-    alone -= {one.kernel for one in facts.launches if not one.one_thread}
-    return [one for one in facts.kernels if one.name not in alone]
+    alone = {launch.kernel for launch in facts.launches if launch.one_thread}
+    alone -= {launch.kernel for launch in facts.launches if not launch.one_thread}
+    return [kernel for kernel in facts.kernels if kernel.name not in alone]
 
 
 def _threaded(facts: Facts) -> list[KernelFacts]:
@@ -45,7 +45,7 @@ def threads(facts: Facts) -> Truth:
 @_add("a launch of one thread")
 def launch_one_thread(facts: Facts) -> Truth:
     """A launch is `<<<1, 1>>>`."""
-    return any(one.one_thread for one in facts.launches)
+    return any(launch.one_thread for launch in facts.launches)
 
 
 @_add("a parallel loop that one thread runs")
@@ -55,7 +55,7 @@ def one_thread_loop(facts: Facts) -> Truth:
         answer = any_of(map(is_parallel, facts.loops))
         return True if answer is False and library_loop(facts) else answer
     several = _several(facts)
-    alone = _loops(facts, [one for one in facts.kernels if one not in several])
+    alone = _loops(facts, [kernel for kernel in facts.kernels if kernel not in several])
     unknown = _loops(facts, [one for one in several if not one.axes])
     found = any_of(map(is_parallel, alone))
     return None if found is False and unknown else found
@@ -63,8 +63,8 @@ def one_thread_loop(facts: Facts) -> Truth:
 
 def _loops(facts: Facts, kernels: list[KernelFacts]) -> list[LoopFacts]:
     """The loops of kernels and of what they reach."""
-    known = {name for one in kernels for name in (one.name, *one.reached)}
-    return [one for one in facts.loops if one.function in known]
+    known = {name for kernel in kernels for name in (kernel.name, *kernel.reached)}
+    return [loop for loop in facts.loops if loop.function in known]
 
 
 @_add("a loop in a kernel")
@@ -89,50 +89,50 @@ def several_launches(facts: Facts) -> Truth:
 @_add("shared memory")
 def shared_memory(facts: Facts) -> Truth:
     """A kernel has `__shared__` arrays."""
-    return any(one.shared for one in facts.kernels)
+    return any(kernel.shared for kernel in facts.kernels)
 
 
 @_add("a tree in shared memory, with a barrier at each level")
 def block_tree(facts: Facts) -> Truth:
     """A loop of a kernel halves or doubles its variable and touches shared memory."""
-    return any(_tree(facts, one) for one in facts.kernels)
+    return any(_tree(facts, kernel) for kernel in facts.kernels)
 
 
 def _tree(facts: Facts, kernel: KernelFacts) -> bool:
     return kernel.barrier_in_loop and any(
-        one.kind == "for" and not one.step and any(access.shared for access in one.accesses)
-        for one in _loops(facts, [kernel])
+        loop.kind == "for" and not loop.step and any(access.shared for access in loop.accesses)
+        for loop in _loops(facts, [kernel])
     )
 
 
 @_add("a loop that fills and uses a tile of shared memory")
 def tile_loop(facts: Facts) -> Truth:
     """A loop of a kernel has barriers in it and is no tree."""
-    return any(one.barrier_in_loop and not _tree(facts, one) for one in facts.kernels)
+    return any(kernel.barrier_in_loop and not _tree(facts, kernel) for kernel in facts.kernels)
 
 
 @_add("atomic updates in a kernel")
 def atomics(facts: Facts) -> Truth:
     """A kernel updates memory atomically."""
-    return any(one.atomics for one in facts.kernels)
+    return any(kernel.atomics for kernel in facts.kernels)
 
 
 @_add("atomic updates of global memory")
 def global_atomic(facts: Facts) -> Truth:
     """A kernel updates global memory atomically."""
-    return _atomically(any(one.global_atomics for one in facts.kernels), facts)
+    return _atomically(any(kernel.global_atomics for kernel in facts.kernels), facts)
 
 
 @_add("atomic updates of shared memory")
 def shared_atomic(facts: Facts) -> Truth:
     """A kernel updates shared memory atomically."""
-    return _atomically(any(one.shared_atomics for one in facts.kernels), facts)
+    return _atomically(any(kernel.shared_atomics for kernel in facts.kernels), facts)
 
 
 @_add("an address that all threads update atomically")
 def one_address(facts: Facts) -> Truth:
     """An atomic update of global memory has one address for all threads."""
-    return _atomically(any(one.one_address for one in facts.kernels), facts)
+    return _atomically(any(kernel.one_address for kernel in facts.kernels), facts)
 
 
 def _atomically(answer: Truth, facts: Facts) -> Truth:
@@ -143,27 +143,27 @@ def _atomically(answer: Truth, facts: Facts) -> Truth:
 @_add("shuffles within a warp")
 def shuffles(facts: Facts) -> Truth:
     """Every kernel of several threads that shares memory uses `__shfl_*_sync`."""
-    return any(one.shuffles for one in facts.kernels)
+    return any(kernel.shuffles for kernel in facts.kernels)
 
 
 @_add("accesses of neighbouring threads that lie far apart")
 def scattered(facts: Facts) -> Truth:
     """Neighbouring threads touch addresses with a stride."""
     answers: list[Truth] = [bool(one.scattered) for one in _threaded(facts)]
-    unknown = any(one.thread == "unknown" for one in _accesses(facts))
+    unknown = any(access.thread == "unknown" for access in _accesses(facts))
     return _seen(any_of([*answers, None] if unknown else answers), facts)
 
 
 @_add("accesses of neighbouring threads that lie side by side")
 def coalesced(facts: Facts) -> Truth:
     """Neighbouring threads touch neighbouring addresses of global memory."""
-    listed = [one for one in _accesses(facts) if not one.shared]
+    listed = [access for access in _accesses(facts) if not access.shared]
     answer = any_of(None if one.thread == "unknown" else one.thread == "1" for one in listed)
     return _seen(answer and bool(_threaded(facts)), facts)
 
 
 def _accesses(facts: Facts) -> list[Access]:
-    inside = [access for one in facts.loops if one.kernel for access in one.accesses]
+    inside = [access for loop in facts.loops if loop.kernel for access in loop.accesses]
     return [*inside, *facts.outside]
 
 
@@ -188,9 +188,9 @@ def uniform_input(facts: Facts) -> Truth:
 @_add("shared arrays that a warp walks in whole rows of banks")
 def bank_conflict(facts: Facts) -> Truth:
     """Neighbouring threads touch the same bank; not known where an index is not followed."""
-    unknown = any(one.shared and one.thread == "unknown" for one in _accesses(facts))
-    found = any(one.conflicts for one in facts.kernels)
-    shared = any(one.shared for one in facts.kernels)
+    unknown = any(access.shared and access.thread == "unknown" for access in _accesses(facts))
+    found = any(kernel.conflicts for kernel in facts.kernels)
+    shared = any(kernel.shared for kernel in facts.kernels)
     return True if found else (None if unknown else _seen(False, facts) if shared else False)
 
 
@@ -203,67 +203,67 @@ def divergent(facts: Facts) -> Truth:
 @_add("inputs that a kernel only reads")
 def read_only_input(facts: Facts) -> Truth:
     """A kernel takes pointers to const."""
-    return any(one.inputs for one in facts.kernels)
+    return any(kernel.inputs for kernel in facts.kernels)
 
 
 @_add("loads through the read-only cache")
 def read_only_loads(facts: Facts) -> Truth:
     """Every kernel uses `__ldg` or `const .. __restrict__`."""
-    return bool(facts.kernels) and all(one.read_only for one in facts.kernels)
+    return bool(facts.kernels) and all(kernel.read_only for kernel in facts.kernels)
 
 
 @_add("vector types")
 def vector_types(facts: Facts) -> Truth:
     """A kernel uses float4 or the like."""
-    return any(one.vectors for one in facts.kernels)
+    return any(kernel.vectors for kernel in facts.kernels)
 
 
 @_add("launch bounds")
 def launch_bounds(facts: Facts) -> Truth:
     """A kernel has `__launch_bounds__`."""
-    return any(one.bounds for one in facts.kernels)
+    return any(kernel.bounds for kernel in facts.kernels)
 
 
 @_add("unrolled loops in a kernel")
 def unrolled(facts: Facts) -> Truth:
     """`#pragma unroll` stands in a kernel."""
-    return any(one.unrolled for one in facts.kernels)
+    return any(kernel.unrolled for kernel in facts.kernels)
 
 
 @_add("fast intrinsics")
 def fast_math(facts: Facts) -> Truth:
     """A kernel calls `__expf` or the like."""
-    return any(one.fast_math for one in facts.kernels)
+    return any(kernel.fast_math for kernel in facts.kernels)
 
 
 @_add("a division of floating-point numbers in a kernel")
 def kernel_division(facts: Facts) -> Truth:
     """A kernel divides by what is no number; not known where a type is not."""
-    return any_of(one.divides for one in facts.kernels)
+    return any_of(kernel.divides for kernel in facts.kernels)
 
 
 @_add("a launch that the host repeats")
 def repeated_launch(facts: Facts) -> Truth:
     """A loop of the host launches a kernel, or calls a function that does."""
-    return any(one.in_loop for one in facts.launches)
+    return any(launch.in_loop for launch in facts.launches)
 
 
 @_add("fused multiply-adds")
 def fused(facts: Facts) -> Truth:
     """A kernel calls `fmaf`."""
-    return any(one.fused for one in facts.kernels)
+    return any(kernel.fused for kernel in facts.kernels)
 
 
 @_add("asynchronous copies to shared memory")
 def async_copy(facts: Facts) -> Truth:
     """A kernel calls `memcpy_async`."""
-    return any(one.async_copy for one in facts.kernels)
+    return any(kernel.async_copy for kernel in facts.kernels)
 
 
 @_add("matrix instructions")
 def tensor_cores(facts: Facts) -> Truth:
     """A kernel uses wmma."""
-    return any(one.tensor for one in facts.kernels)
+    return any(kernel.tensor for kernel in facts.kernels)
 
 
 @_add("constant memory")

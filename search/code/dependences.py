@@ -145,8 +145,10 @@ class LoopUses:
         )
 
     def _reduces(self, name: str, updates: Sequence[Occurrence | ElementAccess]) -> None:
-        signs = (combined_by(one.node) for one in updates if one.mode != "read")
-        self.found.reduces.setdefault(name, set()).update(one for one in signs if one is not None)
+        signs = (combined_by(update.node) for update in updates if update.mode != "read")
+        self.found.reduces.setdefault(name, set()).update(
+            sign for sign in signs if sign is not None
+        )
 
     def _pointer(self, use: Occurrence) -> bool:
         declared = self.names.events.find(text(use.node), use.node)
@@ -222,15 +224,15 @@ class LoopUses:
         return "yes"
 
     def _inner(self, *elements: ElementAccess) -> Iterable[int]:
-        for one in elements:
-            around = self.names.chain(one.place.loop)
+        for element in elements:
+            around = self.names.chain(element.place.loop)
             yield from around[around.index(self.loop) + 1 :]
 
 
 def _grouped(elements: Sequence[ElementAccess]) -> Iterable[list[ElementAccess]]:
     groups: dict[tuple[str, int], list[ElementAccess]] = {}
-    for one in elements:
-        groups.setdefault((one.array, id(one.declared)), []).append(one)
+    for element in elements:
+        groups.setdefault((element.array, id(element.declared)), []).append(element)
     return groups.values()
 
 

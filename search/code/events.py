@@ -89,7 +89,7 @@ class _Walk:
         if kind in LOOPS:
             self._loop(node, place, directives)
             return
-        if any(_opens_region(one) for one in directives):
+        if any(_opens_region(directive) for directive in directives):
             place = replace(place, region=place.region + 1)
         handler = _HANDLERS.get(kind)
         if handler is not None:
@@ -98,7 +98,7 @@ class _Walk:
             self._push(node.children, place)
 
     def _push(self, nodes: list[Node], place: CodePlace, mode: Mode = "read") -> None:
-        self._waiting.extend((one, place, mode) for one in reversed(nodes))
+        self._waiting.extend((node, place, mode) for node in reversed(nodes))
 
     def _add(self, listed: list[Occurrence], node: Node, place: CodePlace, mode: Mode) -> None:
         if len(listed) < MOST_EVENTS:
@@ -118,7 +118,7 @@ class _Walk:
     def _loop(self, node: Node, place: CodePlace, directives: list[str]) -> None:
         loops = self.found.loops
         depth = loops[place.loop].depth + 1 if place.loop != NO_LOOP else 0
-        region = place.region + any(_opens_region(one) for one in directives)
+        region = place.region + any(_opens_region(directive) for directive in directives)
         if len(loops) >= MOST_LOOPS or depth >= MOST_DEPTH:
             self.found.whole = False
             self._push(node.children, place)
@@ -127,7 +127,7 @@ class _Walk:
         loops.append(Loop(len(loops), node, place, depth, tuple(directives)))
         first = node.child_by_field_name("initializer")
         body = node.child_by_field_name("body")
-        rest = [one for one in node.named_children if one not in (first, body)]
+        rest = [child for child in node.named_children if child not in (first, body)]
         parts = [(first, place)] if first is not None else []
         if node.type == "for_range_loop":
             rest = self._range(node, inside)
@@ -179,16 +179,16 @@ class _Walk:
 
     def _function(self, node: Node, place: CodePlace, mode: Mode) -> None:
         body = node.child_by_field_name("body")
-        heads = [one for one in node.children if body is None or one.id != body.id]
-        kernel = any(one.type == "__global__" or text(one) == "__global__" for one in heads)
+        heads = [child for child in node.children if body is None or child.id != body.id]
+        kernel = any(head.type == "__global__" or text(head) == "__global__" for head in heads)
         name = declared_name(node.child_by_field_name("declarator"))
         self.found.functions.setdefault(name, node)
         self._push(node.children, CodePlace(name, kernel, scope=place.scope))
 
     def _declaration(self, node: Node, place: CodePlace, mode: Mode) -> None:
         parts = node.children_by_field_name("declarator")
-        heads = [one for one in node.children if one not in parts]
-        kind = " ".join(short(one) for one in heads if one.is_named or one.type != ";")
+        heads = [child for child in node.children if child not in parts]
+        kind = " ".join(short(head) for head in heads if head.is_named or head.type != ";")
         rest: list[Node] = []
         for part in parts:
             value = part.child_by_field_name("value") if part.type == "init_declarator" else None
@@ -208,7 +208,7 @@ class _Walk:
         if condition is not None:
             self._seen |= dict.fromkeys(guarded(node, condition), "update")
             self._add(self.found.conditions, condition, place, mode)
-        rest = [one for one in node.children if one != condition]
+        rest = [child for child in node.children if child != condition]
         self._push(rest, inside, mode if node.type == "conditional_expression" else "read")
         if condition is not None:
             self._push([condition], place)
@@ -275,7 +275,7 @@ class _Walk:
         self._add(self.found.calls, node, place, mode)
         listed = node.child_by_field_name("arguments")
         function = node.child_by_field_name("function")
-        launch = [one for one in node.children if one.type == "kernel_call_syntax"]
+        launch = [child for child in node.children if child.type == "kernel_call_syntax"]
         access = _access_mode(called(node))
         if access is not None and listed is not None and listed.named_children:
             target, *rest = listed.named_children

@@ -142,16 +142,18 @@ def _facts(code: str, entry: str) -> Facts:
     ]
     return facts.model_copy(
         update={
-            "loops": tuple(one for one in loop_facts(names, elements) if one.function in reached),
+            "loops": tuple(
+                fact for fact in loop_facts(names, elements) if fact.function in reached
+            ),
             "kernels": tuple(
-                one for one in kernel_facts(names, elements, all_reached) if one.name in reached
+                fact for fact in kernel_facts(names, elements, all_reached) if fact.name in reached
             ),
             "launches": launch_facts(events),
             "host": host_facts(names),
             "pointers": tuple(dict.fromkeys(pointers))[:16],
             **_of_elements(
                 names,
-                [one for one in elements if one.place.function in reached],
+                [element for element in elements if element.place.function in reached],
                 _aliases(tree.root),
             ),
         }
@@ -188,10 +190,12 @@ def _of_elements(
     names: Indices, elements: list[ElementAccess], aliases: dict[str, str]
 ) -> dict[str, tuple[object, ...]]:
     """What is known of accesses to arrays, loops aside."""
-    by_data = [one for one in elements if _by_data(names, one)]
+    by_data = [element for element in elements if _by_data(names, element)]
     outside = [access(names, e) for e in elements if e.place.kernel and e.place.loop < 0]
     return {
-        "small_elements": _named([one for one in elements if _small(one, aliases)], "read"),
+        "small_elements": _named(
+            [element for element in elements if _small(element, aliases)], "read"
+        ),
         "per_thread": tuple(dict.fromkeys(_per_thread(names, elements)))[:8],
         "updates": _named(by_data, "update"),
         "gathers": _named(by_data, "read"),
@@ -203,13 +207,13 @@ def _of_elements(
 
 def _words(root: Node) -> tuple[frozenset[str], frozenset[str]]:
     """All words of a text, and those that name types."""
-    leaves = [one for one in walk(root) if not one.child_count]
-    types = [text(one) for one in leaves if one.type in ("primitive_type", "type_identifier")]
+    leaves = [node for node in walk(root) if not node.child_count]
+    types = [text(leaf) for leaf in leaves if leaf.type in ("primitive_type", "type_identifier")]
     return frozenset(map(text, leaves)), frozenset([*types, *_sizes(leaves)])
 
 
 def _constants(root: Node, events: Events) -> tuple[str, ...]:
-    macros = [one for one in walk(root) if one.type == "preproc_def"]
+    macros = [node for node in walk(root) if node.type == "preproc_def"]
     named = [(text(m.child_by_field_name("name")), m.child_by_field_name("value")) for m in macros]
     declared = [one for group in events.declared.values() for one in group]
     fixed = [one for one in declared if {"const", "constexpr"} & set(one.kind.split())]
@@ -217,13 +221,13 @@ def _constants(root: Node, events: Events) -> tuple[str, ...]:
     numbers = [
         f"{name} = {short(value)}"
         for name, value in named
-        if value is not None and all(one.type != "identifier" for one in walk(value))
+        if value is not None and all(node.type != "identifier" for node in walk(value))
     ]
     return tuple(numbers)[:_MOST_NAMES]
 
 
 def _sizes(leaves: list[Node]) -> list[str]:
-    return [text(one) for one in leaves if one.type in ("long", "short")]
+    return [text(leaf) for leaf in leaves if leaf.type in ("long", "short")]
 
 
 def _multiplies_and_adds(root: Node) -> bool:
@@ -253,20 +257,20 @@ def _product_sums(root: Node, events: Events) -> Iterator[ProductSum]:
 
 
 def _element_sums(events: Events, elements: list[ElementAccess]) -> Iterator[ElementSum]:
-    for one in elements:
-        node = one.node.parent if one.mode == "update" else None
+    for element in elements:
+        node = element.node.parent if element.mode == "update" else None
         if node is None:
             continue
         value = node.child_by_field_name("right") if operator(node) == "+=" else None
         added = "1" if operator(node) == "++" else text(value)
-        declared = events.find(added, one.node)
+        declared = events.find(added, element.node)
         yield ElementSum(
-            function=one.place.function,
-            loop=one.place.loop,
-            element=text(one.node),
+            function=element.place.function,
+            loop=element.place.loop,
+            element=text(element.node),
             value=added,
             sum=declared is not None and declared.zero,
-            atomic=one.declared is not None and _adds_as_one(one.declared.kind),
+            atomic=element.declared is not None and _adds_as_one(element.declared.kind),
         )
 
 
@@ -339,10 +343,10 @@ def _aligned(words: frozenset[str], events: Events) -> bool:
 
 def _aliases(root: Node) -> dict[str, str]:
     """What `using byte = unsigned char` and `typedef` give another name."""
-    nodes = [one for one in walk(root) if one.type in ("alias_declaration", "type_definition")]
+    nodes = [node for node in walk(root) if node.type in ("alias_declaration", "type_definition")]
     pairs = [
-        (one.child_by_field_name("name") or one.child_by_field_name("declarator"), one)
-        for one in nodes
+        (node.child_by_field_name("name") or node.child_by_field_name("declarator"), node)
+        for node in nodes
     ]
     return {declared_name(name): text(one.child_by_field_name("type")) for name, one in pairs}
 
@@ -356,16 +360,16 @@ def _small(element: ElementAccess, aliases: dict[str, str]) -> bool:
 
 
 def _named(elements: list[ElementAccess], mode: str) -> tuple[str, ...]:
-    found = [one.array for one in elements if one.mode == mode]
+    found = [element.array for element in elements if element.mode == mode]
     return tuple(dict.fromkeys(found))[:8]
 
 
 def _per_thread(names: Indices, elements: list[ElementAccess]) -> list[str]:
     return [
-        one.array
-        for one in elements
-        if one.mode != "read"
-        and any("omp_get_thread_num" in names.closure(index) for index in one.index)
+        element.array
+        for element in elements
+        if element.mode != "read"
+        and any("omp_get_thread_num" in names.closure(index) for index in element.index)
     ]
 
 

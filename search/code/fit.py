@@ -67,7 +67,7 @@ def _listed(parts: Sequence[str]) -> str:
 
 def _inventory(facts: Facts) -> str:
     """What a code has, in a few words."""
-    loops, deepest = len(facts.loops), max((one.depth + 1 for one in facts.loops), default=0)
+    loops, deepest = len(facts.loops), max((loop.depth + 1 for loop in facts.loops), default=0)
     parts = [_count(loops, "loop") + (f" in nests up to {deepest} deep" if deepest > 1 else "")]
     if facts.kernels:
         parts.append(_count(len(facts.kernels), "kernel"))

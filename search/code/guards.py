@@ -26,7 +26,7 @@ def self_update(left: Node, right: Node) -> list[int]:
 def _combination(left: Node, right: Node) -> tuple[str, list[int]]:
     """By which operator `right` combines `left` with the rest, and the nodes that are `left`."""
     sign, found = _combined(left, right, "", 0)
-    whole = bool(sign) and set(found) == {one.id for one in walk(right) if _is(one, left)}
+    whole = bool(sign) and set(found) == {node.id for node in walk(right) if _is(node, left)}
     return (sign, found) if whole else ("", [])
 
 
@@ -126,9 +126,9 @@ def combined_by(target: Node) -> str | None:
     if right is not None and self_update(target, right):
         return _combination(target, right)[0]
     compared = [
-        _chosen(one, text(target), text(right))
-        for one in _conjuncts(_condition(change))
-        if any(_is(part, target) for part in walk(one))
+        _chosen(conjunct, text(target), text(right))
+        for conjunct in _conjuncts(_condition(change))
+        if any(_is(part, target) for part in walk(conjunct))
     ]
     return compared[0] if len(compared) == 1 else ""
 
@@ -146,7 +146,7 @@ def _conjuncts(condition: Node | None) -> list[Node]:
     condition = bare(condition)
     if condition is None or operator(condition) != "&&":
         return [condition] if condition is not None else []
-    return [one for side in sides(condition) for one in _conjuncts(side)]
+    return [conjunct for side in sides(condition) for conjunct in _conjuncts(side)]
 
 
 def _condition(change: Node) -> Node | None:
@@ -165,8 +165,8 @@ def _condition(change: Node) -> Node | None:
 def _targets(branch: Node | None) -> dict[str, Node]:
     """What the statements of a branch set by `=`, as text."""
     found: dict[str, Node] = {}
-    for one in statements(branch):
-        inner = one.named_children[0] if one.named_child_count else None
+    for statement in statements(branch):
+        inner = statement.named_children[0] if statement.named_child_count else None
         if inner is not None and inner.type == "assignment_expression" and operator(inner) == "=":
             left = inner.child_by_field_name("left")
             if left is not None:

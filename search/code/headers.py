@@ -47,8 +47,8 @@ def declared_kind(loop: Node) -> str:
 
 def continues(loop: Node) -> bool:
     """Whether a `continue` ends an iteration."""
-    for one in walk(loop):
-        above = one.parent if one.type == "continue_statement" else None
+    for node in walk(loop):
+        above = node.parent if node.type == "continue_statement" else None
         while above is not None and above.type not in LOOPS:
             above = above.parent
         if above is not None and above.id == loop.id:

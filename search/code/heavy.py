@@ -14,7 +14,7 @@ def of_heavy_loops(facts: Facts) -> Facts:
 
     All of them, where loops stand in several functions: a nest may go on in what it calls.
     """
-    host = [one for one in facts.loops if not one.kernel]
+    host = [loop for loop in facts.loops if not loop.kernel]
     if len({one.function for one in host}) != 1:
         return facts
     deep: dict[int, int] = {}
@@ -22,7 +22,7 @@ def of_heavy_loops(facts: Facts) -> Facts:
         nest = outermost(facts, one).number
         deep[nest] = max(deep.get(nest, 0), _levels(facts, one))
     most = max(deep.values())
-    kept = [one for one in facts.loops if deep.get(outermost(facts, one).number, most) == most]
+    kept = [loop for loop in facts.loops if deep.get(outermost(facts, loop).number, most) == most]
     return facts if len(kept) == len(facts.loops) else facts.model_copy(update={"loops": (*kept,)})
 
 

@@ -180,7 +180,9 @@ class Indices:
         name = ("@" if data else "?") + short(node)
         self._inside[name] = self._inside.get(name, frozenset()) | held
         if node.type == "call_expression" and called(node) == "min" and depth < _DEEPEST:
-            self.minima[name] = [self.value(one, loop, depth + 1) for one in arguments(node)]
+            self.minima[name] = [
+                self.value(argument, loop, depth + 1) for argument in arguments(node)
+            ]
         return symbol(name)
 
     def closure(self, index: Polynomial) -> frozenset[str]:
@@ -246,14 +248,14 @@ class Indices:
         """Whether `index` changes in `loop` by more than the loop's variable alone."""
         found = names_in(index)
         hidden = set[str]().union(*(self._inside.get(one, frozenset()) for one in found))
-        for one in hidden & self._loops.keys():
-            hidden |= self.closure(self.start(self._loops[one]))
+        for key in hidden & self._loops.keys():
+            hidden |= self.closure(self.start(self._loops[key]))
         return bool((own and own in hidden) or (found | hidden) & self._varying[loop] - {""})
 
     def stride(self, index: tuple[Polynomial, ...], loop: int, around: list[int]) -> str:
         """The stride of an access in a loop: "0", "1", "n", "row", "indirect" or "unknown"."""
         moves = [self.moved(one, loop, around) for one in index]
-        if any(one is None for one in moves):
+        if any(move is None for move in moves):
             found = frozenset().union(*map(self.closure, index))
             return INDIRECT if any(one.startswith("@") for one in found) else UNKNOWN
         if any(moves[:-1]):

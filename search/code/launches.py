@@ -7,7 +7,9 @@ from regraph_kg.search.code.syntax import called, walk
 
 def launches_of(root: Node, kernel: str) -> list[tuple[Node, Node]]:
     """Each launch of a kernel: the call, and in it `<<<..>>>`."""
-    found = [one for one in walk(root) if one.type == "call_expression" and called(one) == kernel]
+    found = [
+        node for node in walk(root) if node.type == "call_expression" and called(node) == kernel
+    ]
     return [
         (call, shape)
         for call in found

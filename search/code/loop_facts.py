@@ -195,8 +195,8 @@ class _Loops:
         self.calls: list[list[Occurrence]] = [[] for _ in range(count)]
         self.divisions: list[list[Occurrence]] = [[] for _ in range(count)]
         self.children: list[list[int]] = [[] for _ in range(count)]
-        for one in elements:
-            self._file(self.elements, one.place.loop, one)
+        for element in elements:
+            self._file(self.elements, element.place.loop, element)
         for uses, target in (
             (events.names, self.uses),
             (events.calls, self.calls),
@@ -217,7 +217,7 @@ class _Loops:
         k, names = loop.number, self.names
         found = LoopUses(names, k, self.elements[k], self.uses[k]).read(self.calls[k])
         inner = statements(loop.node.child_by_field_name("body"))
-        direct = [one for one in self.elements[k] if one.place.loop == k]
+        direct = [element for element in self.elements[k] if element.place.loop == k]
         math = (called(call.node) for call in self.calls[k])
         return self._head(loop).model_copy(
             update={
@@ -247,9 +247,9 @@ class _Loops:
 
     def _sections(self, k: int, found: Dependences) -> tuple[str, ...]:
         listed: dict[str, list[ElementAccess]] = {name: [] for name in found.reduces}
-        for one in self.elements[k]:
-            if one.array in listed:
-                listed[one.array].append(one)
+        for element in self.elements[k]:
+            if element.array in listed:
+                listed[element.array].append(element)
         known = (section(self.names, k, ones, name) for name, ones in listed.items())
         signs = map(_only, found.reduces.values())
         pairs = zip(known, signs, strict=True)
@@ -281,7 +281,7 @@ class _Loops:
             exits=loop.exits,
             continues=continues(loop.node),
             launches=self._launches(k),
-            directives=tuple(one[:120] for one in loop.directives),
+            directives=tuple(directive[:120] for directive in loop.directives),
             region=loop.place.region > 0 or any("parallel" in d for d in loop.directives),
             shared_out=self._shared_out(loop, bounds),
         )
@@ -312,8 +312,8 @@ class _Loops:
 
     def _time(self, loop: Loop, found: Dependences) -> bool:
         writes = any(
-            one.mode != "read" and one.place.loop != loop.number
-            for one in self.elements[loop.number]
+            element.mode != "read" and element.place.loop != loop.number
+            for element in self.elements[loop.number]
         )
         copies = any(called(call.node) in COPIES for call in self.calls[loop.number])
         if self._launches(loop.number) and not loop.place.kernel:
@@ -327,13 +327,13 @@ class _Loops:
         """Whether a loop's variable decides what is accessed in it, so that it counts no steps."""
         inner = [two.number for two in self.events.loops if k in self.names.chain(two.number)[:-1]]
         ends = [self.names.start(two) for two in inner] + [self.names.end(two) for two in inner]
-        used = [*ends, *(index for one in self.elements[k] for index in one.index)]
+        used = [*ends, *(index for element in self.elements[k] for index in element.index)]
         return bool(own) and any(own in self.names.closure(one) for one in used)
 
     def _repeated(self, k: int) -> tuple[str, ...]:
         """Costly expressions whose operands this loop does not change, or that stand twice."""
         own = self.names.headers[k].symbol
-        written = {one.array for one in self.elements[k] if one.mode != "read"}
+        written = {element.array for element in self.elements[k] if element.mode != "read"}
         found: list[str] = []
         costly = [use for use in self.calls[k] if called(use.node) in MATH]
         costly += [use for use in self.divisions[k] if _costly(use.node)]
@@ -350,7 +350,7 @@ class _Loops:
         return tuple(dict.fromkeys(found))[:4]
 
     def _shared_out(self, loop: Loop, bounds: frozenset[str]) -> bool:
-        if any(_shares(one) for one in loop.directives):
+        if any(_shares(directive) for directive in loop.directives):
             return True
         start = self.names.closure(self.names.start(loop.number))
         if loop.place.kernel:
@@ -359,19 +359,19 @@ class _Loops:
 
     def _reuse(self, k: int) -> tuple[str, ...]:
         found = []
-        for one in self.elements[k]:
-            around = self.names.chain(one.place.loop)
+        for element in self.elements[k]:
+            around = self.names.chain(element.place.loop)
             inner = around[around.index(k) + 1 :]
-            if one.array in found or not inner:
+            if element.array in found or not inner:
                 continue
-            if self.names.stride(one.index, k, around) != "0":
+            if self.names.stride(element.index, k, around) != "0":
                 continue
-            declared = one.declared
+            declared = element.declared
             if declared is not None and not declared.parameter and declared.loop >= k:
                 continue
-            sweeps = [i for i in inner if self.names.stride(one.index, i, around) not in _STILL]
+            sweeps = [i for i in inner if self.names.stride(element.index, i, around) not in _STILL]
             if any((self._trips(i) or _FEW + 1) > _FEW for i in sweeps):
-                found.append(one.array)
+                found.append(element.array)
         return tuple(found)[:8]
 
 
@@ -380,7 +380,7 @@ def _only(signs: set[str]) -> str:
 
 
 def _launches(call: Node) -> bool:
-    return any(one.type == "kernel_call_syntax" for one in call.children)
+    return any(child.type == "kernel_call_syntax" for child in call.children)
 
 
 def _shares(directive: str) -> bool:

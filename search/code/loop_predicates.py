@@ -35,13 +35,13 @@ def loop(facts: Facts) -> Truth:
 @_add("a loop in another loop")
 def nest(facts: Facts) -> Truth:
     """A loop stands in another loop."""
-    return any(one.depth for one in facts.loops)
+    return any(loop.depth for loop in facts.loops)
 
 
 @_add("a loop whose body is one loop alone")
 def perfect_nest(facts: Facts) -> Truth:
     """Two loops are nested with nothing between them."""
-    return any(one.perfect for one in facts.loops)
+    return any(loop.perfect for loop in facts.loops)
 
 
 @_add("a loop whose iterations do not need each other")
@@ -77,7 +77,7 @@ def collapsible_nest(facts: Facts) -> Truth:
 @_add("a result that all iterations of a loop update")
 def reduction(facts: Facts) -> Truth:
     """A loop reduces into a scalar, or into elements that do not change with its variable."""
-    return any(one.reduces for one in facts.loops)
+    return any(loop.reduces for loop in facts.loops)
 
 
 @_add("a result that all iterations of an innermost loop update")
@@ -90,10 +90,10 @@ def inner_reduction(facts: Facts) -> Truth:
 def shared_reduction(facts: Facts) -> Truth:
     """A loop reduces, and no loop around it is parallel without reducing."""
     return any_of(
-        is_parallel(one)
-        for one in facts.loops
-        if one.reduces
-        and not any(is_parallel(two) and not two.reduces for two in around(facts, one))
+        is_parallel(loop)
+        for loop in facts.loops
+        if loop.reduces
+        and not any(is_parallel(two) and not two.reduces for two in around(facts, loop))
     )
 
 
@@ -104,8 +104,10 @@ def outer_reduction(facts: Facts) -> Truth:
     A loop that each of several threads runs for itself counts as an inner one.
     """
     placed = set(facts.updates)  # at places that data decides: no block has one result of them
-    alone = {name for one in facts.kernels if one.axes for name in (one.name, *one.reached)}
-    outer = [one for one in facts.loops if not one.depth and one.function not in alone]
+    alone = {
+        name for kernel in facts.kernels if kernel.axes for name in (kernel.name, *kernel.reached)
+    }
+    outer = [loop for loop in facts.loops if not loop.depth and loop.function not in alone]
     if any(set(one.reduces) - placed for one in outer):
         return True
     return None if reduction(facts) else False
@@ -114,19 +116,21 @@ def outer_reduction(facts: Facts) -> Truth:
 @_add("a running value that each iteration stores")
 def scan(facts: Facts) -> Truth:
     """A loop stores a running value, or the library does."""
-    return any(one.scan for one in facts.loops) or bool(SCANS & _foreign(facts))
+    return any(loop.scan for loop in facts.loops) or bool(SCANS & _foreign(facts))
 
 
 @_add("a loop over steps in time")
 def time_loop(facts: Facts) -> Truth:
     """A loop makes arrays anew from those of its last iteration, or launches kernels."""
-    return any(one.time for one in facts.loops)
+    return any(loop.time for loop in facts.loops)
 
 
 @_add("a loop that reads neighbouring elements")
 def stencil(facts: Facts) -> Truth:
     """An array is read at several places that other iterations, or threads, read too."""
-    return any(one.stencil for one in facts.loops) or any(one.stencil for one in facts.kernels)
+    return any(loop.stencil for loop in facts.loops) or any(
+        kernel.stencil for kernel in facts.kernels
+    )
 
 
 @_add("updates at places that data decides, as of a histogram")
@@ -144,18 +148,18 @@ def indirect(facts: Facts) -> Truth:
 @_add("data that an outer loop's iterations read again")
 def reuse(facts: Facts) -> Truth:
     """An array is swept anew in each iteration of a loop that is none over time."""
-    return any(one.reuse and not one.time for one in facts.loops)
+    return any(loop.reuse and not loop.time for loop in facts.loops)
 
 
 @_add("an array that several loops read")
 def read_twice(facts: Facts) -> Truth:
     """Several loops with the same bounds read the same array."""
     found: dict[tuple[str, str, str, str], set[int]] = {}
-    for one in facts.loops:
-        for access in one.accesses:
+    for loop in facts.loops:
+        for access in loop.accesses:
             if access.mode == "read":
-                key = (one.function, access.array, one.start, one.end)
-                found.setdefault(key, set()).add(one.number)
+                key = (loop.function, access.array, loop.start, loop.end)
+                found.setdefault(key, set()).add(loop.number)
     return any(len(loops) > 1 for loops in found.values())
 
 
@@ -194,9 +198,9 @@ def interleaved(facts: Facts) -> Truth:
     return any(
         access.strides[-1].isdigit()
         and 1 < int(access.strides[-1]) <= _PACKED
-        and access.strides[-1] != one.step
-        for one in facts.loops
-        for access in one.accesses
+        and access.strides[-1] != loop.step
+        for loop in facts.loops
+        for access in loop.accesses
         if access.strides
     )
 
@@ -204,32 +208,32 @@ def interleaved(facts: Facts) -> Truth:
 @_add("a branch in a loop that is not over time")
 def branch_in_loop(facts: Facts) -> Truth:
     """An if or a switch stands in a loop, other than one over time."""
-    return any(one.branches and not one.time for one in facts.loops)
+    return any(loop.branches and not loop.time for loop in facts.loops)
 
 
 @_add("a loop that is left early")
 def early_exit(facts: Facts) -> Truth:
     """A break, return or goto leaves a loop."""
-    return any(one.exits for one in facts.loops)
+    return any(loop.exits for loop in facts.loops)
 
 
 @_add("costly functions or divisions in a loop")
 def costly_arithmetic(facts: Facts) -> Truth:
     """A loop divides, or calls sqrt, exp or the like, intrinsics included."""
     wide = any("_div_" in name or "sqrt_" in name for name in facts.calls)
-    return wide or any(one.math or one.divides for one in facts.loops)
+    return wide or any(loop.math or loop.divides for loop in facts.loops)
 
 
 @_add("costly functions")
 def math_calls(facts: Facts) -> Truth:
     """The code calls sqrt, exp or the like."""
-    return any(one.math for one in facts.loops) or bool(MATH & set(facts.calls))
+    return any(loop.math for loop in facts.loops) or bool(MATH & set(facts.calls))
 
 
 @_add("a costly expression that a loop computes again")
 def repeated_work(facts: Facts) -> Truth:
     """An expression is the same in all iterations, or stands in a body more than once."""
-    return any(one.repeated for one in facts.loops)
+    return any(loop.repeated for loop in facts.loops)
 
 
 @_add("an element that an inner loop reads or writes in each iteration")
@@ -246,25 +250,25 @@ def invariant_access(facts: Facts) -> Truth:
 def adjacent_loops(facts: Facts) -> Truth:
     """Neighbouring loops in one place have the same bounds."""
     last: dict[tuple[str, int], LoopFacts] = {}
-    for one in facts.loops:
-        before = last.get((one.function, one.parent))
+    for loop in facts.loops:
+        before = last.get((loop.function, loop.parent))
         same = before is not None and (before.start, before.end, before.step) == (
-            one.start,
-            one.end,
-            one.step,
+            loop.start,
+            loop.end,
+            loop.step,
         )
-        if same and one.end:
+        if same and loop.end:
             return True
-        last[one.function, one.parent] = one
+        last[loop.function, loop.parent] = loop
     return False
 
 
 @_add("a loop that computes several results")
 def several_results(facts: Facts) -> Truth:
     """The body of a loop writes two arrays, or reduces and writes one."""
-    for one in facts.loops:
-        written = {access.array for access in one.accesses if access.mode == "write"}
-        if written and len(written | set(one.reduces)) > 1:
+    for loop in facts.loops:
+        written = {access.array for access in loop.accesses if access.mode == "write"}
+        if written and len(written | set(loop.reduces)) > 1:
             return True
     return False
 
@@ -274,8 +278,8 @@ def copies_back(facts: Facts) -> Truth:
     """A loop over time copies arrays, by a loop of its own or by a call."""
     if facts.host.in_loop and facts.host.on_device:
         return True
-    for one in facts.loops:
-        inner = within(facts, one) if one.time else []
+    for loop in facts.loops:
+        inner = within(facts, loop) if loop.time else []
         if any(two.copies for two in inner):
             return True
     return any(one.time for one in facts.loops) and bool(COPIES & _foreign(facts))
@@ -284,19 +288,19 @@ def copies_back(facts: Facts) -> Truth:
 @_add("buffers that change places")
 def swaps(facts: Facts) -> Truth:
     """A loop swaps pointers or containers."""
-    return any(one.swaps for one in facts.loops)
+    return any(loop.swaps for loop in facts.loops)
 
 
 @_add("a while loop")
 def while_loop(facts: Facts) -> Truth:
     """A while or a do stands in the code."""
-    return any(one.kind in ("while", "do") for one in facts.loops)
+    return any(loop.kind in ("while", "do") for loop in facts.loops)
 
 
 @_add("a loop whose iterations differ in length")
 def uneven_loop(facts: Facts) -> Truth:
     """Data, or an outer loop's variable, decides a loop's bounds; or it is a while loop."""
-    return any(one.uneven for one in facts.loops) or while_loop(facts)
+    return any(loop.uneven for loop in facts.loops) or while_loop(facts)
 
 
 @_add("a loop that is unrolled already")
@@ -309,9 +313,9 @@ def unrolled_loop(facts: Facts) -> Truth:
 def tiled_nest(facts: Facts) -> Truth:
     """A loop around another steps by more than one."""
     return any(
-        not one.innermost and (not one.step.isdigit() or int(one.step) >= _TILE)
-        for one in facts.loops
-        if one.step
+        not loop.innermost and (not loop.step.isdigit() or int(loop.step) >= _TILE)
+        for loop in facts.loops
+        if loop.step
     )
 
 
@@ -327,7 +331,7 @@ def matrix_product(facts: Facts) -> Truth:
     """A loop sums products of two arrays that outer loops, or threads, read again."""
     if not facts.multiplies_and_adds:
         return False
-    again = [set(one.reuse) for one in facts.kernels]
+    again = [set(kernel.reuse) for kernel in facts.kernels]
     for one in innermost(facts):
         outer = [two.reuse for two in around(facts, one)]
         held = set().union(*outer, *again)
@@ -335,13 +339,13 @@ def matrix_product(facts: Facts) -> Truth:
         shared = {access.array for access in one.accesses if access.shared}
         if one.reduces and (len(read & held) > 1 or len(shared) > 1):
             return True
-    return False if all(one.followed for one in facts.kernels) else None
+    return False if all(kernel.followed for kernel in facts.kernels) else None
 
 
 @_add("an array that a loop only writes")
 def plain_store(facts: Facts) -> Truth:
     """A loop writes an array, in steps of one, that nothing in the code reads or updates."""
-    read = {a.array for one in facts.loops for a in one.accesses if a.mode != "write"}
+    read = {a.array for loop in facts.loops for a in loop.accesses if a.mode != "write"}
     for one in facts.loops:
         for access in one.accesses:
             steps = {"1", one.step}

@@ -10,19 +10,19 @@ from regraph_kg.search.code.facts import Facts
 
 def main_kernel(facts: Facts) -> KernelFacts | None:
     """The kernel that does most, first of all that are as deep; None where there is none."""
-    return max(facts.kernels, key=lambda one: _depth(facts, one), default=None)
+    return max(facts.kernels, key=lambda kernel: _depth(facts, kernel), default=None)
 
 
 def main_launches(facts: Facts) -> list[LaunchFacts]:
     """Those of that kernel; all, where it is not told which that are."""
     main = main_kernel(facts)
-    own = [one for one in facts.launches if main is not None and one.kernel == main.name]
+    own = [launch for launch in facts.launches if main is not None and launch.kernel == main.name]
     return own or [*facts.launches]
 
 
 def _depth(facts: Facts, kernel: KernelFacts) -> int:
     """How many ranges of unknown length a kernel goes through: its loops', and its threads'."""
-    loops = [one for one in facts.loops if one.function in (kernel.name, *kernel.reached)]
+    loops = [loop for loop in facts.loops if loop.function in (kernel.name, *kernel.reached)]
     few = kernel.number is not None and kernel.number.end.isdigit()
-    deepest = max((one.depth + 1 for one in loops if one.trips is None), default=0)
+    deepest = max((loop.depth + 1 for loop in loops if loop.trips is None), default=0)
     return deepest + (bool(kernel.axes) and not few)

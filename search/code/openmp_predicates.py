@@ -19,7 +19,7 @@ _add = OPENMP_PREDICATES.add
 def _words(facts: Facts) -> list[list[str]]:
     """The words of each directive; a clause's arguments are words too."""
     signs = str.maketrans("(),:", "    ")
-    return [one.translate(signs).split() for one in facts.directives]
+    return [directive.translate(signs).split() for directive in facts.directives]
 
 
 def _says(facts: Facts, *names: str) -> bool:
@@ -47,14 +47,14 @@ def loop_of_region(facts: Facts) -> Truth:
 @_add("a parallel loop that is not shared among threads")
 def unshared_parallel_loop(facts: Facts) -> Truth:
     """A loop could run in parallel, and neither it nor a loop around or in it does."""
-    return any_of(is_parallel(one) for one in facts.loops if not _shared(facts, one))
+    return any_of(is_parallel(loop) for loop in facts.loops if not _shared(facts, loop))
 
 
 @_add("a scan by one thread")
 def unshared_scan(facts: Facts) -> Truth:
     """A loop stores a running value, and no region is around it."""
-    return any(one.scan and not _shared(facts, one) for one in facts.loops) or (
-        any(one.carries == "yes" and not one.region for one in facts.loops) and _streams(facts)
+    return any(loop.scan and not _shared(facts, loop) for loop in facts.loops) or (
+        any(loop.carries == "yes" and not loop.region for loop in facts.loops) and _streams(facts)
     )
 
 
@@ -72,9 +72,9 @@ def _shared(facts: Facts, loop: LoopFacts) -> bool:
 def region_in_loop(facts: Facts) -> Truth:
     """A serial loop holds a loop that opens a region of its own."""
     return any(
-        any("parallel" in words for words in one.directives for words in words.split())
-        and any(not two.region for two in around(facts, one))
-        for one in facts.loops
+        any("parallel" in words for words in loop.directives for words in words.split())
+        and any(not two.region for two in around(facts, loop))
+        for loop in facts.loops
     )
 
 
@@ -88,7 +88,7 @@ def several_regions(facts: Facts) -> Truth:
 def barrier(facts: Facts) -> Truth:
     """A barrier is written, or ends a worksharing loop or one of several regions."""
     words = _words(facts)
-    ends = any("for" in one and "parallel" not in one and "nowait" not in one for one in words)
+    ends = any("for" in word and "parallel" not in word and "nowait" not in word for word in words)
     return ends or _says(facts, "barrier") or bool(several_regions(facts))
 
 
@@ -101,7 +101,7 @@ def vector_loop(facts: Facts) -> Truth:
 def lanes(loop: LoopFacts) -> Truth:
     """Whether vector lanes can share a loop: they must not write where data decides."""
     scatters = any(
-        one.mode != "read" and one.strides[-1:] == ("indirect",) for one in loop.accesses
+        access.mode != "read" and access.strides[-1:] == ("indirect",) for access in loop.accesses
     )
     return False if scatters or loop.kind in ("while", "do") else is_parallel(loop)
 

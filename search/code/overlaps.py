@@ -61,7 +61,7 @@ class Overlaps:
             if header.start is not None and header.end is not None and step is not None:
                 ends = (self.names.start(loop), self.names.end(loop), step)
                 name = first.setdefault(
-                    tuple(frozenset(one.items()) for one in ends), header.symbol
+                    tuple(frozenset(end.items()) for end in ends), header.symbol
                 )
                 index = replace(index, header.symbol, symbol(name))
         return index
@@ -116,7 +116,7 @@ class Overlaps:
         times = {gap[product] / move[product] for product in move}
         even = all(gap[product] % move[product] == 0 for product in move)
         starts = (self.names.closure(self.names.start(loop)) for loop in inner)
-        return even and len(times) == 1 and not any(self.own in one for one in starts)
+        return even and len(times) == 1 and not any(self.own in start for start in starts)
 
     def _remainder(
         self, one: Polynomial, other: Polynomial, move: Polynomial, inner: Sequence[int]
@@ -199,7 +199,7 @@ class Overlaps:
             return []
         end = self.names.end(loop)
         if operator(header.end) in COMPARES:  # `i + 4 <= n`
-            left, right = (self.names.value(one, loop) for one in sides(header.end))
+            left, right = (self.names.value(side, loop) for side in sides(header.end))
             rest = add(left, right, -1)
             factor = number(coefficient(rest, header.symbol) or {})
             if factor not in (1, -1):

@@ -93,7 +93,9 @@ def within(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
 def collapsible(facts: Facts, loop: LoopFacts) -> Truth:
     """Whether a loop and the one that is its whole body can be dealt out together."""
     for inner in within(facts, loop)[:1] if loop.perfect else []:
-        even = not inner.uneven and not any("collapse" in one for one in loop.directives)
+        even = not inner.uneven and not any(
+            "collapse" in directive for directive in loop.directives
+        )
         alike = set(inner.reduces) <= set(loop.reduces)
         named = (shareable(loop) and inner.canonical) or None
         return all_of([even, is_parallel(loop), is_parallel(inner), alike or None, named])
@@ -102,7 +104,7 @@ def collapsible(facts: Facts, loop: LoopFacts) -> Truth:
 
 def innermost(facts: Facts) -> list[LoopFacts]:
     """Loops with no loop in them."""
-    return [one for one in facts.loops if one.innermost]
+    return [loop for loop in facts.loops if loop.innermost]
 
 
 def unit(stride: str, step: str) -> Truth:

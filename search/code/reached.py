@@ -22,7 +22,7 @@ class Reached:
 
     def __init__(self, root: Node, functions: Mapping[str, Node]) -> None:
         macros = [one for one in walk(root) if one.type in _MACROS]
-        named = [(text(one.child_by_field_name("name")), one) for one in macros]
+        named = [(text(macro.child_by_field_name("name")), macro) for macro in macros]
         self.macros = frozenset(name for name, _ in named)
         self.words: dict[str, frozenset[str]] = {}
         for name, node in [*named, *functions.items()]:  # `LOOP(i, n) { .. }` looks like a function

@@ -14,15 +14,15 @@ _MOST = 16
 def stencil_arrays(names: Indices, elements: Sequence[ElementAccess]) -> tuple[str, ...]:
     """Arrays that are read at places which another iteration, or another thread, reads as well."""
     reads: dict[str, list[ElementAccess]] = {}
-    for one in elements:
-        listed = reads.setdefault(one.array, [])
-        if one.mode == "read" and len(listed) < _MOST:
-            listed.append(one)
+    for element in elements:
+        listed = reads.setdefault(element.array, [])
+        if element.mode == "read" and len(listed) < _MOST:
+            listed.append(element)
     return tuple(array for array, listed in reads.items() if _neighbours(names, listed))[:8]
 
 
 def _neighbours(names: Indices, reads: list[ElementAccess]) -> bool:
-    if any(_slides(names, one) for one in reads):
+    if any(_slides(names, read) for read in reads):
         return True
     for one, other in combinations(reads, 2):
         if len(one.index) != len(other.index):

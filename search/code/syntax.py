@@ -134,7 +134,7 @@ def _is_cast(call: Node) -> bool:
 def arguments(call: Node) -> list[Node]:
     """The arguments of a call."""
     listed = call.child_by_field_name("arguments")
-    return [one for one in listed.named_children if one.type != "comment"] if listed else []
+    return [child for child in listed.named_children if child.type != "comment"] if listed else []
 
 
 def called(call: Node) -> str:
@@ -174,7 +174,7 @@ def statements(body: Node | None) -> list[Node]:
         return []
     if body.type != "compound_statement":
         return [body]
-    return [one for one in body.named_children if one.type not in ("comment", "preproc_call")]
+    return [child for child in body.named_children if child.type not in ("comment", "preproc_call")]
 
 
 def stands_alone(statement: Node, sums: Collection[str] = ()) -> bool:
@@ -205,12 +205,12 @@ def only_loop(block: Node | None) -> tuple[int, str]:
 
 def added(statement: Node) -> str:
     """The name that a statement adds to an element: `a[0] += s;`, `atomicAdd(&a[0], s);`."""
-    for one in statement.named_children[:1] if statement.type == "expression_statement" else []:
-        value = one.child_by_field_name("right") if operator(one) == "+=" else None
-        left = one.child_by_field_name("left")
+    for child in statement.named_children[:1] if statement.type == "expression_statement" else []:
+        value = child.child_by_field_name("right") if operator(child) == "+=" else None
+        left = child.child_by_field_name("left")
         if left is not None and left.type not in ("subscript_expression", "pointer_expression"):
             return ""
-        given = arguments(one) if called(one) == "atomicAdd" else []
+        given = arguments(child) if called(child) == "atomicAdd" else []
         value = given[1] if len(given) == 2 else value  # noqa: PLR2004 (where, what)
         if value is not None and value.type == "identifier":
             return text(value)

@@ -60,7 +60,7 @@ def kernel_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
         kernels = [one for one in source.defining(name) if one.is_kernel]
         hosts = [one for one in source.defining(name) if one.on_host]
         twice = len(kernels) == 1 and any(
-            one.signature.parameters == kernels[0].signature.parameters for one in hosts
+            host.signature.parameters == kernels[0].signature.parameters for host in hosts
         )
         alone = len(kernels) == 1 and not hosts and _substitute(source, wanted) is not None
         new = f"{name}_kernel"
@@ -68,7 +68,7 @@ def kernel_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
             continue
         places = list(_places_of(source, kernels[0]))
         if None not in places:
-            code = source.renamed([one for one in places if one is not None], new)
+            code = source.renamed([place for place in places if place is not None], new)
             return code, f"the kernel {name} called {new}"
     return None
 
@@ -84,11 +84,11 @@ def _places_of(source: ParsedCode, kernel: DefinedFunction) -> Iterator[Node | N
             and call.type == "call_expression"
             and call.start_byte == (node.start_byte)
         ):
-            if any(one.type == "kernel_call_syntax" for one in call.children):
+            if any(child.type == "kernel_call_syntax" for child in call.children):
                 yield node
         elif call is None or call.type != "function_declarator":
             yield None
-        elif any(one.type == "__global__" for one in _declaration(call).children):
+        elif any(child.type == "__global__" for child in _declaration(call).children):
             yield node
 
 
@@ -119,7 +119,11 @@ def _substitute(source: ParsedCode, wanted: RequestedEntry) -> tuple[DefinedFunc
         signature = wanted.signatures.get(name)
         if signature is None or not signature.parameters:
             continue
-        fit = [one for one in source.functions if one.exported and one.signature == signature]
+        fit = [
+            function
+            for function in source.functions
+            if function.exported and function.signature == signature
+        ]
         if len(fit) == 1 and _is_root(source, fit[0]):
             return fit[0], name
     return None
@@ -144,12 +148,12 @@ def _is_root(source: ParsedCode, function: DefinedFunction) -> bool:
 
 def exported(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
     """The function asked for has the linkage asked for."""
-    for one in source.functions:
-        wrong = one.name in wanted.c_linkage and one.exported and not one.c_linkage
-        if not wrong or one.signature != wanted.signatures.get(one.name):
+    for function in source.functions:
+        wrong = function.name in wanted.c_linkage and function.exported and not function.c_linkage
+        if not wrong or function.signature != wanted.signatures.get(function.name):
             continue
-        if one.name in source.c_names:
+        if function.name in source.c_names:
             continue  # declared so before
-        begin = source.begin_of(one.node)
-        return source.edited([(begin, begin, 'extern "C" ')]), f'{one.name} made extern "C"'
+        begin = source.begin_of(function.node)
+        return source.edited([(begin, begin, 'extern "C" ')]), f'{function.name} made extern "C"'
     return None

@@ -37,10 +37,10 @@ def defined_once(source: ParsedCode) -> Mended | None:
     """A function that is defined twice in the same words is defined once."""
     known: set[tuple[int, str]] = set()
     again: list[DefinedFunction] = []
-    for one in source.functions:
-        around = one.outer.parent
-        said = 0 if around is None else around.id, normalized(source.said(one.outer))
-        again += [one] if said in known else []
+    for function in source.functions:
+        around = function.outer.parent
+        said = 0 if around is None else around.id, normalized(source.said(function.outer))
+        again += [function] if said in known else []
         known.add(said)
     if not again:
         return None
@@ -56,7 +56,9 @@ def closed_once(source: ParsedCode) -> Mended | None:
     """
     if _BRANCHES.search(source.code):
         return None
-    stray = [one for one in source.root.children if one.type == "ERROR" and text(one) == "}"]
+    stray = [
+        child for child in source.root.children if child.type == "ERROR" and text(child) == "}"
+    ]
     if not stray:
         return None
     code = source.edited([(one.start_byte, one.end_byte, "") for one in stray])
@@ -65,11 +67,11 @@ def closed_once(source: ParsedCode) -> Mended | None:
 
 def lacked(ours: ParsedCode, theirs: ParsedCode) -> list[str]:
     """Functions and macros that a code uses and another one defines; none if both define some."""
-    known = {one.name for one in ours.functions}
-    functions = {one.name for one in theirs.functions}
+    known = {function.name for function in ours.functions}
+    functions = {function.name for function in theirs.functions}
     if known & functions:
         return []
-    calls = {called(one) for one in walk(ours.root) if one.type == "call_expression"}
+    calls = {called(node) for node in walk(ours.root) if node.type == "call_expression"}
     macros = {name for name in theirs.macros - ours.macros if ours.named(name)}
     return sorted(functions & calls | macros)
 
@@ -104,21 +106,21 @@ def _inside(source: ParsedCode, function: DefinedFunction) -> Iterator[Node]:
 
 def declared_first(source: ParsedCode) -> Mended | None:
     """A function that is called before it is defined is declared before that."""
-    for one in source.functions:
-        user = _first_user(source, one)
+    for function in source.functions:
+        user = _first_user(source, function)
         if user is None:
             continue
-        body = one.node.child_by_field_name("body")
-        begin, first = source.begin_of(user.top), source.begin_of(one.outer)
+        body = function.node.child_by_field_name("body")
+        begin, first = source.begin_of(user.top), source.begin_of(function.outer)
         head = source.between(first, body.start_byte if body is not None else 0)
         head = _COMMENT.sub(" ", head)
-        doubtful = "=" in head or "auto" in one.words or "\n#" in head
-        if doubtful or one.outer != one.top or user.top == one.top:
+        doubtful = "=" in head or "auto" in function.words or "\n#" in head
+        if doubtful or function.outer != function.top or user.top == function.top:
             continue
         if _named_between(source, head, begin, first):
             continue
         code = source.edited([(begin, begin, f"{head.strip()};\n\n")])
-        return code, f"{one.name} declared before its first call"
+        return code, f"{function.name} declared before its first call"
     return None
 
 
@@ -137,7 +139,7 @@ def _first_user(source: ParsedCode, function: DefinedFunction) -> DefinedFunctio
     if len(source.defining(name)) > 1:
         return None
     places = source.named(name)
-    before = [one for one in places if one.start_byte < function.node.start_byte]
+    before = [place for place in places if place.start_byte < function.node.start_byte]
     if not before or not all(_is_called(one, name) for one in before):
         return None
     return source.function_at(before[0].start_byte)

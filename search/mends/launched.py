@@ -27,14 +27,14 @@ def launched(answer: MendedCode, wanted: NewLaunch) -> MendedCode | None:
     kernel = kernels[0].node
     changed = normalized(text(kernel)) != wanted.body
     left = all(normalized(text(shape)) == wanted.old for _, shape in calls)
-    dealt = {text(one) for one in walk(kernel) if one.type == "field_expression"} >= _NUMBERS
+    dealt = {text(node) for node in walk(kernel) if node.type == "field_expression"} >= _NUMBERS
     whole = [call.parent for call, _ in calls]
     starts = [one for one in whole if one is not None and one.type == "expression_statement"]
     if not (changed and left and dealt and len(starts) == len(calls)):
         return None
     edits = [(shape.start_byte, shape.end_byte, wanted.new) for _, shape in calls]
-    for one in starts if wanted.count else ():
-        edits.append((one.start_byte, one.start_byte, f"{{ if ({wanted.count} > 0) "))
-        edits.append((one.end_byte, one.end_byte, " }"))
+    for start in starts if wanted.count else ():
+        edits.append((start.start_byte, start.start_byte, f"{{ if ({wanted.count} > 0) "))
+        edits.append((start.end_byte, start.end_byte, " }"))
     said = f"{wanted.kernel} launched by {wanted.new}"
     return MendedCode(source.edited(edits), (*answer.done, said))

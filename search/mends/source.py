@@ -103,7 +103,7 @@ class ParsedCode:
 
     def function_at(self, byte: int) -> DefinedFunction | None:
         """The function that holds a byte."""
-        place = bisect_right(self.functions, byte, key=lambda one: one.node.start_byte)
+        place = bisect_right(self.functions, byte, key=lambda function: function.node.start_byte)
         found = self.functions[place - 1] if place else None
         return found if found is not None and byte < found.node.end_byte else None
 
@@ -111,7 +111,7 @@ class ParsedCode:
     def beside_functions(self) -> dict[str, list[int]]:
         """Where names stand that no function holds."""
         return {
-            name: [at for one in nodes if self.function_at(at := one.start_byte) is None]
+            name: [at for node in nodes if self.function_at(at := node.start_byte) is None]
             for name, nodes in self._names.items()
         }
 
@@ -119,7 +119,7 @@ class ParsedCode:
     def macros(self) -> frozenset[str]:
         """The names that it gives to macros."""
         kinds = ("preproc_def", "preproc_function_def")
-        found = (one for one in walk(self.root) if one.type in kinds)
+        found = (node for node in walk(self.root) if node.type in kinds)
         return frozenset(text(one.child_by_field_name("name")) for one in found)
 
     @cached_property
@@ -136,16 +136,16 @@ class ParsedCode:
     @cached_property
     def _names(self) -> dict[str, list[Node]]:
         found: defaultdict[str, list[Node]] = defaultdict(list)
-        for one in walk(self.root):
-            if "identifier" in one.type and not one.child_count:
-                found[text(one)].append(one)
+        for node in walk(self.root):
+            if "identifier" in node.type and not node.child_count:
+                found[text(node)].append(node)
         return dict(found)
 
     @cached_property
     def _defined(self) -> dict[str, list[DefinedFunction]]:
         found: defaultdict[str, list[DefinedFunction]] = defaultdict(list)
-        for one in self.functions:
-            found[one.name].append(one)
+        for function in self.functions:
+            found[function.name].append(function)
         return dict(found)
 
     def edited(self, edits: Sequence[tuple[int, int, str]]) -> str:
@@ -158,7 +158,7 @@ class ParsedCode:
 
     def renamed(self, nodes: Sequence[Node], name: str) -> str:
         """The code with another name at these nodes."""
-        return self.edited([(one.start_byte, one.end_byte, name) for one in nodes])
+        return self.edited([(node.start_byte, node.end_byte, name) for node in nodes])
 
     def between(self, first: int, last: int) -> str:
         """The text of a span, as it was given: nodes lack the words that were blanked."""
@@ -187,7 +187,7 @@ def words_of(definition: Node) -> frozenset[str]:
     """What stands before a definition's name, as words."""
     head = definition.child_by_field_name("declarator")
     end = definition.end_byte if head is None else head.start_byte
-    return frozenset(text(one) for one in definition.children if one.start_byte < end)
+    return frozenset(text(child) for child in definition.children if child.start_byte < end)
 
 
 def signature_of(source: ParsedCode, definition: Node) -> Signature | None:
@@ -197,14 +197,14 @@ def signature_of(source: ParsedCode, definition: Node) -> Signature | None:
     if listed is None:
         return None
     types, begin, name = list[str](), listed.start_byte + 1, None
-    for one in listed.children:
-        if one.type.endswith("parameter_declaration"):
-            name = _name_node(one.child_by_field_name("declarator"))
-        elif one.type in (",", ")"):
-            first, last = (name or one).start_byte, (name or one).end_byte
-            given = f"{source.between(begin, first)} {source.between(last, one.start_byte)}"
+    for child in listed.children:
+        if child.type.endswith("parameter_declaration"):
+            name = _name_node(child.child_by_field_name("declarator"))
+        elif child.type in (",", ")"):
+            first, last = (name or child).start_byte, (name or child).end_byte
+            given = f"{source.between(begin, first)} {source.between(last, child.start_byte)}"
             types += filter(None, [_type(normalized(given).split())])
-            begin, name = one.end_byte, None
+            begin, name = child.end_byte, None
     result = text(definition.child_by_field_name("type"))
     return Signature(result, () if types == ["void"] else tuple(types))
 

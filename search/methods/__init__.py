@@ -47,7 +47,7 @@ class MethodKind:
 @cache
 def method_names() -> tuple[str, ...]:
     """Of all methods, in the order of the alphabet."""
-    return tuple(sorted(one.name.replace("_", "-") for one in pkgutil.iter_modules(__path__)))
+    return tuple(sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__)))
 
 
 def method_lines() -> dict[str, str]:

@@ -98,7 +98,9 @@ class Paper:
             successors = self._steps.successors(path, technique, code)
             if not successors:
                 break
-            unvisited = [one for one in successors if not self._counters.visits[one.id]]
+            unvisited = [
+                successor for successor in successors if not self._counters.visits[successor.id]
+            ]
             if rolling or unvisited:
                 chosen = self._roll(technique, successors if rolling else unvisited)
             else:
@@ -129,9 +131,9 @@ class Paper:
         counters = self._counters
         return max(
             successors,
-            key=lambda one: paper_bound(
-                counters.mean(one.id),
-                counters.visits[one.id],
+            key=lambda successor: paper_bound(
+                counters.mean(successor.id),
+                counters.visits[successor.id],
                 counters.visits[technique],
                 self._settings.exploration,
             ),

@@ -54,7 +54,7 @@ class Adviser:
         return (
             *self._explained(technique, code),
             *(Paragraph(one, Priority.EXAMPLES) for one in shown),
-            *(Paragraph(one, Priority.KNOWN_FAILURES) for one in warnings),
+            *(Paragraph(warning, Priority.KNOWN_FAILURES) for warning in warnings),
         )
 
     def _explained(self, technique: Technique, code: str) -> list[Paragraph]:

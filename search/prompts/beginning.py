@@ -66,18 +66,18 @@ def _without_directives(before: str) -> str:
 def rest(code: str, recipe: str) -> str:
     """The code after the loop that a recipe names, where all else is to stay; else ""."""
     place = acts_at(recipe, facts_of(code)) if recipe.endswith(_KEPT) else None
-    loops = (one for one in walk(tree_of(code).root) if one.type in LOOPS)
-    end = next((one.end_byte for one in loops if one.start_byte == place), None)
+    loops = (node for node in walk(tree_of(code).root) if node.type in LOOPS)
+    end = next((loop.end_byte for loop in loops if loop.start_byte == place), None)
     return "" if end is None else code.encode("utf-8", errors="replace")[end:].decode()
 
 
 def _works(function: Node, body: Node) -> bool:
     """Whether a function does the work: where a thread has one element, no loop does."""
-    kernel = any(one.type == "__global__" for one in walk(function))
-    return kernel or any(one.type in LOOPS for one in walk(body))
+    kernel = any(node.type == "__global__" for node in walk(function))
+    return kernel or any(node.type in LOOPS for node in walk(body))
 
 
 def _name(function: Node) -> str:
     declarator = function.child_by_field_name("declarator")
-    found = (one for one in walk(declarator) if "identifier" in one.type) if declarator else ()
+    found = (node for node in walk(declarator) if "identifier" in node.type) if declarator else ()
     return text(next(iter(found), None))

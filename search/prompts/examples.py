@@ -45,7 +45,7 @@ def choose_examples(
     failed answer, `query`, what came of it against that. Equals keep their order.
     """
     if prompting.retrieval != "like":
-        return sorted(examples, key=lambda one: not one.verified)
+        return sorted(examples, key=lambda example: not example.verified)
     near = {
         one: max(likeness(one.before, code), likeness(one.after, query) if query else 0.0)
         for one in examples

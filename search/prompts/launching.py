@@ -50,10 +50,10 @@ def new_launch(code: str, recipe: str) -> NewLaunch | None:
 
 def _given(kernel: Node | None, calls: Sequence[Node]) -> dict[str, str]:
     """What each parameter of a kernel is in its launches, where that is the same in all."""
-    heads = [one for one in walk(kernel) if one.type == "parameter_list"] if kernel else []
+    heads = [node for node in walk(kernel) if node.type == "parameter_list"] if kernel else []
     listed = heads[0].named_children if heads else []
     kinds = [one for one in listed if one.type == "parameter_declaration"]
-    declarators = [one.child_by_field_name("declarator") for one in kinds]
+    declarators = [kind.child_by_field_name("declarator") for kind in kinds]
     given = {tuple(map(text, arguments(call))) for call in calls}
     if len(given) != 1 or len(kinds) != len(arguments(calls[0])):
         return {}
@@ -65,4 +65,4 @@ def _given(kernel: Node | None, calls: Sequence[Node]) -> dict[str, str]:
 def _does(value: Node) -> bool:
     """Whether it does more than to give a value: then it must stand there once."""
     kinds = ("call_expression", "update_expression", "assignment_expression")
-    return any(one.type in kinds for one in walk(value))
+    return any(node.type in kinds for node in walk(value))

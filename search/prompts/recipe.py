@@ -126,7 +126,7 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
         "row": [one.number.at for one in (main,) if one and one.number and _cells(facts)],
         "unfused": [one.at for one in facts.product_sums],
         "kernel": [main.head_at] if main else [],
-        "launch": [one.at for one in main_launches(facts)],
+        "launch": [launch.at for launch in main_launches(facts)],
     }
 
 
@@ -134,7 +134,7 @@ def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
     """What loop each word means: of several the one in the deepest nest that has all of `names`."""
     inner = innermost(facts)
     lanes_share = [one for one in inner if lanes(one) and shareable(one)]
-    long = [one for one in lanes_share if one.trips is None]
+    long = [lane for lane in lanes_share if lane.trips is None]
     if "contiguous" in names:
         inner = [one for one in inner if _walking(facts, one)] or inner
     nests = [outer for one in inner if (outer := _nest(facts, one)) is not one]
@@ -145,10 +145,12 @@ def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
         "nest": nests,
         "contiguous": [two for one in inner for two in _walking(facts, one)],
         "reducing": [
-            one for one in facts.loops if one.reduces and shareable(one) and not one.shared_out
+            loop for loop in facts.loops if loop.reduces and shareable(loop) and not loop.shared_out
         ],
         "collapsible": [
-            one for one in facts.loops if collapsible(facts, one) and not _in_threads(facts, one)
+            loop
+            for loop in facts.loops
+            if collapsible(facts, loop) and not _in_threads(facts, loop)
         ],
     }
     shared = _deepest(facts, _nests_of_all(facts, [found[name] for name in names if name in found]))
@@ -162,20 +164,20 @@ def _walking(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
 
 def _nests_of_all(facts: Facts, lists: Sequence[Sequence[LoopFacts]]) -> list[LoopFacts]:
     """The outermost loops that have a loop of each list in them."""
-    roots = [[outermost(facts, one) for one in loops] for loops in lists if loops]
-    return [one for one in roots[0] if all(one in others for others in roots)] if roots else []
+    roots = [[outermost(facts, loop) for loop in loops] for loops in lists if loops]
+    return [root for root in roots[0] if all(root in others for others in roots)] if roots else []
 
 
 def _inside(
     facts: Facts, loops: Sequence[LoopFacts], nest: LoopFacts | None
 ) -> Sequence[LoopFacts]:
     """Those of some loops in a nest, where any are."""
-    return [one for one in loops if outermost(facts, one) is nest] or loops
+    return [loop for loop in loops if outermost(facts, loop) is nest] or loops
 
 
 def _deepest(facts: Facts, loops: Sequence[LoopFacts]) -> LoopFacts | None:
     """Of several loops the first of those that stand in the deepest nest."""
-    depths = [max((two.depth for two in within(facts, one)), default=one.depth) for one in loops]
+    depths = [max((two.depth for two in within(facts, loop)), default=loop.depth) for loop in loops]
     return loops[depths.index(max(depths))] if loops else None
 
 
@@ -194,11 +196,11 @@ def _threads(
     main, launches = main_kernel(facts), main_launches(facts)
     name = main.name if main else ""
     said = {
-        "block": _first(one.block for one in launches),
+        "block": _first(launch.block for launch in launches),
         "kernel": name,
         "kernelname": name,
         "input": _first(main.inputs if main else ()),
-        "launch": _first(f"`{one.function}`" for one in launches if one.function),
+        "launch": _first(f"`{launch.function}`" for launch in launches if launch.function),
     }
     for one in numbered:
         lines = f"`int {one.name} = ..;` and `if ({one.name} < {one.end})`"
@@ -258,7 +260,9 @@ def operand(value: str) -> str:
 
 def _kernels_of(facts: Facts, loop: LoopFacts) -> list[str]:
     """The kernels that run a loop."""
-    return [one.name for one in facts.kernels if loop.function in (one.name, *one.reached)]
+    return [
+        kernel.name for kernel in facts.kernels if loop.function in (kernel.name, *kernel.reached)
+    ]
 
 
 def _fused(facts: Facts) -> dict[str, str]:
@@ -324,7 +328,7 @@ def _splits_alone(facts: Facts, names: Collection[str]) -> bool:
     sums = _sums(facts, loop) if "atomic" in names else []
     told = {name for one in sums for name in (_array(one), one.value)}
     counted = loop.step == "1" and loop.compare in ("<", "<=", "!=")
-    bounds = any(one.bounds for one in facts.kernels if one.name == loop.function)
+    bounds = any(kernel.bounds for kernel in facts.kernels if kernel.name == loop.function)
     alone = loop.kernel and loop.alone and not (bounds or _each_has(facts, loop))
     head = loop.type and not (loop.continues and "serial" in names)
     return bool(alone and counted and head) and {*loop.reduces} <= told
@@ -332,18 +336,20 @@ def _splits_alone(facts: Facts, names: Collection[str]) -> bool:
 
 def _parallel(facts: Facts, names: Collection[str]) -> list[LoopFacts]:
     """Loops to deal out: those that reduce nothing, long ones first; else those that reduce."""
-    loops = [one for one in facts.loops if shareable(one) and not _in_threads(facts, one)]
+    loops = [loop for loop in facts.loops if shareable(loop) and not _in_threads(facts, loop)]
     if "serial" in names:
-        loops = [one for one in loops if not _each_has(facts, one)]
-    plain = [one for one in loops if not one.reduces]
+        loops = [loop for loop in loops if not _each_has(facts, loop)]
+    plain = [loop for loop in loops if not loop.reduces]
     long = [one for one in plain if one.trips is None]
-    reducing = [] if _numbered(facts, names) else [one for one in loops if one.reduces]
+    reducing = [] if _numbered(facts, names) else [loop for loop in loops if loop.reduces]
     return long or reducing or plain
 
 
 def _each_has(facts: Facts, loop: LoopFacts) -> bool:
     """Whether it is a loop of each thread of several."""
-    return any(one.axes and loop.function in (one.name, *one.reached) for one in facts.kernels)
+    return any(
+        kernel.axes and loop.function in (kernel.name, *kernel.reached) for kernel in facts.kernels
+    )
 
 
 def _in_threads(facts: Facts, loop: LoopFacts) -> bool:
@@ -372,7 +378,7 @@ def _clause(loop: LoopFacts | None, *inner: LoopFacts) -> str:
     clauses = [f"reduction({sign}:{', '.join(names)})" for sign, names in by_sign.items()]
     clauses += [f"private({', '.join(own)})"] if own else []
     clauses += [f"lastprivate({', '.join(loop.lasting)})"] if loop.lasting else []
-    return "".join(f" {one}" for one in clauses)
+    return "".join(f" {clause}" for clause in clauses)
 
 
 def _collapse(facts: Facts, loop: LoopFacts | None) -> str:
@@ -383,12 +389,12 @@ def _simd(loop: LoopFacts | None) -> str:
     """The directive that has vector lanes share a loop, which threads may share already."""
     if loop is None:
         return ""
-    for one in loop.directives:
-        if "for" in one.split():
-            return f"#pragma {one.replace(' for', ' for simd', 1)}"
+    for directive in loop.directives:
+        if "for" in directive.split():
+            return f"#pragma {directive.replace(' for', ' for simd', 1)}"
     lasting = tuple(one for one in loop.lasting if one != loop.variable)  # it lasts anyhow
     return f"#pragma omp simd{_clause(loop.model_copy(update={'lasting': lasting}))}"
 
 
 def _first(texts: Iterable[str]) -> str:
-    return next((one for one in texts if one), "")
+    return next((text for text in texts if text), "")

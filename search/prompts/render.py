@@ -116,7 +116,7 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     """
     parts = parts_of(advice)
     if variants:
-        rounds = "\n".join(_round(one, code) for one in variants)
+        rounds = "\n".join(_round(variant, code) for variant in variants)
         parts.append(Paragraph(fill("contrast", variants=rounds), Priority.VARIANTS))
     parts.append(Paragraph(fill("code", code=task.shown(code).strip())))
     if standing is not None:
@@ -185,7 +185,7 @@ def choose_variants(
         (Variant(text, speedup / base) for text, speedup in distinct.values()),
         key=lambda one: (-one.speedup, one.code),
     )
-    others = [one for one in others if not 1 / SAME_SPEED < one.speedup < SAME_SPEED]
+    others = [other for other in others if not 1 / SAME_SPEED < other.speedup < SAME_SPEED]
     best, worst = others[: (limit + 1) // 2], others[(limit + 1) // 2 :]
     return (*best, *worst[max(0, len(worst) - limit // 2) :])
 

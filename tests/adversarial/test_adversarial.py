@@ -68,8 +68,11 @@ def each(
 ) -> pytest.MarkDecorator:
     """One test for each candidate, by its file's name; slow ones but for those in `quick`."""
     params = [
-        pytest.param(one, marks=[pytest.mark.slow] * (quick is not None and one.name not in quick))
-        for one in adversaries
+        pytest.param(
+            adversary,
+            marks=[pytest.mark.slow] * (quick is not None and adversary.name not in quick),
+        )
+        for adversary in adversaries
     ]
     return pytest.mark.parametrize("adversary", params, ids=lambda one: one.path.name)
 

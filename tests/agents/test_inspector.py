@@ -55,7 +55,7 @@ def whole_loop(ask: Ask, project: Project) -> None:
     assert {"evaluate", "record_step"} <= {one["name"] for one in ask("tools/list")["tools"]}
     assert told(ask, "check_problem", problem="scale")["problem"] == "scale"
     steps = told(ask, "next_techniques", code="int x;", target="cuda")["steps"]
-    assert [one["technique"] for one in steps] == ["cuda/memory-coalescing"]
+    assert [step["technique"] for step in steps] == ["cuda/memory-coalescing"]
     wrong = project.serial.replace("a *", "")
     assert told(ask, "evaluate", problem="scale", code=wrong)["outcome"] == "wrong_answer"
     faster = project.serial.replace("  for", "#pragma omp parallel for\n  for")

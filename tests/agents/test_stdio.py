@@ -25,8 +25,8 @@ READING = {
 def test_an_agent_finds_tools_a_prompt_and_pages(project: Project) -> None:
     async def story(client: Client) -> None:
         tools = (await client.list_tools()).tools
-        assert {one.name for one in tools} == READING | WRITING
-        assert all(one.description for one in tools)
+        assert {tool.name for tool in tools} == READING | WRITING
+        assert all(tool.description for tool in tools)
         prompt = await client.get_prompt("optimize_this_function", {"problem": "scale"})
         said = str(prompt.messages[0].content)
         assert "problem scale faster for openmp" in said
@@ -132,7 +132,7 @@ def test_a_read_only_server_offers_no_tool_that_records(project: Project) -> Non
         assert "record_step" not in str(
             await client.get_prompt("optimize_this_function", {"problem": "scale"})
         )
-        return {one.name for one in (await client.list_tools()).tools}
+        return {tool.name for tool in (await client.list_tools()).tools}
 
     assert ask(project.folder, project.env, story, "--read-only") == READING
 

@@ -192,9 +192,11 @@ def test_threads_share_one_graph(desk: Desk, embedded_settings: Settings) -> Non
     with open_graph() as graph, ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(graph.next, LOOP, target="cuda", device="GPU") for _ in range(24)]
         first, *others = [one.result() for one in asked]
-        assert all(one == first for one in others)
+        assert all(other == first for other in others)
         seen = graph.examples("start", "smem tiling", near=SUM)
         assert [one.problem for one in seen] == ["sum", "scale"]
-        assert [one.outcome for one in graph.failures("start", "odd trick", limit=1)] == ["crashed"]
+        assert [failure.outcome for failure in graph.failures("start", "odd trick", limit=1)] == [
+            "crashed"
+        ]
         with pytest.raises(BadInput, match="not in the graph"):
             graph.technique("nothing like it")

@@ -32,7 +32,7 @@ def commands(group: Any, name: str) -> Iterator[tuple[str, list[str]]]:
     for one in within:
         yield from commands(group.get_command(None, one), f"{name} {one}")
     if not within or group.invoke_without_command:
-        yield name, [option for one in group.params for option in one.opts]
+        yield name, [option for param in group.params for option in param.opts]
 
 
 ALL = dict(one for name in app.COMMANDS for one in commands(app._command(name), name))

@@ -66,7 +66,7 @@ def test_the_choice_depends_on_the_set_and_not_on_its_order(seed: int) -> None:
     assert len(chosen) == 32
     rng.shuffle(marks)
     assert choose(marks, 32) == chosen
-    best = min(marks, key=lambda one: one.rank)
+    best = min(marks, key=lambda mark: mark.rank)
     assert best.id in chosen
 
 
@@ -77,10 +77,10 @@ def test_examples_that_come_one_by_one_keep_the_best_of_every_device_and_every_p
     """What the store does: admit, and prune at a quarter above the bound."""
     rng, bound = random.Random(seed), 32
     marks, kept, floors = crowd(rng, 500), [], Floors()
-    for one in marks:
-        if not floors.admit(one):
+    for mark in marks:
+        if not floors.admit(mark):
             continue
-        kept.append(one)
+        kept.append(mark)
         if len(kept) > bound + bound // 4:
             chosen = choose(kept, bound)
             stay = [m for m in kept if m.id in chosen]

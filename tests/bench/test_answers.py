@@ -107,7 +107,7 @@ def test_a_search_that_mended_nothing_is_read_as_it_was(tmp_path: Path) -> None:
 
 def test_equal_code_that_was_judged_once_counts_each_time(tmp_path: Path) -> None:
     same = [fenced(code(0.5)), fenced(code(0.5).replace("{ ", "{  "))]
-    assert [one.told.kind for one in answers_to(same, tmp_path)] == ["faster", "faster"]
+    assert [answer.told.kind for answer in answers_to(same, tmp_path)] == ["faster", "faster"]
 
 
 def test_the_words_of_a_decline_are_prose_where_none_was_offered(tmp_path: Path) -> None:

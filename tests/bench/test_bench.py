@@ -67,7 +67,7 @@ def test_a_trace_says_which_graph_its_search_was_shown(replayed: Lab) -> None:
 
 def test_an_arm_may_have_other_prompts_than_the_others(replayed: Lab) -> None:
     arms = ("standard", "standard+mend=no", "standard+full", "mcgs/names+examples=1")
-    assert bench(replayed, "scale", arms=[w for one in arms for w in ("--arm", one)]).code == 0
+    assert bench(replayed, "scale", arms=[w for arm in arms for w in ("--arm", arm)]).code == 0
     told = {
         run.arm: read_header(replayed.folder / "bench" / run.trace).prompting
         for run in found(replayed).runs
@@ -144,7 +144,9 @@ def test_kept_answers_are_judged_again_without_a_model(replayed: Lab) -> None:
     assert again.answers == "kept"
     assert {run.place for run in again.runs} == was.keys()
     for run in again.runs:
-        assert [one.kind for one in run.answers] == [one.kind for one in was[run.place].answers]
+        assert [answer.kind for answer in run.answers] == [
+            answer.kind for answer in was[run.place].answers
+        ]
         assert run.model == was[run.place].model
 
 
@@ -240,7 +242,7 @@ def test_a_problem_that_fails_its_check_is_left_out_and_named(replayed: Lab) -> 
 def test_a_folder_stands_for_the_problems_in_it(replayed: Lab) -> None:
     shutil.copytree(replayed.folder / "corpus/problems", replayed.folder / "mine")
     assert bench(replayed, "mine", arms=("--arm", "standard")).code == 0
-    assert {one.name for one in found(replayed).problems} == {"scale", "twice"}
+    assert {problem.name for problem in found(replayed).problems} == {"scale", "twice"}
     (replayed.folder / "mine/scale/problem.toml").write_text("name = ")
     assert bench(replayed, "mine", "--into", "again", arms=("--arm", "standard")).code == 0
     assert [one.name for one in found(replayed, "again").left_out] == ["scale"]

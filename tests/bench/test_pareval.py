@@ -135,7 +135,7 @@ def why(found: MadeProblem | NotMade) -> str:
 
 
 def folders(tmp_path: Path) -> Iterator[str]:
-    return (one.name for one in (tmp_path / "made").iterdir())
+    return (path.name for path in (tmp_path / "made").iterdir())
 
 
 def test_tasks_are_those_of_the_folders_and_of_the_sizes(checkout: Path) -> None:
@@ -323,5 +323,5 @@ def test_a_task_becomes_a_problem_that_can_be_carried_elsewhere(
     assert home is not None
     assert home.file == "baseline.cpp"
     assert home.fits((moved / home.file).read_bytes())
-    texts = [one.read_text() for one in moved.iterdir()]
+    texts = [path.read_text() for path in moved.iterdir()]
     assert not any(str(tmp_path) in text for text in texts)

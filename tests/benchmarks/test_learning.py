@@ -53,7 +53,7 @@ def given() -> list[Trajectory]:
 @pytest.fixture
 def graph() -> Graph:
     techniques = [Technique(id=f"openmp/{name}", name=name, target="openmp") for name in NAMES]
-    return Graph({one.id: one for one in techniques}).told(given())
+    return Graph({technique.id: technique for technique in techniques}).told(given())
 
 
 def taught(graph: Graph) -> list[Trajectory]:
@@ -92,7 +92,7 @@ def test_a_graph_in_memory_answers_as_a_store(embedded_settings: Settings) -> No
     told = learned(one, search(one, graph, head(one, SETTINGS, 40, 0)))
     store = wiring.open_store(embedded_settings)
     store.add_techniques(list(graph.techniques.values()))
-    store.merge([plan(one) for one in (*made_up.examples(3), *told)])
+    store.merge([plan(example) for example in (*made_up.examples(3), *told)])
     here = graph.told(told).neighbours(made_up.DEVICE)
     for technique in (made_up.START, *graph.techniques):
         there = store.neighbourhood(technique, device=made_up.DEVICE)
@@ -102,23 +102,28 @@ def test_a_graph_in_memory_answers_as_a_store(embedded_settings: Settings) -> No
 
 def _statistics(successors: Iterable[object]) -> list[str]:
     """What a search sees of them; a store notes when it made a technique."""
-    return [repr(replace(one, technique=one.technique.id)) for one in successors]  # type: ignore
+    return [repr(replace(successor, technique=successor.technique.id)) for successor in successors]  # type: ignore
 
 
 def test_what_is_known_is_what_the_problem_gains() -> None:
     made = made_up.Made("b", 5, 0.8)
     told = made_up.known(made_up.graph(5), made).neighbours(made_up.DEVICE)
-    for one in told(made_up.START).successors:
-        edge = (made_up.START, one.technique.id)
-        gain = one.sum_log2_effect / 2**20 * math.log(2) / one.verified
+    for successor in told(made_up.START).successors:
+        edge = (made_up.START, successor.technique.id)
+        gain = successor.sum_log2_effect / 2**20 * math.log(2) / successor.verified
         assert gain == pytest.approx(made.gain(edge), abs=1e-6)
-        assert one.verified / one.tried == pytest.approx(1 - made.failing(edge) ** 2, abs=1e-3)
+        assert successor.verified / successor.tried == pytest.approx(
+            1 - made.failing(edge) ** 2, abs=1e-3
+        )
 
 
 def test_problems_have_in_common_what_they_are_said_to() -> None:
     def gains(similar: float) -> float:
         problems = (made_up.Made(name, seed, similar) for seed in range(40) for name in "ab")
-        found = [{e: (one.gain(e), one.failing(e)) for e in _edges(one.seed)} for one in problems]
+        found = [
+            {e: (problem.gain(e), problem.failing(e)) for e in _edges(problem.seed)}
+            for problem in problems
+        ]
         correlation = alike("", zip(found[::2], found[1::2], strict=True))["gains"]
         assert isinstance(correlation, float)
         return correlation

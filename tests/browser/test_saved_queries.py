@@ -185,7 +185,9 @@ def test_the_map_grows_from_the_serial_code_along_the_best_paths(run: Reader) ->
 
 
 def test_techniques_are_labelled_by_family_also_after_a_curation(run: Reader) -> None:
-    listed = {one["id"]: one for one in json.loads((made.CORPUS / "techniques.json").read_bytes())}
+    listed = {
+        load["id"]: load for load in json.loads((made.CORPUS / "techniques.json").read_bytes())
+    }
     seen = run.all("MATCH (t:Technique) RETURN t.id AS id, labels(t) AS labels")
     for row in seen:
         one = listed.get(str(row["id"]), {})
@@ -297,8 +299,8 @@ def test_an_unknown_example_has_no_provenance(run: Reader) -> None:
 
 def test_the_vocabulary_says_what_to_look_at(run: Reader) -> None:
     rows = {row["id"]: row for row in run("vocabulary", target="cuda")}
-    assert set(rows) > {one for one in names() if one.startswith("cuda/")}
-    assert not any(str(one).startswith("openmp/") for one in rows)
+    assert set(rows) > {name for name in names() if name.startswith("cuda/")}
+    assert not any(str(row).startswith("openmp/") for row in rows)
     assert rows["cuda/thread-per-element"]["examples"] == 18
     assert rows["cuda/pairwise-tally-in-round"]["look at"] == "new: needs review"
     assert rows["cuda/occupancy-tuning"]["look at"] == "never seen"

@@ -88,7 +88,7 @@ def test_a_lock_ends_with_its_holder(tmp_path: Path) -> None:
 
 def test_lines_end_with_a_newline_only_and_a_torn_one_is_told(tmp_path: Path) -> None:
     lines = list(jsonl.raw_lines(BytesIO("a\u2028\x0c\n\nbcd".encode()), 10))
-    assert [(one.number, one.start, one.content, one.whole) for one in lines] == [
+    assert [(line.number, line.start, line.content, line.whole) for line in lines] == [
         (1, 0, "a\u2028\x0c".encode(), True),
         (2, 6, b"", True),
         (3, 7, b"bcd", False),

@@ -71,7 +71,7 @@ def test_ctrl_c_between_two_files_leaves_both_as_they_were(
     monkeypatch.setattr(Path, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write(made, record, SEAL)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.cpp"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.cpp"]
     assert held(made) == [one.before for one in made]
 
 

@@ -30,7 +30,7 @@ def test_runs_are_listed_with_what_came_of_them(
     (here / "runs" / "endless.jsonl").symlink_to("/dev/zero")
     code, out, err = run(monkeypatch, capsys, "runs", "--json")
     assert err.count("no regular file; give a trace") == 2
-    listed = {one["run"]: one for one in json.loads(out)}
+    listed = {load["run"]: load for load in json.loads(out)}
     assert (code, "other.jsonl:1: not a line of a trace" in err) == (0, True)
     assert listed[whole.stem]["best"] == pytest.approx(2.0138, abs=1e-3)
     assert listed[whole.stem]["low"] < 2 < listed[whole.stem]["high"]
@@ -39,7 +39,7 @@ def test_runs_are_listed_with_what_came_of_them(
     with torn.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         listed = {
-            one["run"]: one for one in json.loads(run(monkeypatch, capsys, "runs", "--json")[1])
+            load["run"]: load for load in json.loads(run(monkeypatch, capsys, "runs", "--json")[1])
         }
     assert listed["torn"]["state"] == "under way: 0 of 1 calls"
 

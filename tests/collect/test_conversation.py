@@ -44,7 +44,7 @@ def test_right_steps_become_a_trajectory_with_its_source() -> None:
     scribe = Scribe(step("Vectorize", "fast2"), step("Threads", "fast6"), DONE)
     built = collected(scribe)
     assert built.trajectory is not None
-    assert [one.label for one in built.trajectory.steps] == ["Vectorize", "Threads"]
+    assert [step.label for step in built.trajectory.steps] == ["Vectorize", "Threads"]
     assert built.trajectory.steps[0].reasoning == "It helps."
     assert built.trajectory.source == Source(model="a model", run="collect now")
     assert built.ended == "the model sees no further step: it is bound by memory."
@@ -100,7 +100,7 @@ def test_fifty_steps_are_cut_at_the_limit() -> None:
 def test_steps_that_make_nothing_faster_end_it_but_stay() -> None:
     built = collected(Scribe(step("A", "fast2"), step("B", "fast1.5"), step("C", "fast1.2")))
     assert built.trajectory is not None
-    assert [one.label for one in built.trajectory.steps] == ["A", "B", "C"]
+    assert [step.label for step in built.trajectory.steps] == ["A", "B", "C"]
 
 
 def test_calls_stay_below_the_bound_that_is_told() -> None:

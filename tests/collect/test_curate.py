@@ -83,7 +83,7 @@ def test_shared_steps_and_their_failures_are_counted_once() -> None:
     second = trajectory("u", step("a"), step("c"), failures=(failure,))
     once = told_once([first, second])
     assert once[0] == first
-    assert [len(one.measurements) for one in once[1].steps] == [0, 1]
+    assert [len(step.measurements) for step in once[1].steps] == [0, 1]
     assert once[1].failures == ()
 
 

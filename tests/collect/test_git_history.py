@@ -23,8 +23,8 @@ class Repository:
 
     def git(self, *words: str) -> str:
         names = ("author", "committer")
-        who = {f"GIT_{one}_NAME".upper(): "Ann Other" for one in names}
-        who |= {f"GIT_{one}_EMAIL".upper(): "ann@example.org" for one in names}
+        who = {f"GIT_{name}_NAME".upper(): "Ann Other" for name in names}
+        who |= {f"GIT_{name}_EMAIL".upper(): "ann@example.org" for name in names}
         done = subprocess.run(
             ["git", "-C", str(self.folder), *words],
             env={**os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull},
@@ -52,7 +52,7 @@ def history(repository: Repository, path: str = "scale.cpp", revision: str = "HE
 
 
 def subjects(found: GitHistory) -> list[str]:
-    return [one.subject for one in found.commits]
+    return [commit.subject for commit in found.commits]
 
 
 def test_commits_are_steps_and_messages_reasonings(repository: Repository) -> None:

@@ -32,7 +32,7 @@ def lineages(folder: Path, best: int = 1) -> list[EvolvedLineage]:
 
 
 def ids(lineage: EvolvedLineage) -> list[str]:
-    return [one.id for one in lineage.programs]
+    return [program.id for program in lineage.programs]
 
 
 @pytest.fixture
@@ -52,12 +52,12 @@ def test_the_lineage_of_the_best_program_is_a_trajectory(evolution: Path) -> Non
     assert ids(found) == ["a", "b", "c", "d"]
     built = build(found, TASK, judge)
     assert built.trajectory is not None
-    assert [one.label for one in built.trajectory.steps] == ["Change 1: b", "Change 1: d"]
+    assert [step.label for step in built.trajectory.steps] == ["Change 1: b", "Change 1: d"]
     assert built.unchanged == 2  # the first program is the serial code, c a comment
 
 
 def test_a_program_on_a_better_ones_way_is_no_lineage_of_its_own(evolution: Path) -> None:
-    assert [ids(one)[-1] for one in lineages(evolution, best=5)] == ["d", "e"]
+    assert [ids(lineage)[-1] for lineage in lineages(evolution, best=5)] == ["d", "e"]
 
 
 def test_what_the_model_said_is_the_reasoning(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_whatever_is_said_of_a_program_can_be_stored(tmp_path: Path) -> None:
 def test_lineages_of_ids_that_begin_alike_have_refs_of_their_own(tmp_path: Path) -> None:
     for number in (1, 2):
         program(tmp_path, f"p{number}", None, code(f"fast{number}"), id="x" * 300 + str(number))
-    assert len({one.ref for one in lineages(tmp_path, best=2)}) == 2
+    assert len({lineage.ref for lineage in lineages(tmp_path, best=2)}) == 2
 
 
 @pytest.mark.timeout(20)

@@ -94,9 +94,9 @@ def impossible(store: GraphStore, source: str, least: Counter[tuple[str, str]]) 
     """What cannot be, by what it is about: around a technique, and in all statistics."""
     found = {}
     for device in DEVICES:
-        for one in store.neighbourhood(source, device=device).successors:
-            for what in impossible_successor(store, source, one, least):
-                found[f"{source} {one.technique.id}"] = what
+        for successor in store.neighbourhood(source, device=device).successors:
+            for what in impossible_successor(store, source, successor, least):
+                found[f"{source} {successor.technique.id}"] = what
     for row in store.transitions():
         for what in impossible_row(row):
             found[f"{row.source} {row.target} {row.device}"] = f"{what}: {row}"

@@ -12,10 +12,12 @@ ME = Note("curator @ desk", "because")
 
 def relabelled(source: MergePlan, to: str) -> MergePlan:
     """A plan whose every label was resolved to one technique."""
-    failures = [one.model_copy(update={"technique": to}) for one in source.trajectory.failures]
+    failures = [
+        failure.model_copy(update={"technique": to}) for failure in source.trajectory.failures
+    ]
     return MergePlan(
         source.trajectory.model_copy(update={"failures": tuple(failures)}),
-        tuple(replace(one, technique=to, stage="alias") for one in source.labels),
+        tuple(replace(label, technique=to, stage="alias") for label in source.labels),
         new=(technique(to.partition("/")[2]),),
     )
 
@@ -81,4 +83,4 @@ def paths(store: GraphStore) -> list[str]:
 def mixed(store: GraphStore) -> None:
     """cuda/a with steps called Label a, Label b and Label c, the latter two its aliases."""
     store.add_techniques([technique("a", aliases=("Label b", "label C"))])
-    store.merge([relabelled(one, "cuda/a") for one in some_plans()])
+    store.merge([relabelled(plan, "cuda/a") for plan in some_plans()])

@@ -37,7 +37,9 @@ def holdings(store: GraphStore) -> dict[str, Any]:
         "trials": [asdict(row) | {"examples": None} for row in rows if row.tried],
         "examples": examples,
         "trajectories": [_in_order(one) for one in store.export()],
-        "techniques": [one.model_copy(update={"created": ""}) for one in store.techniques()],
+        "techniques": [
+            technique.model_copy(update={"created": ""}) for technique in store.techniques()
+        ],
         "stats": store.stats(),
     }
 

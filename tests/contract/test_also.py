@@ -31,7 +31,7 @@ def told(path: str, also: str, code: str = "int x;", effect: float = 2.0) -> Mer
 
 
 def besides(store: GraphStore, source: str = "start", target: str = "a") -> list[tuple[str, ...]]:
-    return [one.also for one in store.examples(f"cuda/{source}", f"cuda/{target}", limit=9)]
+    return [example.also for example in store.examples(f"cuda/{source}", f"cuda/{target}", limit=9)]
 
 
 def test_what_was_done_besides_is_told_with_the_example_and_exported(

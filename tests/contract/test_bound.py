@@ -84,7 +84,7 @@ def test_another_bound_keeps_every_example_exactly_once(
 def test_an_archived_example_that_turns_out_to_be_good_comes_back(bounded: GraphStore) -> None:
     sent = crowd(40)
     bounded.merge(sent)
-    shown = {one.trajectory for one in bounded.examples("cuda/start", "cuda/a", limit=40)}
+    shown = {example.trajectory for example in bounded.examples("cuda/start", "cuda/a", limit=40)}
     (step, key) = next(
         (one.trajectory.steps[0], one.trajectory) for one in sent if one.trajectory.id not in shown
     )
@@ -137,7 +137,7 @@ def test_failures_keep_code_up_to_a_cap_and_come_back_in_an_export(
     bounded.merge([plan("a", failures=failures)])
     (exported,) = bounded.export()
     assert len(exported.failures) == 30
-    assert sum(bool(one.code) for one in exported.failures) == 20
+    assert sum(bool(failure.code) for failure in exported.failures) == 20
     rows = cypher(store_settings, "MATCH (f:Failure) RETURN f.pair AS pair, f.outcome AS outcome")
     assert rows == [{"pair": "cuda/start cuda/b", "outcome": "crashed"}] * 30
     assert bounded.check() == ()

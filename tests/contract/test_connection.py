@@ -137,7 +137,7 @@ def test_a_ctrl_c_in_the_middle_of_an_ingest_is_one_line_and_run_again_it_is_who
 ) -> None:
     env = environment(embedded_settings)
     plans = [plan(code=f"int x{number};") for number in range(MANY)]
-    text = "".join(f"{one.trajectory.model_dump_json(by_alias=True)}\n" for one in plans)
+    text = "".join(f"{plan.trajectory.model_dump_json(by_alias=True)}\n" for plan in plans)
     (tmp_path / "many.jsonl").write_text(text)
     (tmp_path / "none.json").write_text("[]")
     command = [REGRAPH, "ingest", str(tmp_path / "many.jsonl")]

@@ -21,7 +21,7 @@ def test_a_merge_carries_examples_failures_statistics_and_names(
     assert totals(store) == before
     assert sound(store)
     assert paths(store) == ["dot aaa", "max cc", "min aaa", "saxpy aac", "sum aaa"]
-    assert [one.id for one in store.techniques()] == ["cuda/a", "cuda/c"]
+    assert [technique.id for technique in store.techniques()] == ["cuda/a", "cuda/c"]
     heir = store.techniques()[0]
     assert (heir.replaces, heir.aliases) == (("cuda/b",), ("Technique b", "b"))
     assert (done.number, done.kind, done.summary) == (1, "merge", "merged cuda/b into cuda/a")
@@ -52,7 +52,7 @@ def test_statistics_of_a_merge_are_those_of_an_ingest_under_one_name(
 
     wipe(store_settings)
     store.apply_schema()
-    store.merge([relabelled(one, "cuda/b") for one in some_plans()])
+    store.merge([relabelled(plan, "cuda/b") for plan in some_plans()])
     assert (store.transitions(), tuple(store.export())) == merged
 
 
@@ -91,7 +91,7 @@ def test_old_files_land_on_the_technique_that_took_over(
     assert everything(store) == before
     store.merge([plan("b", problem="new", failures=[failure("b", 1)])])
     assert paths(store)[3] == "new a"
-    assert [one.id for one in store.techniques()] == ["cuda/a", "cuda/c"]
+    assert [technique.id for technique in store.techniques()] == ["cuda/a", "cuda/c"]
     assert sound(store)
 
 

@@ -102,7 +102,7 @@ def test_a_rename_keeps_the_old_name_and_id(store: GraphStore, curator: Curator)
         ("Technique b",),
     )
     curator.rename("cuda/b", "Best name", ME, new_id="cuda/best")
-    assert [one.id for one in store.techniques()] == ["cuda/a", "cuda/best", "cuda/c"]
+    assert [technique.id for technique in store.techniques()] == ["cuda/a", "cuda/best", "cuda/c"]
     found = store.techniques()[1]
     assert found.aliases == ("Technique b", "Better name", "b")
     assert found.replaces == ("cuda/b",)
@@ -180,7 +180,7 @@ def test_keeping_clears_the_mark_and_remembers_what_was_looked_at(
 ) -> None:
     store.add_techniques([technique("a", review=True, aliases=("x",)), technique("b")])
     curator.keep(["cuda/a", "cuda/b"], ME, labels=["x"])
-    assert not any(one.review for one in store.techniques())
+    assert not any(technique.review for technique in store.techniques())
     assert seen(curator.log()[0]) == ("keep", ("cuda/a", "cuda/b"), ("x",))
     curator.undo(None, ME)
     assert store.techniques()[0].review

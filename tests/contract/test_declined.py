@@ -92,5 +92,7 @@ def test_a_curation_carries_it_and_a_repair_makes_it_again(
     curator.merge("cuda/b", ["cuda/c"], Note(who="me", why="the same"))
     assert successor(store).declined == 2
     curator.undo(None, Note(who="me", why="not the same"))
-    assert [one.declined for one in store.neighbourhood("cuda/a", device="").successors] == [1, 1]
+    assert [
+        successor.declined for successor in store.neighbourhood("cuda/a", device="").successors
+    ] == [1, 1]
     assert store.check() == ()

@@ -41,7 +41,9 @@ def test_the_best_of_a_device_is_not_archived_for_what_it_did_elsewhere(store: G
     (first, *_) = store.examples("cuda/start", "cuda/a", device=H200)
     assert first.trajectory == best.trajectory.id
     list(store.set_bound(1))
-    assert [one.trajectory for one in store.examples("cuda/start", "cuda/a")] == [first.trajectory]
+    assert [example.trajectory for example in store.examples("cuda/start", "cuda/a")] == [
+        first.trajectory
+    ]
 
 
 def derived(settings: Settings) -> list[str]:

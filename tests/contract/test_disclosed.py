@@ -83,7 +83,7 @@ def failed(place: int) -> dict[str, Any]:
 def tell(store: GraphStore, disclose: Disclosure, rows: Sequence[Any]) -> list[pipeline.Batch]:
     """Ingest, and embed what may be."""
     cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
-    data = "\n".join(one if isinstance(one, str) else json.dumps(one) for one in rows).encode()
+    data = "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows).encode()
     told = list(pipeline.ingest(read(split(io.BytesIO(data))), store, cascade, disclose=disclose))
     list(store.embed(HashEmbedder().space, HashEmbedder().embed))
     return told
@@ -106,7 +106,7 @@ def lines(store: GraphStore) -> list[str]:
 
 
 def counted(store: GraphStore) -> list[Any]:
-    return [one for one in store.transitions() if one.tried]
+    return [transition for transition in store.transitions() if transition.tried]
 
 
 @pytest.mark.parametrize("bound", [128, 2])
@@ -144,7 +144,7 @@ def test_what_is_withheld_is_nowhere_in_the_store(
 
 def test_only_statistics_teach_no_name(store: GraphStore) -> None:
     tell(store, "statistics", [row()])
-    names = {one.id: one.aliases for one in store.techniques()}
+    names = {technique.id: technique.aliases for technique in store.techniques()}
     assert names == {one.id: one.aliases for one in VOCABULARY}
     (one,) = store.export()
     assert {step.label for step in one.steps} == {WITHHELD}
@@ -162,7 +162,9 @@ def test_only_statistics_refuse_a_name_that_would_become_a_technique(store: Grap
     given = [steps[0] | {"technique": "cuda/trick"}]
     (batch,) = tell(store, "statistics", [row(1, steps=given, failures=[])])
     assert batch.counts.techniques == 1
-    assert {one.name for one in store.techniques() if one.id == "cuda/trick"} == {"Trick"}
+    assert {technique.name for technique in store.techniques() if technique.id == "cuda/trick"} == {
+        "Trick"
+    }
 
 
 @pytest.mark.parametrize("disclose", PARTS)
@@ -277,13 +279,13 @@ def test_examples_with_code_come_first_and_a_model_is_shown_no_others(
         lambda: wiring.open_store(store_settings), H200, None, lambda _: embedder, patience=1
     )
     with closing(reader):
-        assert [one.problem for one in reader.examples(*PAIR)] == ["p2"]
-        assert [one.problem for one in reader.examples(*PAIR, "int x;")] == ["p2"]
+        assert [example.problem for example in reader.examples(*PAIR)] == ["p2"]
+        assert [example.problem for example in reader.examples(*PAIR, "int x;")] == ["p2"]
         assert {one.problem for one in reader.nearest("int x;", 5)} == {"p2"}
-        assert {one.problem for one in reader.failures(TILING, COALESCING)} == {"p2"}
+        assert {failure.problem for failure in reader.failures(TILING, COALESCING)} == {"p2"}
         (next_,) = reader.neighbours("cuda/start").successors
         assert (next_.examples, next_.tried, next_.verified) == (3, 3, 3)
-    assert {json.loads(one)["problem"] for one in training_lines(store.export())} == {"p2"}
+    assert {json.loads(line)["problem"] for line in training_lines(store.export())} == {"p2"}
 
 
 @pytest.mark.parametrize("disclose", PARTS)

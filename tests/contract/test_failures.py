@@ -35,7 +35,7 @@ def test_a_failure_says_how_it_failed_on_what_with_what_and_whose_it_was(
 
 
 def tried_on(store: GraphStore, source: str, target: str) -> list[str]:
-    return [one.before for one in store.failures(source, target)]
+    return [failure.before for failure in store.failures(source, target)]
 
 
 def test_the_code_that_a_failure_was_tried_on_is_known_archived_or_not(store: GraphStore) -> None:
@@ -79,9 +79,9 @@ def test_one_problems_failures_that_say_the_same_are_told_once_with_the_newest_c
         failed = [failure("b", diagnosis="signal 11", code=f"int x{day};", code_hash=str(day))]
         source = plan("a", code=str(day), failures=failed)
         store.merge([merged_at(source, f"2026-11-{day}T00:00:00+00:00")])
-    assert [one.code for one in store.failures("cuda/a", "cuda/b")] == ["int x22;"]
+    assert [failure.code for failure in store.failures("cuda/a", "cuda/b")] == ["int x22;"]
     store.merge([plan("a", problem="sum", failures=[failure("b", diagnosis="signal 11")])])
-    assert {one.problem for one in store.failures("cuda/a", "cuda/b")} == {"saxpy", "sum"}
+    assert {failure.problem for failure in store.failures("cuda/a", "cuda/b")} == {"saxpy", "sum"}
 
 
 def test_an_answer_that_held_no_code_is_no_failure_of_its_transition(store: GraphStore) -> None:

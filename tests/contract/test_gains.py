@@ -11,14 +11,14 @@ def told(gains: tuple[Gain, ...]) -> Told:
     """Source, target, device, verified, tried and mean, without what all have in common."""
     return [
         (
-            one.source.removeprefix("cuda/"),
-            one.target.removeprefix("cuda/"),
-            one.device,
-            one.verified,
-            one.tried,
-            one.mean,
+            gain.source.removeprefix("cuda/"),
+            gain.target.removeprefix("cuda/"),
+            gain.device,
+            gain.verified,
+            gain.tried,
+            gain.mean,
         )
-        for one in gains
+        for gain in gains
     ]
 
 

@@ -51,8 +51,17 @@ def test_what_was_learned_does_not_bring_a_transition_before_what_was_given(
         store.neighbourhood("cuda/start", device=H200, exclude_problem=problem)
         for problem in (None, "own")
     )
-    assert [one.technique.id for one in near.successors] == ["cuda/b", "cuda/a", "cuda/c", "cuda/d"]
-    assert [one.technique.id for one in without.successors] == ["cuda/b", "cuda/c", "cuda/d"]
+    assert [successor.technique.id for successor in near.successors] == [
+        "cuda/b",
+        "cuda/a",
+        "cuda/c",
+        "cuda/d",
+    ]
+    assert [successor.technique.id for successor in without.successors] == [
+        "cuda/b",
+        "cuda/c",
+        "cuda/d",
+    ]
     (best,) = store.neighbourhood("cuda/start", device=H200, limit=1).successors
     assert best.technique.id == "cuda/b"
 
@@ -104,7 +113,9 @@ def test_a_bounded_pair_keeps_what_was_given_and_a_third_of_one_model(store: Gra
     list(store.set_bound(12))
     for n in range(30):
         store.merge([learned(code=f"{n}", measurements=[measured(effect=5.0 + n)])])
-    assert {one.learner for one in store.examples("cuda/start", "cuda/a", limit=99)} == {"small@1"}
+    assert {example.learner for example in store.examples("cuda/start", "cuda/a", limit=99)} == {
+        "small@1"
+    }
     store.merge([plan("a", code=f"x{n}", measurements=[measured(effect=1.5)]) for n in range(30)])
     list(store.set_bound(12))
     found = store.examples("cuda/start", "cuda/a", limit=99)

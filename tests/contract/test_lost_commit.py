@@ -36,7 +36,7 @@ def test_a_curation_and_its_undoing_are_made_once(
     done = curator.merge("cuda/a", ["cuda/b"], ME)
     assert (proxy.lost, done.number, done.examples, done.failures) == (1, 1, 7, 2)
     assert curator.log() == (done,)
-    assert [one.id for one in store.techniques()] == ["cuda/a", "cuda/c"]
+    assert [technique.id for technique in store.techniques()] == ["cuda/a", "cuda/c"]
     assert sound(store)
 
     proxy.arrives = arrives
@@ -72,4 +72,4 @@ def test_where_nobody_answers_any_more_the_log_is_named(
             StoreError, match="may or may not have been made; regraph techniques show --log"
         ):
             BoltCurator(bolt).merge("cuda/a", ["cuda/b"], ME)
-    assert [one.id for one in store.techniques()] == ["cuda/a", "cuda/c"]
+    assert [technique.id for technique in store.techniques()] == ["cuda/a", "cuda/c"]

@@ -60,7 +60,7 @@ def test_a_new_measurement_is_added_to_a_known_trajectory(store: GraphStore) -> 
     (example,) = store.examples("cuda/start", "cuda/a")
     assert (example.device, example.effect, example.speedup) == (A100, 4.0, 8.0)
     (exported,) = store.export()
-    assert [one.device for one in exported.steps[0].measurements] == [H200, A100]
+    assert [measurement.device for measurement in exported.steps[0].measurements] == [H200, A100]
 
 
 def test_a_measurement_with_a_known_key_is_not_added_again(store: GraphStore) -> None:
@@ -224,5 +224,5 @@ def test_the_senders_own_fields_stay_as_the_first_sender_gave_them(store: GraphS
     assert (counts.known, counts.measurements) == (1, 1)
     (found,) = store.export()
     assert (found.own, found.source.own, found.failures[0].own) == (own, own, own)
-    assert [one.own for one in found.steps[0].measurements] == [own, {"x_c": 1}]
+    assert [measurement.own for measurement in found.steps[0].measurements] == [own, {"x_c": 1}]
     assert store.check() == ()

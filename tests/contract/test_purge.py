@@ -165,7 +165,7 @@ def test_what_is_purged_leaves_no_trace(
 ) -> None:
     fill(store, *((purged(), kept()) if first else (kept(), purged())))
     store.add_free_runs([free_run("secret", "leaver", "run 0"), free_run("p1", "other", "run 9")])
-    assert {one.id for one in store.techniques()} >= {"cuda/n", "cuda/m"}
+    assert {technique.id for technique in store.techniques()} >= {"cuda/n", "cuda/m"}
     done = PurgeCounts()
     for origin in origins:
         done += purge(store_settings, origin)
@@ -227,8 +227,8 @@ def test_a_purge_beside_ingests_of_this_and_other_problems_loses_nothing_else(
     def ingest(plans: list[MergePlan]) -> None:
         try:
             with closing(wiring.open_store(store_settings, retry_seconds=60.0)) as writer:
-                for one in plans:
-                    writer.merge([one])
+                for plan in plans:
+                    writer.merge([plan])
         except Exception as error:  # noqa: BLE001 - the test shows it
             failures.append(error)
 

@@ -193,7 +193,7 @@ def test_export_brings_every_page_in_order(
     monkeypatch.setattr("regraph_kg.backends.export.PAGE", 3)
     plans = [plan("ab", code=f"{i}") for i in range(8)]
     store.merge(plans)
-    expected = sorted(one.trajectory.id for one in plans)
+    expected = sorted(plan.trajectory.id for plan in plans)
     assert [one.id for one in store.export()] == expected
 
 

@@ -55,8 +55,8 @@ def test_a_graph_is_changed_to_another_model_and_back(
         (Table(EmbeddingSpace("third", 6)), "embedding", "embedding_2"),
     ):
         steps = list(store.reembed(embedder.space, embedder.embed))
-        assert {one.step for one in steps} == {"embedding", "clearing"}
-        assert all(one.done <= one.total == 5 for one in steps)
+        assert {step.step for step in steps} == {"embedding", "clearing"}
+        assert all(step.done <= step.total == 5 for step in steps)
         assert_wholly_in(embedder, store, store_settings, slot, empty)
 
 

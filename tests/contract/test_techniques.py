@@ -33,7 +33,10 @@ def test_a_technique_that_lacks_it_is_told_when_it_hurts(
     cypher(store_settings, "MATCH (t:Technique {id: 'cuda/a'}) REMOVE t.hurts")
     assert store.techniques()[0].hurts == ""
     store.add_techniques([technique("a", hurts="at times"), technique("b", hurts="otherwise")])
-    assert [one.hurts for one in store.techniques()] == ["at times", "as a curator says"]
+    assert [technique.hurts for technique in store.techniques()] == [
+        "at times",
+        "as a curator says",
+    ]
 
 
 FITTING: dict[str, Any] = {
@@ -96,7 +99,9 @@ def test_totals_count_techniques_pairs_and_examples(store: GraphStore) -> None:
 def test_a_technique_that_was_merged_away_does_not_come_back(store: GraphStore) -> None:
     store.add_techniques([technique("a", replaces=("cuda/b",), disowned=("Not me",))])
     assert store.add_techniques([technique("a", aliases=("Not me", "Me")), technique("b")]) == 0
-    assert [(one.id, one.aliases) for one in store.techniques()] == [("cuda/a", ("Me",))]
+    assert [(technique.id, technique.aliases) for technique in store.techniques()] == [
+        ("cuda/a", ("Me",))
+    ]
     store.merge([plan("b", failures=[failure("b", after=0)])])
     assert [(row.source, row.target) for row in store.transitions()] == [
         ("cuda/start", "cuda/a"),

@@ -52,9 +52,9 @@ def test_overlapping_batches_of_three_writers_add_up(
     back = [list(reversed(batch)) for batch in reversed(forth)]
     middle = [plans[i : i + 20] for i in range(0, 60, 20)]
     counts = write_at_once(store_settings, [forth, back, middle])
-    assert sum(one.added for one in counts) == 60
-    assert sum(one.examples for one in counts) == 180
-    assert sum(one.techniques for one in counts) == 3
+    assert sum(count.added for count in counts) == 60
+    assert sum(count.examples for count in counts) == 180
+    assert sum(count.techniques for count in counts) == 3
     concurrent = (store.transitions(), store.stats(), tuple(store.export()))
 
     wipe(store_settings)
@@ -73,7 +73,7 @@ def test_measurements_sent_at_once_to_one_trajectory_are_all_kept(
         for device in (H200, A100)
     ]
     counts = write_at_once(store_settings, writers)
-    assert sum(one.measurements for one in counts) == 40
+    assert sum(count.measurements for count in counts) == 40
     (exported,) = store.export()
     assert [len(step.measurements) for step in exported.steps] == [20, 20]
     assert {(row.target, row.device): row.tried for row in store.transitions()} == {
@@ -123,7 +123,7 @@ def test_who_read_a_trajectory_before_it_grew_reads_it_again(
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(add, (H200, A100)))
     (exported,) = store.export()
-    assert {one.device for one in exported.steps[0].measurements} == {H200, A100}
+    assert {measurement.device for measurement in exported.steps[0].measurements} == {H200, A100}
     rows = store.transitions()
     assert [(row.device, row.tried) for row in rows] == [(A100, 1), (H200, 1)]
     assert sum(row.examples for row in rows) == 1
@@ -136,8 +136,8 @@ def test_of_two_contents_sent_at_once_under_one_ref_one_is_refused(
         [[plan("a", code=f"{who} {i}", ref=f"ref {i}")] for i in range(10)] for who in ("x", "y")
     ]
     counts = write_at_once(store_settings, writers)
-    assert sum(one.added for one in counts) == 10
-    assert sum(len(one.conflicts) for one in counts) == 10
+    assert sum(count.added for count in counts) == 10
+    assert sum(len(count.conflicts) for count in counts) == 10
     assert store.stats().trajectories == 10
 
 
@@ -163,4 +163,4 @@ def test_writers_that_deadlock_longer_than_the_driver_tries_go_on(
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(write, names, reversed(names)))
     with closing(wiring.open_store(neo4j_settings)) as store:
-        assert [one.id for one in store.techniques()] == ["cuda/a", "cuda/b"]
+        assert [technique.id for technique in store.techniques()] == ["cuda/a", "cuda/b"]

@@ -22,7 +22,7 @@ def name(one: Trajectory) -> str:
 
 def test_they_are_of_the_problems_that_the_starter_graph_lacks() -> None:
     assert {one.problem for one in EVERY} == set(COLLECTED)
-    assert not {one.problem for one in trajectories()} & set(COLLECTED)
+    assert not {trajectory.problem for trajectory in trajectories()} & set(COLLECTED)
     assert len({one.ref for one in EVERY}) == len({one.id for one in EVERY}) == len(EVERY) >= 4
 
 

@@ -71,7 +71,7 @@ class Module:
             if self.within.get(id(node)) is not function:
                 continue
             if isinstance(node, ast.Assign):
-                found += [node.value for one in node.targets if _named(one) == name]
+                found += [node.value for target in node.targets if _named(target) == name]
             elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value:
                 found += [node.value] if _named(node.target) == name else []
             elif isinstance(node, ast.For) and name in map(_named, ast.walk(node.target)):
@@ -147,7 +147,7 @@ class Texts:
             case ast.Constant(value=str(text)):
                 found = {text}
             case ast.JoinedStr(values=parts):
-                found = self._joined([self._put_in(one, depth) for one in parts])
+                found = self._joined([self._put_in(part, depth) for part in parts])
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 found = self._joined([self.of(left, depth), self.of(right, depth)])
             case ast.IfExp(body=body, orelse=other):
@@ -181,34 +181,36 @@ class Texts:
         constant = isinstance(part.value, ast.Name) and len(texts) == 1 and HOLE not in min(texts)
         if constant:
             return texts
-        self._beside |= {one for one in texts if is_sentence(one)}
+        self._beside |= {text for text in texts if is_sentence(text)}
         return {HOLE}
 
     def _name(self, node: ast.Name, name: str, depth: int) -> set[str]:
         function = self._module.within.get(id(node))
         while function:
-            arguments = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-            arguments += [one.arg for one in function.args.kwonlyargs]
+            arguments = [
+                posonlyarg.arg for posonlyarg in (*function.args.posonlyargs, *function.args.args)
+            ]
+            arguments += [kwonlyarg.arg for kwonlyarg in function.args.kwonlyargs]
             if name in arguments:
                 return self._given(function, name, depth)
             if values := self._module.assigned(name, function):
-                return set().union(*(self.of(one, depth) for one in values))
+                return set().union(*(self.of(value, depth) for value in values))
             function = self._module.within.get(id(function))
         if values := self._module.assigned(name, None):
-            return set().union(*(self.of(one, depth) for one in values))
+            return set().union(*(self.of(value, depth) for value in values))
         if source := self._module.imported(name):
             values = source[0].assigned(source[1], None)
             texts = Texts(source[0], self._beside)
-            return set().union(*(texts.of(one, depth) for one in values))
+            return set().union(*(texts.of(value, depth) for value in values))
         return {HOLE}
 
     def _given(self, function: Function, name: str, depth: int) -> set[str]:
         """What callers of the same module give a function for an argument."""
-        names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+        names = [posonlyarg.arg for posonlyarg in (*function.args.posonlyargs, *function.args.args)]
         skipped = names[:1] in (["self"], ["cls"])
         found: set[str] = set()
         for call in self._module.calls[function.name]:
-            keywords = {one.arg: one.value for one in call.keywords}
+            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
             at = names.index(name) - skipped if name in names else len(call.args)
             given = keywords.get(name) or (call.args[at] if at < len(call.args) else None)
             found |= self.of(given, depth) if given else set()

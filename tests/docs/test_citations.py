@@ -80,7 +80,7 @@ def files() -> frozenset[str]:
 def endings() -> frozenset[str]:
     """What a file may be called: its path from the root or from any folder on the way."""
     parts = (name.split("/") for name in files())
-    return frozenset("/".join(one[n:]) for one in parts for n in range(len(one)))
+    return frozenset("/".join(part[n:]) for part in parts for n in range(len(part)))
 
 
 def document(name: str, source: Path) -> Path | None:

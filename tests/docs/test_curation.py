@@ -65,6 +65,6 @@ def test_the_document_names_every_finding_and_every_command() -> None:
 
     missing = [kind for kind in audit.HEADINGS if f"| `{kind}` |" not in TEXT]
     missing += [
-        one for one in get_args(curation.CurationDeed) if not re.search(rf"`(mend )?{one}\b", TEXT)
+        arg for arg in get_args(curation.CurationDeed) if not re.search(rf"`(mend )?{arg}\b", TEXT)
     ]
     assert missing == []

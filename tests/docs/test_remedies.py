@@ -87,7 +87,9 @@ def _messages(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
         elif isinstance(node, ast.JoinedStr):
-            parts = (one.value if isinstance(one, ast.Constant) else PLACE for one in node.values)
+            parts = (
+                value.value if isinstance(value, ast.Constant) else PLACE for value in node.values
+            )
             yield "".join(map(str, parts))
 
 
@@ -118,7 +120,7 @@ def wrong(words: str) -> str | None:
         if name not in command.commands:
             return f"no command {name!r}"
         command = command.get_command(typer.Context(command), name)
-    known = {word for one in command.params for word in (*one.opts, *one.secondary_opts)}
+    known = {word for param in command.params for word in (*param.opts, *param.secondary_opts)}
     for word in rest:
         option = OPTION.match(word)
         if option and option[0] not in known | {"--help", "-h", "--version", "--debug"}:
@@ -194,7 +196,7 @@ def test_every_extra_is_installed_by_its_packages() -> None:
             for text in requires(remedies.PACKAGE) or ()
             if (one := Requirement(text)).marker and one.marker.evaluate({"extra": extra})
         }
-        assert {str(Requirement(one)) for one in remedies.packages(extra)} == wanted
+        assert {str(Requirement(package)) for package in remedies.packages(extra)} == wanted
         assert wanted
 
 

@@ -159,7 +159,7 @@ def test_several_candidates_are_judged_in_one_opening(
     assert [line.split()[0] for line in table] == [good, "wrong.cpp", "empty.cpp"]
     assert [line.split()[1] for line in table[1:]] == ["wrong_answer", "rejected_source"]
     reports = json.loads(run("scale", "wrong.cpp", "empty.cpp", "--json").stdout)
-    assert [one["outcome"] for one in reports] == ["wrong_answer", "rejected_source"]
+    assert [report["outcome"] for report in reports] == ["wrong_answer", "rejected_source"]
 
 
 def test_a_refused_source_is_told_before_anything_is_measured(

@@ -106,9 +106,9 @@ def waits(name: str, code: str) -> Iterator[str]:
 
 def test_every_wait_has_a_deadline_or_a_reason() -> None:
     found = {
-        one
+        wait
         for path in EVALUATION.rglob("*.py")
-        for one in waits(path.name, path.read_text(encoding="utf-8"))
+        for wait in waits(path.name, path.read_text(encoding="utf-8"))
     }
     assert found - set(EXCEPTIONS) == set(), "give it a deadline, or a reason here"
     assert set(EXCEPTIONS) - found == set(), "gone: take the exception out"

@@ -85,7 +85,7 @@ def test_a_name_stands_where_it_is_not_known_what_was_done_instead() -> None:
 
 def test_each_step_is_held_against_the_code_before_it() -> None:
     read_ = read(steps(("Parallel for", PARALLEL), ("Cache tiling", BOTH)))
-    assert [one.technique for one in read_.steps] == ["openmp/parallel-for", "openmp/simd"]
+    assert [step.technique for step in read_.steps] == ["openmp/parallel-for", "openmp/simd"]
 
 
 def test_given_ids_and_what_a_step_did_besides_stand() -> None:

@@ -43,7 +43,7 @@ def test_wrong_merges_of_the_labelled_set_stay_under_half_a_percent(
     settings = Settings(corpus=CORPUS)
     cascade = wiring.cascade(settings, Vocabulary(wiring.vocabulary(settings)), level)
     lines = check.read_labelled(CORPUS / "relabel", split)
-    found = [check.judge(one, cascade.resolve(one.label, one.target)) for one in lines]
+    found = [check.judge(line, cascade.resolve(line.label, line.target)) for line in lines]
     assert [one.line.label for one in found if one.result == "wrong"] == []
     spelled = [one for one in found if one.line.kind == "spelling"]
     assert check.tally(spelled).missed <= (len(spelled) if level == "exact" else 0)
@@ -68,8 +68,8 @@ def test_a_label_is_resolved_in_microseconds_after_its_first_appearance() -> Non
     labels = [one for one in check.read_labelled(CORPUS / "relabel", "dev")]
     started, times = time.perf_counter(), 100
     for _ in range(times):
-        for one in labels:
-            cascade.resolve(one.label, one.target)
+        for label in labels:
+            cascade.resolve(label.label, label.target)
     assert (time.perf_counter() - started) / (times * len(labels)) < 50e-6
 
 
@@ -123,9 +123,9 @@ def test_the_vocabulary_s_own_aliases_are_names_that_a_model_is_asked_about(
     alias, owner = "wmma", "cuda/tensor-cores"
     words = ("--aliases", "--relabel", "model", "--model", f"batch:{tmp_path}")
     code, _, err = run(capsys, monkeypatch, *words)
-    pending = [json.loads(one) for one in (tmp_path / "pending.jsonl").read_text().splitlines()]
+    pending = [json.loads(line) for line in (tmp_path / "pending.jsonl").read_text().splitlines()]
     prompts = [one["body"]["messages"][1]["content"] for one in pending]
-    (asked,) = [one for one in prompts if f'["{alias}"]' in one]
+    (asked,) = [prompt for prompt in prompts if f'["{alias}"]' in prompt]
     known, _, names = asked.partition("The names")
     assert code == 5, err
     (said,) = [line for line in known.splitlines() if line.startswith(f"- {owner}:")]

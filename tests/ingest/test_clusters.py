@@ -50,13 +50,17 @@ def test_every_finding_is_in_one_cluster_whatever_their_order(seed: int) -> None
     rng = random.Random(seed)
     found = findings(rng)
     made = clusters(found)
-    assert sorted(repr(one) for it in made for one in it.findings) == sorted(map(repr, found))
+    assert sorted(repr(finding) for it in made for finding in it.findings) == sorted(
+        map(repr, found)
+    )
     for one in made:
         if any(it.kind in PAIRED for it in one.findings):
             assert len({it.techniques[0] for it in one.findings}) <= LARGEST
         else:
             assert len(one.findings) <= PAGE
-    changed = [one.techniques for it in made for one in it.proposals if one.kind == "merge"]
+    changed = [
+        proposal.techniques for it in made for proposal in it.proposals if proposal.kind == "merge"
+    ]
     gone = [key for techniques in changed for key in techniques[1:]]
     assert len(gone) == len(set(gone))
     assert not set(gone) & {techniques[0] for techniques in changed}
@@ -89,7 +93,7 @@ def test_single_techniques_stand_in_groups_of_their_kind_and_target() -> None:
     other = [concern("review", "openmp/n"), concern("orphan", "cuda/o")]
     found = clusters([*new, *other])
     assert sorted(len(one.findings) for one in found) == [1, 1, 2, 10]
-    assert {one.kind for it in found for one in it.proposals} == {"keep", "drop"}
+    assert {proposal.kind for it in found for proposal in it.proposals} == {"keep", "drop"}
 
 
 def test_pages_hold_ten_clusters() -> None:

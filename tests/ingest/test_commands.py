@@ -350,7 +350,7 @@ def test_a_dry_run_prints_every_name_once_and_changes_nothing(desk: Desk) -> Non
 
 def test_a_dry_run_tells_stage_score_and_runner_up_as_json(desk: Desk) -> None:
     rows = desk.run("ingest", names(desk), "--dry-run", "--json").json()
-    (found,) = (one for one in rows if one["stage"] == "lexical")
+    (found,) = (row for row in rows if row["stage"] == "lexical")
     assert found["technique"] == "cuda/shared-memory-tiling"
     assert found["runner_up"] == "cuda/memory-coalescing"
     assert 0 < found["runner_up_score"] < found["score"]

@@ -162,7 +162,7 @@ def test_two_techniques_with_like_names_are_suspected_and_merged_into_the_known_
     )
     assert desk.follow(concern["commands"][0]).code == 0
     assert desk.audit() == []
-    assert [one.id for one in desk.store.techniques()] == ["cuda/padding", "cuda/tiling"]
+    assert [item.id for item in desk.store.techniques()] == ["cuda/padding", "cuda/tiling"]
 
 
 def test_a_new_technique_waits_for_a_look(desk: Desk) -> None:
@@ -234,11 +234,11 @@ def test_a_split_takes_its_name_from_its_first_alias_unless_told(desk: Desk) -> 
     assert desk.mend("split", "cuda/a", "--aliases", "label c", "--why", "test").code == 0
     told = ("--name", "Named", "--id", "cuda/given", "--definition", "What.", "--why", "test")
     assert desk.mend("split", "cuda/a", "--aliases", "Label b", *told).code == 0
-    found = {one.id: one for one in desk.store.techniques()}
+    found = {technique.id: technique for technique in desk.store.techniques()}
     assert found["cuda/label-c"].name == "Label c"
     assert (found["cuda/given"].name, found["cuda/given"].definition) == ("Named", "What.")
     assert desk.mend("rename", "cuda/given", "Other", "--id", "cuda/other", "--why", "w").code == 0
-    assert "cuda/other" in {one.id for one in desk.store.techniques()}
+    assert "cuda/other" in {technique.id for technique in desk.store.techniques()}
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_bad_input_is_one_line_and_ends_with_2(
     assert len(done.err.splitlines()) == 1
     assert done.err[:-1].isprintable()
     assert len(done.err) < 500
-    assert [one.id for one in desk.store.techniques()] == ["cuda/padding", "cuda/tiling"]
+    assert [item.id for item in desk.store.techniques()] == ["cuda/padding", "cuda/tiling"]
 
 
 def test_hostile_names_steer_neither_terminal_nor_shell(desk: Desk) -> None:
@@ -325,7 +325,7 @@ def test_files_ingested_again_land_where_the_names_lead_now(
     assert desk.store.techniques() == before
 
     assert desk.regraph("ingest", new_file, "--relabel", "exact").code == 0
-    assert [one.id for one in desk.store.techniques()] == [one.id for one in before]
+    assert [technique.id for technique in desk.store.techniques()] == [one.id for one in before]
     paths = {
         one.steps[0].label: [step.technique for step in one.steps] for one in desk.store.export()
     }

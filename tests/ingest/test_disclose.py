@@ -71,7 +71,7 @@ def test_a_list_of_rejected_lines_holds_none_of_them(desk: Desk) -> None:
     done = desk.run("ingest", file, "--disclose", "statistics")
     assert done.code == 0
     rejected = Path(f"{file}.rejected.jsonl").read_text()
-    assert [sorted(json.loads(one)) for one in rejected.splitlines()] == [["line", "reason"]] * 3
+    assert [sorted(json.loads(line)) for line in rejected.splitlines()] == [["line", "reason"]] * 3
     assert "kept" not in rejected + done.err
     assert "step 1: its name is of no technique that is known" in rejected
 

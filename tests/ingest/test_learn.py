@@ -136,8 +136,8 @@ def test_a_run_teaches_its_paths_once_however_often_it_is_taught(desk: Desk) -> 
 def test_what_was_learned_is_marked_embedded_and_hidden_from_its_own_problem(desk: Desk) -> None:
     desk.run(desk.search())
     examples = desk.store.examples("openmp/start", "openmp/a")
-    assert {one.learner for one in examples} == {"small@1"}
-    assert {one.problem for one in examples} == {"toy"}
+    assert {example.learner for example in examples} == {"small@1"}
+    assert {example.problem for example in examples} == {"toy"}
     assert desk.store.embedding_space() is not None
     assert desk.store.examples("openmp/start", "openmp/a", exclude_problem="toy") == ()
     own = desk.store.neighbourhood("openmp/start", device="toy device", exclude_problem="toy")
@@ -273,7 +273,7 @@ def test_a_problem_that_is_not_in_the_corpus_is_named_by_its_folder(desk: Desk) 
 def test_other_commands_may_call_it(desk: Desk) -> None:
     trace = desk.search()
     learned = outcome(learn_from(desk.settings, [trace, trace]))
-    assert [one.run for one in learned.lessons] == [trace]
+    assert [lesson.run for lesson in learned.lessons] == [trace]
     assert learned.added == len(learned.trajectories) > 0
 
 

@@ -25,7 +25,7 @@ Rows = list[dict[str, Any]]
 
 
 def grow(store: GraphStore, rows: Rows, batch_lines: int = 100) -> list[pipeline.Batch]:
-    data = "\n".join(json.dumps(one) for one in rows).encode()
+    data = "\n".join(json.dumps(row) for row in rows).encode()
     cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
     lines = read(split(io.BytesIO(data)))
     return list(pipeline.ingest(lines, store, cascade, batch_lines=batch_lines))
@@ -201,7 +201,9 @@ def test_what_a_curator_merged_away_stays_away(store: GraphStore) -> None:
 
 def test_new_techniques_wait_for_review_and_known_ones_do_not(store: GraphStore) -> None:
     grow(store, [row(1, "Odd trick", "smem tiling")])
-    assert [one.id for one in store.techniques() if one.review] == ["cuda/odd-trick"]
+    assert [technique.id for technique in store.techniques() if technique.review] == [
+        "cuda/odd-trick"
+    ]
 
 
 def test_batches_end_by_lines_or_bytes(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def reason(data: bytes | dict[str, Any], origin: FileOrigin | None = None) -> st
 
 def numbers(data: bytes) -> list[tuple[int, bool]]:
     """Line number, and whether it was accepted."""
-    return [(one.line.number, isinstance(one, Accepted)) for one in outcomes(data)]
+    return [(outcome.line.number, isinstance(outcome, Accepted)) for outcome in outcomes(data)]
 
 
 def test_a_good_line_becomes_its_trajectory() -> None:
@@ -208,8 +208,8 @@ def test_one_step_list_a_line_may_follow_another() -> None:
 
 def numbers_of_steps(data: bytes) -> list[int]:
     return [
-        len(one.trajectory.steps) if isinstance(one, Accepted) else 0
-        for one in outcomes(data, ORIGIN)
+        len(outcome.trajectory.steps) if isinstance(outcome, Accepted) else 0
+        for outcome in outcomes(data, ORIGIN)
     ]
 
 

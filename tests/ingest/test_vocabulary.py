@@ -193,10 +193,13 @@ def test_a_reviewed_technique_has_a_name_before_an_unseen_one() -> None:
 def test_candidates_are_what_people_named_by_those_names_and_what_is_under_review() -> None:
     learned = VOCABULARY[1].model_copy(update={"aliases": ("learned by an ingest",)})
     unseen = Technique(id="cuda/odd-trick", name="Odd trick", target="cuda", review=True)
-    found = {one.id: one for one in Vocabulary(VOCABULARY, [learned, unseen]).candidates}
+    found = {
+        candidate.id: candidate
+        for candidate in Vocabulary(VOCABULARY, [learned, unseen]).candidates
+    }
     assert set(found) == {technique.id for technique in (*VOCABULARY, unseen)}
     assert found["cuda/memory-coalescing"].aliases == ()
-    heir = {one.id: one for one in Vocabulary(VOCABULARY, [merged()]).candidates}
+    heir = {candidate.id: candidate for candidate in Vocabulary(VOCABULARY, [merged()]).candidates}
     assert set(heir["cuda/memory-coalescing"].aliases) == {
         "Shared memory tiling",
         "smem tiling",

@@ -48,7 +48,7 @@ def measured(seconds: float, **fields: Any) -> dict[str, Any]:
 
 def write(path: Path, *rows: dict[str, Any] | str) -> Path:
     """A JSONL file; a string is a line as it is."""
-    lines = [one if isinstance(one, str) else json.dumps(one) for one in rows]
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 

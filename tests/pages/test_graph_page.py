@@ -64,9 +64,9 @@ def test_techniques_stand_by_device_with_what_follows_and_an_example(
         ("cuda/a", "cuda/b", H200),
         ("cuda/start", "cuda/a", H200),
     ]
-    told = {one.id: one for one in view.techniques}
-    assert [one.id for one in told["cuda/a"].followers] == ["cuda/b"]
-    assert {one.id for one in told["cuda/start"].followers} == {"cuda/a", "cuda/c"}
+    told = {technique.id: technique for technique in view.techniques}
+    assert [follower.id for follower in told["cuda/a"].followers] == ["cuda/b"]
+    assert {follower.id for follower in told["cuda/start"].followers} == {"cuda/a", "cuda/c"}
     example = told["cuda/b"].example
     assert example is not None
     assert (example.before, example.after) == ("int x; // after 0 a", "int x; // after 1 b")

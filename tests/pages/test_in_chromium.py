@@ -86,9 +86,9 @@ def accessible(page: Page, axe: str) -> list[str]:
     only = json.dumps({"runOnly": {"type": "tag", "values": TAGS}})
     found = page.evaluate(f"axe.run(document, {only}).then(it => JSON.stringify(it.violations))")
     return [
-        f"{one['id']}: {node['html'][:120]} ({node.get('failureSummary')})"
-        for one in json.loads(found)
-        for node in one["nodes"]
+        f"{load['id']}: {node['html'][:120]} ({node.get('failureSummary')})"
+        for load in json.loads(found)
+        for node in load["nodes"]
     ]
 
 

@@ -51,7 +51,9 @@ def test_a_record_sums_a_run_up_as_the_search_did(whole: tuple[Path, Run]) -> No
 def test_each_step_stands_below_the_code_that_it_began_with(whole: tuple[Path, Run]) -> None:
     path, run = whole
     shown = steps_shown(RunRecord.read(path, SEAL), SERIAL, {}, PageShare())
-    codes = {one.path: one.code for record in run.records for one in record.steps if one.speedup}
+    codes = {
+        step.path: step.code for record in run.records for step in record.steps if step.speedup
+    }
     by_code = {node.code: node for node in shown.nodes}
     checked = 0
     for way, code in codes.items():

@@ -42,7 +42,7 @@ def step(number: int, speedup: float | None, code: str, **told: object) -> StepR
 
 def record(number: int, *steps: StepRecord) -> SimulationRecord:
     """An iteration that bought these steps."""
-    best = max((one.speedup or 1.0 for one in steps), default=1.0)
+    best = max((step.speedup or 1.0 for step in steps), default=1.0)
     return SimulationRecord(
         iteration=number,
         path=steps[-1].path,

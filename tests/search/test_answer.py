@@ -47,8 +47,8 @@ def ledger(found: list[SimulationRecord], calls: int) -> Ledger:
     """The account of a run that bought what `found` says."""
     made = Ledger(SearchLimits(calls=calls))
     for record in found:
-        for one in record.steps:
-            made.charge(one.cost)
+        for step in record.steps:
+            made.charge(step.cost)
     return made
 
 

@@ -33,9 +33,9 @@ def searched(**prompting: int) -> Toy:
 def told(toy: Toy, *way: str) -> list[str]:
     """What the prompts of a path say was tried, in their order."""
     lines = [
-        next((line for line in one.user.splitlines() if line.startswith("Tried here")), "")
-        for one in toy.prompts
-        if isinstance(one.key, PromptKey) and names(one.key) == [*way]
+        next((line for line in prompt.user.splitlines() if line.startswith("Tried here")), "")
+        for prompt in toy.prompts
+        if isinstance(prompt.key, PromptKey) and names(prompt.key) == [*way]
     ]
     return [line.partition(": ")[2].partition(". ")[0] for line in lines]
 
@@ -53,7 +53,7 @@ def test_what_brought_nothing_on_the_way_is_told() -> None:
 
 
 def test_a_technique_asked_for_again_is_to_be_applied_in_another_way() -> None:
-    texts = [one.user for one in searched().prompts if names(one.key) == ["a", "c"]]  # type: ignore[arg-type]
+    texts = [prompt.user for prompt in searched().prompts if names(prompt.key) == ["a", "c"]]  # type: ignore[arg-type]
     assert "brought 1.01x: apply it in another way" in texts[-1]
     assert "c (1.01x)" not in "".join(texts)
 
@@ -63,4 +63,4 @@ def test_failures_of_the_technique_asked_for_are_told_by_their_diagnoses_alone()
 
 
 def test_none_is_told_where_none_is_wanted() -> None:
-    assert "Tried here" not in "".join(one.user for one in searched(tried=0).prompts)
+    assert "Tried here" not in "".join(prompt.user for prompt in searched(tried=0).prompts)

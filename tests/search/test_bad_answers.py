@@ -125,7 +125,7 @@ def test_every_call_is_a_line_where_that_is_asked_for(grown: Lab) -> None:
     "method",
     [
         "mcgs",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in method_names() if one != "mcgs"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in method_names() if name != "mcgs"),
     ],
 )
 def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(lab: Lab, method: str) -> None:

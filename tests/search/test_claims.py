@@ -13,7 +13,7 @@ def test_what_was_timed_under_load_is_no_evidence() -> None:
     busy = report(a.code or "", 8.0, load="2 compilers ran")
     found = taught(a, b, reports=[busy])
     (trajectory,) = found.trajectories
-    assert [len(one.measurements) for one in trajectory.steps] == [0, 1]
+    assert [len(step.measurements) for step in trajectory.steps] == [0, 1]
     assert trajectory.steps[1].measurements[0].effect is None  # what came before was not timed
     assert found.left_out == {BUSY: 1}
 
@@ -34,7 +34,7 @@ def test_a_time_limit_met_under_load_is_no_failure() -> None:
         for one in (slow, wrong)
     ]
     found = taught(step("a"), slow, wrong, reports=loaded)
-    assert [one.technique for one in found.trajectories[0].failures] == ["openmp/c"]
+    assert [failure.technique for failure in found.trajectories[0].failures] == ["openmp/c"]
     assert found.left_out == {BUSY: 1}
 
 
@@ -54,11 +54,11 @@ def test_a_claim_is_worth_what_it_measures_here_whatever_it_says() -> None:
         return report(candidate.code, speedup, device="here")
 
     here = measured_again(told, "here", judge)
-    steps = [one for record in here.records for one in record.steps]
-    assert [one.speedup for one in steps] == [2.0, None, 3.0]
-    assert [one.diagnosis for one in steps] == ["", "y[0]: 1, not 2", ""]
+    steps = [step for record in here.records for step in record.steps]
+    assert [step.speedup for step in steps] == [2.0, None, 3.0]
+    assert [step.diagnosis for step in steps] == ["", "y[0]: 1, not 2", ""]
     assert (here.id, here.header.device, here.ours) == (told.id, "here", True)
-    assert {one.device for one in here.reports.values()} == {"here"}
+    assert {report.device for report in here.reports.values()} == {"here"}
 
 
 def test_each_code_is_judged_once_and_what_nobody_can_judge_is_left_out() -> None:

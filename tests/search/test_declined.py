@@ -58,7 +58,7 @@ def declining(technique: str) -> Toy:
 
 
 def steps(toy: Toy, method: str, calls: int) -> list[StepRecord]:
-    return [one for r in run(toy, choosing_nothing(method), calls) for one in r.steps]
+    return [step for r in run(toy, choosing_nothing(method), calls) for step in r.steps]
 
 
 @pytest.mark.parametrize("method", WALKS)

@@ -90,12 +90,13 @@ def run(*steps: StepRecord, reports: Sequence[EvalReport] = (), **fields: object
         )
         for number, one in enumerate(steps)
     )
-    known = {code_hash(one.code or ""): report(one.code or "", one.speedup or 1) for one in steps}
+    codes = [(step.code or "", step.speedup or 1) for step in steps]
+    known = {code_hash(code): report(code, speedup) for code, speedup in codes}
     usual: dict[str, object] = {
         "id": "run 1",
         "header": HEADER,
         "records": records,
-        "reports": known | {one.code_hash: one for one in reports},
+        "reports": known | {report.code_hash: report for report in reports},
         "finals": {},
         "ended": True,
     }
@@ -108,14 +109,14 @@ def taught(*steps: StepRecord, **fields: object) -> Harvest:
 
 def paths(found: Harvest) -> list[str]:
     return [
-        " ".join((one.technique or "?").partition("/")[2] for one in trajectory.steps)
+        " ".join((step.technique or "?").partition("/")[2] for step in trajectory.steps)
         for trajectory in found.trajectories
     ]
 
 
 def statistics(found: Harvest) -> Share:
     """The NEXT rows of a graph that holds this harvest alone."""
-    return total(share(Evidence.of(_plan(one))) for one in found.trajectories)
+    return total(share(Evidence.of(_plan(trajectory))) for trajectory in found.trajectories)
 
 
 def _plan(trajectory: Trajectory):  # type: ignore[no-untyped-def]
@@ -162,7 +163,7 @@ def test_failures_go_with_the_path_that_they_follow_and_count_once() -> None:
         step("a"), step("b", None), step("a b"), step("a c"), step("a d", None), step("a b e", None)
     )
     first, second = found.trajectories
-    assert [(one.after_step, one.technique) for one in first.failures] == [
+    assert [(failure.after_step, failure.technique) for failure in first.failures] == [
         (0, "openmp/b"),
         (1, "openmp/d"),
         (2, "openmp/e"),
@@ -177,7 +178,7 @@ def test_failures_go_with_the_path_that_they_follow_and_count_once() -> None:
 def test_what_was_declined_goes_with_its_path_and_is_no_try() -> None:
     said: dict[str, Any] = {"outcome": Outcome.DECLINED, "code": None, "diagnosis": "no loop"}
     found = taught(step("a"), step("b", None, **said), step("a d", None, **said))
-    assert [one.after_step for one in found.trajectories[0].failures] == [0, 1]
+    assert [failure.after_step for failure in found.trajectories[0].failures] == [0, 1]
     assert tries(found) == {"start a": (1, 1)}
     assert (found.steps, found.failures, found.declined) == (1, 0, 2)
 
@@ -199,7 +200,7 @@ def test_a_step_says_what_was_measured_and_what_it_gained() -> None:
     reports = [report("int a;", 2.0, serial=8.0), report("int a_b;", 6.0, serial=9.0)]
     found = taught(step("a"), step("a b", 6.0, cost=Cost(calls=2)), reports=reports)
     (trajectory,) = found.trajectories
-    first, second = (one.measurements[0] for one in trajectory.steps)
+    first, second = (step.measurements[0] for step in trajectory.steps)
     assert (first.seconds, first.before_seconds, first.serial_seconds) == (4.0, 8.0, 8.0)
     assert (second.seconds, second.before_seconds, second.serial_seconds) == (1.5, 4.5, 9.0)
     assert (first.effect, second.effect, second.speedup) == (2.0, 3.0, 6.0)
@@ -266,7 +267,7 @@ def test_the_same_technique_reached_on_two_ways_is_two_tries_also_where_the_code
     strayed = step("a", **same, applied="other", did="openmp/b")
     found = taught(step("b", **same), strayed)
     assert tries(found) == {"start b": (2, 2)}
-    measured = [one.steps[0].measurements[0].run for one in found.trajectories]
+    measured = [trajectory.steps[0].measurements[0].run for trajectory in found.trajectories]
     assert measured == ["run 1", "run 1 openmp/a"]  # else the store takes them for one
 
 
@@ -337,7 +338,7 @@ def test_only_a_benchmark_harvests_recorded_answers() -> None:
     assert len(harvest(run(step("a"), header=head), SERIAL, recorded=True).trajectories) == 1
 
 
-@pytest.mark.parametrize("method", [one for one in method_names() if kind_of(one).walks])
+@pytest.mark.parametrize("method", [name for name in method_names() if kind_of(name).walks])
 def test_a_whole_run_counts_every_sample_once(method: str, tmp_path: Path) -> None:
     """On a graph with cycles: as many tries per transition as the records hold samples."""
     graph = {"start": ["a", "b"], "a": ["b", "a"], "b": ["a", "c"], "c": []}
@@ -351,11 +352,11 @@ def test_a_whole_run_counts_every_sample_once(method: str, tmp_path: Path) -> No
     assert (found.header, found.records, found.ended) == (head, done.records, True)
     expected: dict[str, tuple[int, int]] = {}
     for record in done.records:
-        for one in record.steps:
-            ends = [START, *one.path][-2:]
+        for step in record.steps:
+            ends = [START, *step.path][-2:]
             names = [end.partition("/")[2].partition("#")[0] for end in ends]
             tried, verified = expected.get(" ".join(names), (0, 0))
-            passed = one.outcome is Outcome.PASSED
+            passed = step.outcome is Outcome.PASSED
             expected[" ".join(names)] = (tried + 1, verified + passed)
     harvested = harvest(found, SERIAL)
     assert tries(harvested) == expected

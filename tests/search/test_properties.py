@@ -109,6 +109,6 @@ def test_an_exhausted_search_has_sampled_every_step_so_often() -> None:
     assert isinstance(method, Mcgs)
     list(Driver(method, Alone(toy.world), ledger).run())
     assert ledger.left
-    taken = [one.taken for state in method.states.values() for one in state.actions]
+    taken = [action.taken for state in method.states.values() for action in state.actions]
     assert taken
     assert set(taken) == {2}

@@ -127,7 +127,7 @@ def test_examples_that_hold_the_same_codes_are_told_once_in_their_order() -> Non
     reader = GraphReader(
         Opened(Store(holds=(FIRST, other, again, *many))), "cpu", None, patience=30
     )
-    told = [one.id for one in reader.examples("openmp/start", "openmp/a")]
+    told = [example.id for example in reader.examples("openmp/start", "openmp/a")]
     assert told == ["first", "other", *map(str, range(SHOWN - 2))]
 
 

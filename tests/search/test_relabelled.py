@@ -88,12 +88,12 @@ def test_what_was_done_learns_and_leads_on() -> None:
     ledger = Ledger(head.limits)
     method = begin(TASK, head, toy.world, ledger)
     assert isinstance(method, Mcgs)
-    found = [one for r in Driver(method, Alone(toy.world), ledger).run() for one in r.steps]
+    found = [step for r in Driver(method, Alone(toy.world), ledger).run() for step in r.steps]
     assert sorted(ways(found)) == ["parallel-for", "parallel-for b", "simd", "simd b"]
     strayed = found[ways(found).index("parallel-for")]
     assert (strayed.applied, strayed.did) == ("other", SIMD)
     start, *states = method.states.values()
-    tried = {one.edge.target: one for one in start.actions}
+    tried = {action.edge.target: action for action in start.actions}
     assert (tried[FOR].failed, tried[FOR].edge.asked) == (1, 0)
     assert (tried[SIMD].edge.verified, tried[SIMD].edge.total) == (2, pytest.approx(0.5 + 0.2))
     assert {state.technique for state in states if len(state.path) == 1} == {SIMD}
@@ -299,7 +299,7 @@ def test_killed_anywhere_between_reply_and_verdict_it_ends_the_same(
         finished = traced(Toy(WIDE, chancy), trace, head)
     events = [(line.event, '"ask":"verdict"' in line.key) for line in read(trace.path)]
     assert events.count(("reply", True)) > 5
-    applied = {(step.applied, step.did) for one in finished.records for step in one.steps}
+    applied = {(step.applied, step.did) for record in finished.records for step in record.steps}
     assert {("other", SIMD), ("other", FOR), ("asked", None), ("nothing", None)} <= applied
     assert finished.summary.relabelled > 2
     content = trace.path.read_bytes()

@@ -80,15 +80,15 @@ def optimize(lab: Lab, *words: str) -> list[str]:
 
 def test_a_search_among_others_is_the_search_that_it_is_alone(two: Lab) -> None:
     together = two.run(*optimize(two, "scale", "twice", "--json", "--runs", "together"))
-    for one in json.loads(together.out):
-        alone = two.run(*optimize(two, one["problem"], "--json", "--runs", "alone"))
+    for load in json.loads(together.out):
+        alone = two.run(*optimize(two, load["problem"], "--json", "--runs", "alone"))
         same = json.loads(alone.out)
-        for summary in (same, one["summary"]):
+        for summary in (same, load["summary"]):
             del summary["active_seconds"]
-        assert one["summary"] == same
-        assert one["error"] is one["go_on"] is None
-        assert read_header(Path(one["trace"])).problem == one["problem"]
-        assert Path(one["code"]).read_text() == same["best_code"]
+        assert load["summary"] == same
+        assert load["error"] is load["go_on"] is None
+        assert read_header(Path(load["trace"])).problem == load["problem"]
+        assert Path(load["code"]).read_text() == same["best_code"]
 
 
 def test_the_search_that_fails_leaves_the_others_alone(two: Lab) -> None:
@@ -196,10 +196,10 @@ def test_answers_that_come_by_file_are_waited_for_together(two: Lab) -> None:
 def test_a_live_judge_serves_them_all(two: Lab) -> None:
     ended = two.run("optimize", "scale", "twice", "--budget", "2", "--json")
     assert ended.code in (0, 1)  # a busy machine may be sure of nothing
-    for one in json.loads(ended.out):
-        assert one["error"] is None
-        assert one["summary"]["judge"] == "live"
-        assert one["summary"]["cost"]["evaluations"] > 0
+    for load in json.loads(ended.out):
+        assert load["error"] is None
+        assert load["summary"]["judge"] == "live"
+        assert load["summary"]["cost"]["evaluations"] > 0
 
 
 def test_calls_of_all_searches_share_the_slots_of_a_live_model(two: Lab) -> None:
@@ -211,9 +211,9 @@ def test_calls_of_all_searches_share_the_slots_of_a_live_model(two: Lab) -> None
         ended = two.run("optimize", "scale", "twice", "--budget", "4", *words, "--json")
     assert ended.code == 1, ended
     assert len(server.chats) == 8
-    for one in json.loads(ended.out):
-        assert (one["summary"]["cost"]["calls"], one["summary"]["parallel"]) == (4, 2)
-        assert one["summary"]["outcomes"] == {"parse_failed": 4}
+    for load in json.loads(ended.out):
+        assert (load["summary"]["cost"]["calls"], load["summary"]["parallel"]) == (4, 2)
+        assert load["summary"]["outcomes"] == {"parse_failed": 4}
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def test_the_start_of_a_search_is_found_again_by_its_verdicts() -> None:
     task = replace(TASK, ports=(PARTS["wrong"], PARTS["fast"]))
     chosen, _, _ = begun(task)
     files = [port.whole(port.start) for port in task.ports]
-    reports = {code_hash(one): judge(Candidate("openmp", one)) for one in files}
+    reports = {code_hash(file): judge(Candidate("openmp", file)) for file in files}
     assert started_from(task, reports) == chosen
     assert started_from(task, {}) == task
     assert works(reports[code_hash(files[1])])

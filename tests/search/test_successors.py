@@ -42,7 +42,7 @@ def offered(
 
 
 def short(offers: tuple[Offer, ...]) -> list[str]:
-    return [one.successor.technique.id.removeprefix("openmp/") for one in offers]
+    return [offer.successor.technique.id.removeprefix("openmp/") for offer in offers]
 
 
 def test_what_cannot_apply_is_left_out_and_what_is_not_known_to_fit_stays() -> None:

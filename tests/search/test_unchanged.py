@@ -27,7 +27,7 @@ WALKS = [name for name in method_names() if kind_of(name).walks]
 
 
 def steps(toy: Toy, settings: object, calls: int) -> list[StepRecord]:
-    return [one for r in run(toy, settings, calls) for one in r.steps]  # type: ignore[arg-type]
+    return [step for r in run(toy, settings, calls) for step in r.steps]  # type: ignore[arg-type]
 
 
 def test_the_serial_code_again_is_not_judged_and_is_a_failure() -> None:

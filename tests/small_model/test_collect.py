@@ -44,5 +44,5 @@ def test_a_real_model_s_answers_are_kept_counted_and_asked_for_once(desk: Desk) 
 
     collected(desk, "second.jsonl")
     texts = [one["text"] for one in said]
-    assert [one["text"] for one in replies(desk, "second.jsonl")] == texts
+    assert [reply["text"] for reply in replies(desk, "second.jsonl")] == texts
     assert len(set(texts)) == len(texts)

@@ -89,7 +89,7 @@ def split(known: TechniquesById, technique: str, labels: Sequence[str], part: Te
     )
     rest = _without(source, taken)
     rest = rest.model_copy(
-        update={"replaces": tuple(one for one in rest.replaces if one != part.id)}
+        update={"replaces": tuple(replace for replace in rest.replaces if replace != part.id)}
     )
     _check_name({rest.id: rest}, part)
     return Change(
@@ -130,7 +130,7 @@ def renamed(known: TechniquesById, technique: str, name: str, new_id: str | None
         after = _checked(before.model_dump() | {"name": name})
     else:
         _check_id(known, new_id, lender=before.id)
-        old = tuple(one for one in before.replaces if one != new_id)
+        old = tuple(replace for replace in before.replaces if replace != new_id)
         given = {"name": name, "id": new_id, "replaces": (*old, before.id)}
         after = _checked(before.model_dump() | given)
     _check_name(known, after, except_for=before.id)
@@ -167,7 +167,7 @@ def dropped(known: TechniquesById, technique: str) -> Change:
 
 def kept(known: TechniquesById, techniques: Sequence[str]) -> Change:
     """Somebody has looked at these techniques, and they are right as they are."""
-    found = [find(known, one) for one in dict.fromkeys(techniques)]
+    found = [find(known, technique) for technique in dict.fromkeys(techniques)]
     after = [one.model_copy(update={"review": False}) for one in found]
     return Change(
         techniques=tuple(

@@ -65,7 +65,7 @@ class BoltCurator:
 
         def order(ask: Query, known: TechniquesById) -> Order:
             change = changes.merged(known, keep, others)
-            gone = " and ".join(one.id for one in change.techniques[1:])
+            gone = " and ".join(technique.id for technique in change.techniques[1:])
             return Order("merge", change, f"merged {gone} into {keep}")
 
         return self._make(order, note)
@@ -161,7 +161,7 @@ class BoltCurator:
         def order(ask: Query, known: TechniquesById) -> Order:
             change = changes.kept(known, techniques)
             for label in labels:
-                if not any(label in known[one].aliases for one in techniques):
+                if not any(label in known[technique].aliases for technique in techniques):
                     raise BadInput(f"{label[:80]!r} is no alias of {' or '.join(techniques)}")
             said = f"kept {' apart from '.join(dict.fromkeys(techniques))}"
             return Order("keep", change, said, labels=tuple(labels))
@@ -231,7 +231,10 @@ def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
     _hold(ask, change, holding.touched())
     _write_techniques(ask, change)
     holding.write()
-    ask("curate_delete", ids=[one.id for one in change.techniques if one.after is None])
+    ask(
+        "curate_delete",
+        ids=[technique.id for technique in change.techniques if technique.after is None],
+    )
     known = log.read(ask)
     at = [place.at for places in moves for place in places]
     curation = Curation(
@@ -241,7 +244,7 @@ def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
         why=note.why,
         created=_now(),
         summary=order.summary,
-        techniques=tuple(one.id for one in change.techniques),
+        techniques=tuple(technique.id for technique in change.techniques),
         labels=order.labels,
         examples=sum(isinstance(one, int) for one in at),
         failures=sum(isinstance(one, str) for one in at),
@@ -255,9 +258,9 @@ def _hold(ask: Query, change: Change, pairs: Collection[Pair]) -> None:
     """Lock these pairs and techniques; begin anew if somebody has changed what is to be changed."""
     edges.hold(ask, pairs)
     ends = {end for pair in pairs for end in pair}
-    ask("lock_techniques", ids=sorted(ends.union(one.id for one in change.techniques)))
+    ask("lock_techniques", ids=sorted(ends.union(technique.id for technique in change.techniques)))
     known = _known(ask)
-    if any(known.get(one.id) != one.before for one in change.techniques):
+    if any(known.get(technique.id) != technique.before for technique in change.techniques):
         raise Overtaken
 
 
@@ -267,7 +270,7 @@ def _now() -> str:
 
 def _stays(ask: Query, change: Change, transfer: Transfer) -> Places:
     """What is at the heir already under names that an undo would take for the source's."""
-    before = {one.id: one.before for one in change.techniques}
+    before = {technique.id: technique.before for technique in change.techniques}
     if before[transfer.heir] is None:
         return frozenset()
     names = transfer.names
@@ -280,7 +283,10 @@ def _stays(ask: Query, change: Change, transfer: Transfer) -> Places:
 
 
 def _write_techniques(ask: Query, change: Change) -> None:
-    after = sorted((one.after for one in change.techniques if one.after), key=lambda one: one.id)
+    after = sorted(
+        (technique.after for technique in change.techniques if technique.after),
+        key=lambda one: one.id,
+    )
     rows = [{"id": one.id, "properties": one.model_dump(exclude={"id"})} for one in after]
     if rows:
         ask("curate_techniques", rows=rows)

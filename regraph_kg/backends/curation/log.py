@@ -35,7 +35,7 @@ class Record:
 
 def write(ask: Query, curation: Curation, record: Record) -> None:
     """Log a curation."""
-    entry = {one.name: getattr(curation, one.name) for one in fields(curation)}
+    entry = {field.name: getattr(curation, field.name) for field in fields(curation)}
     del entry["undone_by"]
     change = record.change
     entry |= {
@@ -72,7 +72,7 @@ def record(ask: Query, number: int) -> Record:
 
 def verdicts(ask: Query) -> tuple[LabelDecision, ...]:
     """The relabelling's log."""
-    names = [one.name for one in fields(LabelDecision)]
+    names = [field.name for field in fields(LabelDecision)]
     return tuple(
         LabelDecision(**{name: row["entry"].get(name) for name in names}) for row in ask("verdicts")
     )
@@ -90,11 +90,15 @@ def undoings(curations: Iterable[Curation]) -> dict[int, int]:
 def to_undo(curations: Sequence[Curation], number: int | None) -> Curation:
     """The curation that `number` names, or the last one that holds; refused where it cannot be."""
     if number is None:
-        standing = [one for one in curations if one.undone_by is None and one.kind != "undo"]
+        standing = [
+            curation
+            for curation in curations
+            if curation.undone_by is None and curation.kind != "undo"
+        ]
         if not standing:
             raise BadInput("no curation is left to undo (regraph techniques show --log)")
         return standing[-1]
-    by_number = {one.number: one for one in curations}
+    by_number = {curation.number: curation for curation in curations}
     if number not in by_number:
         raise BadInput(f"there is no curation {number} (regraph techniques show --log)")
     one = by_number[number]

@@ -67,15 +67,20 @@ class Outline(NamedTuple):
     def failed(self) -> list[Pair | None]:
         """Of its failures, in order; None = of no technique."""
         return [
-            None if one.technique is None else Pair(self.path[one.after_step], one.technique)
-            for one in self.failures
+            None
+            if failure.technique is None
+            else Pair(self.path[failure.after_step], failure.technique)
+            for failure in self.failures
         ]
 
     def led(self, at: Mapping[int | str, str]) -> "Outline":
         """With other techniques at some places."""
         return Outline(
             tuple(at.get(number, one) for number, one in enumerate(self.path)),
-            tuple(one._replace(technique=at.get(one.key, one.technique)) for one in self.failures),
+            tuple(
+                failure._replace(technique=at.get(failure.key, failure.technique))
+                for failure in self.failures
+            ),
         )
 
 
@@ -124,7 +129,7 @@ class LockedTrajectories:
             known.add(place := StepRef(row["trajectory"], row["step"]))
             yield place, row["label"]
         steps = (place for place in self.at(technique) if isinstance(place.at, int))
-        archived = sorted(f"{one.trajectory}/{one.at}" for one in steps if one not in known)
+        archived = sorted(f"{step.trajectory}/{step.at}" for step in steps if step not in known)
         for some in _chunks(archived):
             for row in self.ask("curate_archived_labels", ids=some):
                 yield StepRef(row["trajectory"], row["step"]), row["label"]
@@ -193,8 +198,8 @@ class LockedTrajectories:
 
 
 def _through(ask: Query, techniques: Sequence[str]) -> list[str]:
-    targets = sorted({one.partition("/")[0] for one in techniques})
-    quoted = [json.dumps(one) for one in techniques]
+    targets = sorted({technique.partition("/")[0] for technique in techniques})
+    quoted = [json.dumps(technique) for technique in techniques]
     rows = ask("curate_trajectories", targets=targets, ids=techniques, quoted=quoted)
     return [row["id"] for row in rows]
 
@@ -204,7 +209,10 @@ def _outline(row: GraphRow) -> Outline:
     failures = Evidence.read(row | {"measurements": "[]"}).failures
     return Outline(
         tuple(map(sys.intern, row["path"])),
-        tuple(FailedAt(one.key, one.after_step, one.technique, one.label) for one in failures),
+        tuple(
+            FailedAt(failure.key, failure.after_step, failure.technique, failure.label)
+            for failure in failures
+        ),
     )
 
 
@@ -223,8 +231,8 @@ def _led(failures: str, at: Mapping[int | str, str]) -> str:
         {"problem": "", "path": (), "measurements": "[]", "failures": failures}
     )
     led = tuple(
-        one.model_copy(update={"technique": at.get(one.key, one.technique)})
-        for one in evidence.failures
+        failure.model_copy(update={"technique": at.get(failure.key, failure.technique)})
+        for failure in evidence.failures
     )
     return replace(evidence, failures=led).failures_json()
 

@@ -16,11 +16,23 @@ def reversal(change: Change, known: TechniquesById) -> Change:
     A technique that it made goes, and all that came to it leads where it was made from. One that it
     took away comes back, and with it what came since under its names (`Transfer.names`).
     """
-    made = {one.id for one in change.techniques if one.before is None}
-    back = {one.id: one.before for one in change.techniques if one.after is None and one.before}
-    heirs = {one.heir: one.source for one in change.transfers if one.heir in made}
-    now = {one.id: known[one.id] for one in change.techniques if one.id in known}
-    after = {one.id: _restored(one, now.get(one.id)) for one in change.techniques}
+    made = {technique.id for technique in change.techniques if technique.before is None}
+    back = {
+        technique.id: technique.before
+        for technique in change.techniques
+        if technique.after is None and technique.before
+    }
+    heirs = {
+        transfer.heir: transfer.source for transfer in change.transfers if transfer.heir in made
+    }
+    now = {
+        technique.id: known[technique.id]
+        for technique in change.techniques
+        if technique.id in known
+    }
+    after = {
+        technique.id: _restored(technique, now.get(technique.id)) for technique in change.techniques
+    }
     for gone, heir in heirs.items():
         kept = after.get(heir)
         if gone in now and kept is not None:
@@ -29,11 +41,11 @@ def reversal(change: Change, known: TechniquesById) -> Change:
         techniques=tuple(Changed(before=now.get(key), after=one) for key, one in after.items()),
         transfers=tuple(
             Transfer(
-                source=one.heir,
-                heir=one.source,
-                names=None if one.heir in made else _names_back(one, back, after),
+                source=transfer.heir,
+                heir=transfer.source,
+                names=None if transfer.heir in made else _names_back(transfer, back, after),
             )
-            for one in change.transfers
+            for transfer in change.transfers
         ),
     )
 
@@ -70,8 +82,8 @@ def _endowed(heir: Technique, gone: Technique, changed: Changed) -> Technique:
     made = changed.after
     had = set(map(spelling, names(made))) if made is not None else set()
     known = set(map(spelling, names(heir)))
-    won = [one for one in gone.aliases if spelling(one) not in had | known]
-    ids = [one for one in gone.replaces if made is None or one not in made.replaces]
+    won = [alias for alias in gone.aliases if spelling(alias) not in had | known]
+    ids = [replace for replace in gone.replaces if made is None or replace not in made.replaces]
     return heir.model_copy(
         update={"aliases": (*heir.aliases, *won), "replaces": (*heir.replaces, *ids)}
     )

@@ -53,7 +53,7 @@ class Format:
     """Part of the diagnosis of the wrong one."""
 
     def toml(self) -> str:
-        args = "".join("\n[[args]]\n" + each.replace("; ", "\n") + "\n" for each in self.args)
+        args = "".join("\n[[args]]\n" + arg.replace("; ", "\n") + "\n" for arg in self.args)
         head = f'schema = 1\nname = "of"\nentry = "of"\nmetric = "device"\n{self.head}\n'
         return head + SIZES + args + LENGTH
 

@@ -251,9 +251,9 @@ def test_each_visible_gpu_has_a_judge_and_reports_name_it(
     with JudgePool(cache, devices_here("cuda"), PoolOptions(limits=SOON)) as pool:
         codes = [scale_source(FROM_HOST, f"{KERNEL}// {number}") for number in range(6)]
         reports = list(pool.map(JudgeRequest(Candidate("cuda", code), problem) for code in codes))
-    assert all(passed(one) for one in reports), [one.diagnosis for one in reports]
-    assert {one.facts["gpu"] for one in reports} == {"GPU-fake-0", "GPU-fake-1"}
-    assert {one.device for one in reports} == {"Fake GPU"}
+    assert all(passed(report) for report in reports), [report.diagnosis for report in reports]
+    assert {report.facts["gpu"] for report in reports} == {"GPU-fake-0", "GPU-fake-1"}
+    assert {report.device for report in reports} == {"Fake GPU"}
 
 
 def test_gpus_of_several_models_are_refused(

@@ -86,7 +86,7 @@ def lost_gpu(job: QueuedRequest) -> EvalReport:
 def test_a_device_that_fails_twice_is_given_up_and_others_take_what_waits() -> None:
     bench = Bench(ill=lost_gpu, well=right)
     results = [future.result(0) for future in bench.judge("a", "b", "c")]
-    assert [one.code_hash for one in results] == ["a", "b", "c"]
+    assert [result.code_hash for result in results] == ["a", "b", "c"]
     assert bench.seen == {"ill": ["a", "b"], "well": ["b", "a", "c"]}
     assert bench.lines[0].lost == "GPU: lost"
 

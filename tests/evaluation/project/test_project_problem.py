@@ -257,7 +257,7 @@ def findings(problem: Path) -> str:
     if not seen.errors:
         again = ProjectChecker(cache, lambda _: None).check(loaded(problem))
         assert (again.findings, again.seconds) == (seen.findings, None)
-    return "\n".join(f"{one.severity} {one}" for one in seen.findings)
+    return "\n".join(f"{finding.severity} {finding}" for finding in seen.findings)
 
 
 def test_a_good_project_has_its_guarantee_as_a_note(tmp_path: Path) -> None:

@@ -227,8 +227,8 @@ def test_operations_bound_no_light_on_a_gpu_or_between_integers(scale: Problem) 
     assert light(declared(scale, "device", flop="100000*n"), GPU).bound == "memory"
     integers = declared(scale, flop="100000*n")
     args = tuple(
-        one.model_copy(update={"type": "int32"}) if one.type.startswith("float") else one
-        for one in integers.args
+        arg.model_copy(update={"type": "int32"}) if arg.type.startswith("float") else arg
+        for arg in integers.args
     )
     assert light(integers.model_copy(update={"args": args}), CPU).bound == "memory"
 

@@ -25,7 +25,7 @@ def problem_of(*outputs: dict[str, object]) -> Problem:
             "sizes": {"check": [{"n": 8}], "time": {"n": 8}},
             "args": [
                 {"name": "x", "type": "float32", "role": "in", "shape": ["n"]},
-                *({"role": "out", "shape": ["n"], **each} for each in outputs),
+                *({"role": "out", "shape": ["n"], **output} for output in outputs),
                 found,
             ],
             "serial_code": "",

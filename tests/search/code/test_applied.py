@@ -16,8 +16,8 @@ from regraph_kg.search.code.tokens import normalized
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 VOCABULARY = {
-    one["id"]: Technique.model_validate(one)
-    for one in json.loads((CORPUS / "techniques.json").read_text())
+    load["id"]: Technique.model_validate(load)
+    for load in json.loads((CORPUS / "techniques.json").read_text())
 }
 
 LOOP = """extern "C" void work(float* x, int n) {
@@ -75,7 +75,7 @@ def successors(step: Taken) -> set[str]:
 
 def did(name: str | None, before: str, after: str, others: Iterable[str] = ()) -> Deed:
     technique = None if name is None else VOCABULARY.get(name)
-    return deed(technique, before, after, [VOCABULARY[one] for one in others])
+    return deed(technique, before, after, [VOCABULARY[other] for other in others])
 
 
 def applied(name: str, before: str, after: str) -> Applied:

@@ -112,7 +112,7 @@ def test_launches() -> None:
         " k<<<one, many>>>(n); const int g = (n + 255) / 256;"
         " for (int s=0;s<n;++s) k<<<g, 256, 0, stream>>>(n); }"
     )
-    assert [one.one_thread for one in facts.launches] == [True, True, False, False]
+    assert [launch.one_thread for launch in facts.launches] == [True, True, False, False]
     last = facts.launches[-1]
     assert (last.kernel, last.grid, last.block) == ("k", "(n + 255) / 256", "256")
     assert last.in_loop

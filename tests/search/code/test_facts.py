@@ -185,7 +185,7 @@ def test_strides_of_each_loop() -> None:
         "for (int i=0;i<n;++i) for (int j=0;j<m;++j) { const float* row = a + i * m;"
         " c[j * n + i] = row[j] + a[7] + a[3 * j] + a[b[j]]; }"
     )
-    found = {one.index: one.strides for one in inner.accesses}
+    found = {access.index: access.strides for access in inner.accesses}
     assert found["j*n+i"] == ("1", "n")
     assert found["i*m+j"] == ("m", "1")
     assert found["7"] == ("0", "0")
@@ -195,9 +195,9 @@ def test_strides_of_each_loop() -> None:
 
 def test_strides_of_tiles_rows_and_records() -> None:
     _, tile = loops("for (int t=0;t<n;t+=64) for (int i=t;i<t+64;++i) c[i] = a[i];")
-    assert {one.strides for one in tile.accesses} == {("64", "1")}
+    assert {access.strides for access in tile.accesses} == {("64", "1")}
     _, rows = loops("for (int i=0;i<n;++i) for (int j=0;j<m;++j) g[i][j] = g[j][i];", ", float** g")
-    assert {one.strides for one in rows.accesses} == {("row", "1"), ("1", "row")}
+    assert {access.strides for access in rows.accesses} == {("row", "1"), ("1", "row")}
     (over,) = facts_of(
         "float f(std::vector<float> v) { float s=0; for (float x : v) s += x; }"
     ).loops
@@ -253,8 +253,8 @@ def test_openmp() -> None:
         "for (int i=me*n;i<me*n+n;++i) a[i] = 2; }\nfor (int i=0;i<n;++i) a[i] = 3;\n}"
     )
     assert facts.directives == ("parallel", "for schedule(static) nowait")
-    assert [one.shared_out for one in facts.loops] == [True, True, False]
-    assert [one.region for one in facts.loops] == [True, True, False]
+    assert [loop.shared_out for loop in facts.loops] == [True, True, False]
+    assert [loop.region for loop in facts.loops] == [True, True, False]
     assert facts.per_thread == ("a",)
     assert facts.region_arrays == ("mine[4]",)
     assert facts.own_arrays == ()
@@ -271,8 +271,8 @@ def test_types_pointers_and_small_elements() -> None:
 
 def test_only_what_the_entry_reaches() -> None:
     code = "void g(int n) { while (n--) ; } void f(int n) { g(n); } int main() { for (;;) ; }"
-    assert [one.function for one in facts_of(code).loops] == ["g", "main"]
-    assert [one.function for one in facts_of(code, "f").loops] == ["g"]
+    assert [loop.function for loop in facts_of(code).loops] == ["g", "main"]
+    assert [loop.function for loop in facts_of(code, "f").loops] == ["g"]
 
 
 def test_facts_go_through_json() -> None:
@@ -366,4 +366,4 @@ def test_what_is_left_out_is_not_read_and_all_else_stays_in_its_place() -> None:
 
 def test_methods_that_the_entry_calls_are_reached() -> None:
     code = "struct T { void g(int n) { while (n--) ; } }; void f(T& t) { t.g(1); }"
-    assert [one.function for one in facts_of(code, "f").loops] == ["g"]
+    assert [loop.function for loop in facts_of(code, "f").loops] == ["g"]

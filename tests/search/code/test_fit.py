@@ -14,8 +14,8 @@ from regraph_kg.search.code.predicates import PREDICATES
 CORPUS = Path(__file__).parents[3] / "corpus"
 LONGEST_RECIPE = 240
 VOCABULARY = {
-    one["id"]: Technique.model_validate(one)
-    for one in json.loads((CORPUS / "techniques.json").read_text())
+    load["id"]: Technique.model_validate(load)
+    for load in json.loads((CORPUS / "techniques.json").read_text())
 }
 STARTS = {"cuda/start", "openmp/start"}
 

@@ -21,7 +21,7 @@ static void relax(double* r, const double* up) { r[0] = r[0] + up[0]; }
 def loops(code: str, before: str = "") -> tuple[LoopFacts, ...]:
     facts = facts_of(f"{before} void f({PARAMETERS}) {{ {code} }}")
     assert facts.read_whole
-    return tuple(one for one in facts.loops if one.function == "f")
+    return tuple(loop for loop in facts.loops if loop.function == "f")
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,11 @@ def search(
 
 
 def prompts(toy: Toy, ask: str) -> list[Prompt]:
-    return [one for one in toy.prompts if isinstance(one.key, PromptKey) and one.key.ask == ask]
+    return [
+        prompt
+        for prompt in toy.prompts
+        if isinstance(prompt.key, PromptKey) and prompt.key.ask == ask
+    ]
 
 
 def changed(given: Sequence[Prompt]) -> list[str]:
@@ -129,7 +133,7 @@ def test_a_node_without_an_open_child_is_expanded_on() -> None:
 
 def test_a_new_thought_is_told_of_the_earlier_ones_about_the_same_code() -> None:
     toy, _ = search(says("crashed", math.log(2), 0.1), 4, NEVER)
-    first, second, third, below = (one.user for one in prompts(toy, "thought"))
+    first, second, third, below = (prompt.user for prompt in prompts(toy, "thought"))
     assert "Thought" not in first
     assert "- Thought 0.: it crashed" in second
     assert "- Thought 1.: right, and 2.00 times as fast as the current code" in third

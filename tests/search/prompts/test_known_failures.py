@@ -125,14 +125,14 @@ def answers(key: PromptKey) -> str:
 
 
 def prompts(toy: Toy) -> list[Prompt]:
-    return [one for one in toy.prompts if one.key.repair == 0]  # type: ignore[union-attr]
+    return [prompt for prompt in toy.prompts if prompt.key.repair == 0]  # type: ignore[union-attr]
 
 
 def test_a_run_warns_of_what_it_met_on_the_same_transition_before() -> None:
     toy = Toy({"start": ["a", "b"]}, answers)
     list(searching(toy.world, header(8, settings=McgsSettings(free=False, samples=2, repairs=1))))
     for name in ("a", "b"):
-        first, second = [one.user for one in prompts(toy) if f"Do {name} " in one.user]
+        first, second = [prompt.user for prompt in prompts(toy) if f"Do {name} " in prompt.user]
         assert "Known to fail" not in first
         told = ["Known to fail here (crashed):\n```text\nit crashed", "+extern", "(wrong_answer)"]
         assert stands_in_order(second, told)  # the newest of equals first, with what was tried
@@ -146,7 +146,7 @@ def test_a_failure_on_one_path_is_a_warning_on_others_that_share_the_transition(
 
     toy = Toy({"start": ["a"], "a": ["b"]}, answer)
     list(searching(toy.world, header(20, settings=McgsSettings(free=False, samples=2, repairs=0))))
-    paths = [(one.key.path, "Known to fail" in one.user) for one in toy.prompts]
+    paths = [(prompt.key.path, "Known to fail" in prompt.user) for prompt in toy.prompts]
     below = [(path[0], told) for path, told in paths if len(path) == 2]
     assert below[0][1] is False
     assert all(told for _, told in below[1:])
@@ -167,14 +167,14 @@ def test_a_repair_is_warned_of_what_failed_on_code_like_its_answer_and_not_of_it
 def test_an_answer_without_code_is_no_warning() -> None:
     toy = Toy({"start": ["a"]}, lambda key: "I cannot do that.")
     list(searching(toy.world, header(4, settings=McgsSettings(free=False, samples=2, repairs=0))))
-    assert not any("Known to fail" in one.user for one in toy.prompts)
+    assert not any("Known to fail" in prompt.user for prompt in toy.prompts)
 
 
 def test_without_known_failures_those_of_the_run_are_left_out_too() -> None:
     toy = Toy({"start": ["a"]}, answers)
     head = header(8, prompting=Prompting(known_failures=0))
     list(searching(toy.world, head))
-    assert not any("Known to fail" in one.user for one in toy.prompts)
+    assert not any("Known to fail" in prompt.user for prompt in toy.prompts)
 
 
 def test_a_resumed_run_asks_with_the_prompts_of_the_whole_one(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_resumed_run_asks_with_the_prompts_of_the_whole_one(tmp_path: Path) ->
     with Trace.create(tmp_path, head, SEAL) as trace:
         traced(whole, trace, head)
     lines = trace.path.read_bytes().splitlines(keepends=True)
-    assert any("Known to fail" in one.user for one in whole.prompts)
+    assert any("Known to fail" in prompt.user for prompt in whole.prompts)
     for count in range(1, len(lines)):
         part = tmp_path / "part.jsonl"
         part.write_bytes(b"".join(lines[:count]))

@@ -82,7 +82,7 @@ def test_huge_inputs_leave_a_prompt_that_fits_and_is_fenced() -> None:
     user = render(TASK, KEY, code="int a;", advice=advice, variants=variants, failure=failed).user
     assert estimated_tokens(user) < 4000
     assert "Ignore" not in user
-    assert [one.strip() for one in blocks(user)] == ["int a;", "it fell", "..."]
+    assert [block.strip() for block in blocks(user)] == ["int a;", "it fell", "..."]
 
 
 def test_what_models_said_is_cut_and_stays_in_its_fence() -> None:

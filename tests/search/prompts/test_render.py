@@ -129,7 +129,7 @@ def test_the_best_and_the_worst_make_the_contrast() -> None:
     measured = [(f"int v{n};", float(n)) for n in range(1, 8)]
 
     def chosen(limit: int) -> list[float]:
-        return [one.speedup for one in choose_variants(measured, "int v4;", limit)]
+        return [variant.speedup for variant in choose_variants(measured, "int v4;", limit)]
 
     assert chosen(0) == []
     assert chosen(1) == [7 / 4]
@@ -234,7 +234,7 @@ def test_what_is_no_verdict_is_none(text: str, finish: str) -> None:
 
 def golden_prompt() -> Prompt:
     """A full prompt for code, from the corpus."""
-    found = {one["id"]: one for one in json.loads((ROOT / "corpus/techniques.json").read_text())}
+    found = {load["id"]: load for load in json.loads((ROOT / "corpus/techniques.json").read_text())}
     tiling = Technique.model_validate(found["openmp/cache-tiling"])
     lines = (ROOT / "corpus/trajectories/matmul.openmp.jsonl").read_text().splitlines()
     walk = json.loads(lines[0])
