@@ -8,7 +8,7 @@ MATCH (s:Technique)-[n:NEXT]->(d:Technique)
 WHERE n.device = $device
 WITH s, d, sum(n.sum_log2_effect) / 1048576.0 AS doublings, max(n.best_effect) AS best,
      sum(n.verified) AS verified, sum(n.tried) AS tried, sum(n.verified_first) AS first,
-     sum(coalesce(n.declined, 0)) AS declined, sum(n.examples) AS examples
+     sum(n.declined) AS declined, sum(n.examples) AS examples
 WHERE verified > 0
 WITH *
 ORDER BY doublings / (verified + 1) DESC, s.id, d.id

@@ -15,7 +15,7 @@ from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.statistics import (
     COUNTS,
-    PASSES,
+    FAILURES,
     RowCounts,
     RowKey,
     Share,
@@ -178,7 +178,7 @@ def _numbers(origin: RowKey, tally: RowCounts) -> GraphRow:
     verified, gained = tally.counts["verified"], tally.counts["sum_log2_effect"]
     gain = 2.0 ** min(gained / verified / EFFECT_SCALE, MOST_LOG2) if verified else None
     return {
-        **{name: tally.counts[name] or (0 if name in PASSES else None) for name in COUNTS},
+        **{name: tally.counts[name] or (None if name in FAILURES else 0) for name in COUNTS},
         "device": origin.device,
         "learner": origin.learner,
         "best_effect": tally.best_effect,

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regraph_kg.errors import BadInput, ModelError, StoreError
+from regraph_kg.errors import ModelError, StoreError
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, batch_status, embedder
@@ -76,7 +76,7 @@ def _model(settings: Settings) -> "CheckResult":
             return CheckResult("green", f"recorded answers in {folder}; no server is asked")
         return CheckResult("absent", f"no recorded answers in {folder}", "set REGRAPH_CORPUS")
     if spec.by_file:
-        return CheckResult("green", _by_file(spec))
+        return _by_file(Path(spec.name))
     try:
         model = any_model(_impatient(settings), spec)
     except ModelError as error:
@@ -84,15 +84,17 @@ def _model(settings: Settings) -> "CheckResult":
     return CheckResult("green", model.name)
 
 
-def _by_file(spec: ModelSpec) -> str:
+def _by_file(folder: Path) -> "CheckResult":
     """How far the answers by file have come."""
-    try:
-        seen = batch_status(Path(spec.name))
-    except BadInput:
-        return "answers come by file; no prompt has been written yet"
+    from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
+
+    if not folder.is_dir():
+        return CheckResult("green", "answers come by file; no prompt has been written yet")
+    seen = batch_status(folder)
     failed = f" ({seen.failed} failed: {seen.failure})" if seen.failed else ""
     unknown = f", {seen.unknown} answers to prompts never asked" if seen.unknown else ""
-    return f"by file: {seen.pending} prompts wait{failed}, {seen.answered} are answered{unknown}"
+    answered = f"{seen.answered} are answered{unknown}"
+    return CheckResult("green", f"by file: {seen.pending} prompts wait{failed}, {answered}")
 
 
 def _embedder(settings: Settings) -> "CheckResult":

@@ -1,16 +1,17 @@
 """Models by file: what a prompt becomes, and how a run ends and goes on."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.errors import AnswersPending
+from regraph_kg.evaluation.doctor import Scope
+from regraph_kg.llm.batch import BatchStatus, status
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import any_model
+from regraph_kg.wiring.doctor import examination
 from tests.llm.batch_folder import SCHEMA, ask, asked, end, open_model, pending, put, said
 
 
@@ -150,37 +151,26 @@ def test_the_wiring_opens_a_folder_with_the_settings_of_a_model(tmp_path: Path) 
     assert (line["body"]["model"], line["body"]["max_tokens"]) == ("qwen", 77)
 
 
-REGRAPH = str(Path(sys.executable).parent / "regraph")
-
-
-def status(folder: Path) -> tuple[int, str, str]:
-    words = [REGRAPH, "batch", "status", str(folder)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
 def test_status_counts_what_waits_failed_came_and_is_unknown(tmp_path: Path) -> None:
     ids = asked(tmp_path, *(ask(f"{number}") for number in range(4)))
     failed = {"custom_id": ids[1], "error": "rate limit"}
     put(tmp_path, said(ids[0], "x"), failed, said("theirs", "z"))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert status(tmp_path) == (
-        0,
-        "pending   3, 1 of them failed: rate limit\n"
-        "answered  1\n"
-        "unknown   1: answers to prompts that were never asked here\n",
-        "",
-    )
+    assert status(tmp_path) == BatchStatus(3, 1, "rate limit", answered=1, unknown=1)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_status_of_no_folder_and_of_a_broken_file_is_bad_input(tmp_path: Path) -> None:
-    code, out, err = status(tmp_path / "none")
-    assert (code, out) == (2, "")
-    assert err == (
-        f"regraph: {tmp_path}/none: no such folder; give the one of --model batch:FOLDER\n"
-    )
-    put(tmp_path, "{")
-    code, _, err = status(tmp_path)
-    assert (code, err.count("\n")) == (2, 1)
-    assert "answers.jsonl:1: line: Invalid JSON" in err
+def test_doctor_tells_how_far_answers_by_file_have_come(tmp_path: Path) -> None:
+    def told() -> tuple[str, str]:
+        settings = read_settings(model=f"batch:{tmp_path / 'prompts'}")
+        with examination(settings, Scope(tmp_path, "openmp", quick=True)) as checks:
+            ((row,),) = (list(check.rows()) for check in checks if check.name.startswith("model "))
+        return row.state, row.found
+
+    assert told() == ("green", "answers come by file; no prompt has been written yet")
+    asked(tmp_path / "prompts", ask("0"), ask("1"))
+    assert told() == ("green", "by file: 2 prompts wait, 0 are answered")
+    put(tmp_path / "prompts", "{")
+    state, detail = told()
+    assert state == "red"
+    assert "answers.jsonl:1: line: Invalid JSON" in detail
