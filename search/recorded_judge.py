@@ -34,7 +34,7 @@ class RecordedJudge:
         found = (self._run.reports if grade is None else self._run.finals).get(key)
         if found is None:
             raise ToolError(
-                f"{self._run.path}: no verdict for code {key}; evaluate it: leave out --judge"
+                f"{self._run.path}: no verdict for code {key}; evaluate it: leave out run.judge"
             )
         return found
 

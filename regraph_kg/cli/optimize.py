@@ -31,7 +31,7 @@ EPILOG = "\n\n".join(
     [
         "Methods:",
         *(f"{name}: {line}" for name, line in method_lines().items()),
-        "Settings of --set, besides the method's own (regraph docs methods, regraph docs prompts):",
+        "Settings of --set, besides the method's own (regraph docs methods):",
         *(f"{prefix}NAME: {', '.join(set_names(kind))}" for prefix, kind in SETTABLE.items()),
     ]
 )

@@ -1,4 +1,4 @@
-"""Embeddings as they are typed: ingest, examples --near, graph reembed, a kill -9 on the way."""
+"""Embeddings as they are typed: ingest, examples --near, graph update, a kill -9 on the way."""
 
 import json
 import os

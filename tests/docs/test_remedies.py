@@ -61,7 +61,7 @@ OPTION = re.compile(r"--?[a-z][a-z-]*")
 
 
 def sources() -> list[Path]:
-    folders = ("regraph_kg", "ingest", "search", "evaluation")
+    folders = ("regraph_kg", "adopt", "collect", "ingest", "search", "evaluation")
     found = (path for folder in folders for path in (ROOT / folder).rglob("*.py"))
     return sorted(p for p in found if not any(parent.is_symlink() for parent in p.parents))
 
