@@ -186,7 +186,9 @@ def _record_labels(ask: Query, added: Sequence[Arrival]) -> None:
         for row in [_verdict(label, arrival.trajectory.target, arrival.plan.created)]
     }
     if rows:
-        ask("record_labels", rows=[rows[key] for key in sorted(rows)])
+        logged = ask("record_labels", rows=[rows[key] for key in sorted(rows)])
+        if any(row["id"] is None for row in logged):  # purged while we waited for its lock
+            raise Overtaken
 
 
 def _verdict(label: Relabelled, target: Target, created: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Contract: after a purge a graph is what it were had it never been told."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -10,6 +11,7 @@ import pytest
 
 from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
+from regraph_kg.backends.purge import Purge
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.backends.written import key
 from regraph_kg.graph import Curator, GraphStore
@@ -243,12 +245,12 @@ def test_a_purge_beside_ingests_of_this_and_other_problems_loses_nothing_else(
 
 
 class Halting(Bolt):
-    """A connection whose first transaction halts once it has logged its labels."""
+    """A connection whose first transaction halts for a second once it has asked `statement`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, statement: str) -> None:
         super().__init__(address(settings))
-        self.logged = threading.Event()
-        self.go_on = threading.Event()
+        self._statement = statement
+        self.halted = threading.Event()
 
     def write(self, work: Callable[[Query], T]) -> T:
         """See `Bolt`."""
@@ -256,9 +258,9 @@ class Halting(Bolt):
         def halting(ask: Query) -> T:
             def asked(name: str, /, **parameters: object) -> list[GraphRow]:
                 rows = ask(name, **parameters)
-                if name == "record_labels" and not self.logged.is_set():
-                    self.logged.set()
-                    self.go_on.wait(1)
+                if name == self._statement and not self.halted.is_set():
+                    self.halted.set()
+                    time.sleep(1)
                 return rows
 
             return work(asked)
@@ -266,22 +268,27 @@ class Halting(Bolt):
         return super().write(halting)
 
 
+@pytest.mark.parametrize("statement", ["record_labels", "purge_aliases"])
 def test_a_name_that_an_ingest_learns_beside_a_purge_goes_with_the_next(
-    store: GraphStore, store_settings: Settings
+    store: GraphStore, store_settings: Settings, statement: str
 ) -> None:
+    """Either of them comes first, and halts before it ends."""
     one, other = purged(2)
     fill(store, [one])
     secret = Provenance("problem", "secret")
-    halting = Halting(store_settings)
-    with closing(wiring.open_purge(store_settings)) as graph, closing(halting):
-        rest = iter(graph.run(secret))
+    halting = Halting(store_settings, statement)
+    with closing(halting), closing(Bolt(address(store_settings))) as quick:
+        ingesting, purging = (halting, quick) if statement == "record_labels" else (quick, halting)
+        rest = iter(Purge(purging).run(secret))
         assert next(rest).trajectories == 1
-        ingest = threading.Thread(target=BoltStore(halting).merge, args=([other],))
-        ingest.start()
-        halting.logged.wait(20)
-        list(rest)
-        halting.go_on.set()
-        ingest.join()
+        steps = [lambda: BoltStore(ingesting).merge([other]), lambda: list(rest)]
+        threads = [threading.Thread(target=step) for step in steps]
+        first, second = threads if ingesting is halting else reversed(threads)
+        first.start()
+        assert halting.halted.wait(20)
+        second.start()
+        for thread in threads:
+            thread.join()
     assert store.techniques()[0].aliases == ("Learned",)
     purge(store_settings, secret)
     assert store.techniques()[0].aliases == ()
