@@ -36,9 +36,9 @@ def applicable(technique: Technique, facts: Facts) -> Fit:
         small = _holds(lacking[0], facts)
         has = "it in loops that do little alone" if small else _inventory(facts)
         return Fit(False, f"Needs {_what(lacking[0])}; this code has {has}.")
-    done = [entry for entry in technique.pointless if _holds(entry, facts)]
-    if done:
-        return Fit(False, f"Pointless, since this code has {_what(done[0])} already.")
+    pointless = [entry for entry in technique.pointless if _holds(entry, facts)]
+    if pointless:
+        return Fit(False, f"Pointless, since this code has {_what(pointless[0])} already.")
     unknown = [entry for entry, answer in answers.items() if answer is None]
     if unknown:
         return Fit(None, f"Needs {_what(unknown[0])}, which this code does not plainly show.")

@@ -15,17 +15,18 @@ def of_heavy_loops(facts: Facts) -> Facts:
     All of them, where loops stand in several functions: a nest may go on in what it calls.
     """
     host = [loop for loop in facts.loops if not loop.kernel]
-    if len({one.function for one in host}) != 1:
+    if len({loop.function for loop in host}) != 1:
         return facts
     deep: dict[int, int] = {}
-    for one in host:
-        nest = outermost(facts, one).number
-        deep[nest] = max(deep.get(nest, 0), _levels(facts, one))
+    for loop in host:
+        nest = outermost(facts, loop).number
+        deep[nest] = max(deep.get(nest, 0), _levels(facts, loop))
     most = max(deep.values())
-    kept = [loop for loop in facts.loops if deep.get(outermost(facts, loop).number, most) == most]
-    return facts if len(kept) == len(facts.loops) else facts.model_copy(update={"loops": (*kept,)})
+    heavy = [loop for loop in facts.loops if deep.get(outermost(facts, loop).number, most) == most]
+    same = len(heavy) == len(facts.loops)
+    return facts if same else facts.model_copy(update={"loops": (*heavy,)})
 
 
 def _levels(facts: Facts, loop: LoopFacts) -> int:
     """How many loops of unknown length a loop and those around it are."""
-    return sum(one.trips is None for one in (loop, *around(facts, loop)))
+    return sum(level.trips is None for level in (loop, *around(facts, loop)))

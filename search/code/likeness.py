@@ -8,14 +8,14 @@ from functools import lru_cache
 from regraph_kg.search.code.tokens import normalized
 
 
-def likeness(one: str, other: str) -> float:
+def likeness(first: str, second: str) -> float:
     """How much two codes have in common, 0 to 1: Dice's coefficient of their runs of three tokens.
 
     Neither blanks nor comments count; names do, so that other code of the same form is other code.
     """
-    if one == other:
+    if first == second:
         return 1.0
-    left, right = _runs(one), _runs(other)
+    left, right = _runs(first), _runs(second)
     return 2 * len(left & right) / max(1, len(left) + len(right))
 
 

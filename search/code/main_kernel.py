@@ -16,8 +16,8 @@ def main_kernel(facts: Facts) -> KernelFacts | None:
 def main_launches(facts: Facts) -> list[LaunchFacts]:
     """Those of that kernel; all, where it is not told which that are."""
     main = main_kernel(facts)
-    own = [launch for launch in facts.launches if main is not None and launch.kernel == main.name]
-    return own or [*facts.launches]
+    name = main.name if main is not None else None
+    return [launch for launch in facts.launches if launch.kernel == name] or [*facts.launches]
 
 
 def _depth(facts: Facts, kernel: KernelFacts) -> int:

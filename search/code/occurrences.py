@@ -45,7 +45,7 @@ class Declared:
     array: bool
     parameter: bool = False
     writes: int = 0
-    made: str = ""
+    arguments: str = ""
     """The arguments that it is made with: of `dim3 block(16, 16)`."""
     width: Node | None = None
     """Of an array, how long a row is."""
@@ -62,21 +62,21 @@ class Declared:
     @property
     def owns(self) -> bool:
         """Whether it has storage of its own: new one, where it is a pointer."""
-        made = text(self.value)
-        new = any(word in made for word in ("new ", "alloc(", "make_"))
-        seen = any(word in self.kind for word in ("span", "view", "iterator"))
-        return new or not (self.refers or seen)
+        initial = text(self.value)
+        new = any(word in initial for word in ("new ", "alloc(", "make_"))
+        is_view = any(word in self.kind for word in ("span", "view", "iterator"))
+        return new or not (self.refers or is_view)
 
     @property
     def zero(self) -> bool:
         """Whether it is a number that starts at 0."""
-        made = _ZERO.fullmatch(text(self.value)) if self.value is not None else None
-        return made is not None and not (self.refers or self.array or self.parameter)
+        match = _ZERO.fullmatch(text(self.value)) if self.value is not None else None
+        return match is not None and not (self.refers or self.array or self.parameter)
 
     @property
     def sized(self) -> str:
         """Its name, and how long it is where that stands there: `tile[16][17]`, `line(n + 16)`."""
-        return short(self.width.parent) if self.width is not None else self.name + self.made
+        return short(self.width.parent) if self.width is not None else self.name + self.arguments
 
 
 @dataclass(slots=True)
@@ -116,12 +116,17 @@ class Events:
     conditions: list[Occurrence] = field(default_factory=list)
     directives: list[tuple[str, CodePlace]] = field(default_factory=list)
     functions: dict[str, Node] = field(default_factory=dict)
-    whole: bool = True
+    complete: bool = True
     """Whether nothing was left out for its number."""
+
+    @property
+    def symbols(self) -> list[Declared]:
+        """All declared names."""
+        return [declared for group in self.declared.values() for declared in group]
 
     def find(self, name: str, at: Node) -> Declared | None:
         """The declaration that a name means at a node."""
-        for one in reversed(self.declared.get(name, ())):
-            if one.scope[0] <= at.start_byte < one.scope[1]:
-                return one
+        for declared in reversed(self.declared.get(name, ())):
+            if declared.scope[0] <= at.start_byte < declared.scope[1]:
+                return declared
         return None

@@ -65,7 +65,7 @@ def _streams(facts: Facts) -> bool:
 
 def _shared(facts: Facts, loop: LoopFacts) -> bool:
     nest = [loop, *around(facts, loop), *within(facts, loop)]
-    return any(one.shared_out or one.region for one in nest)
+    return any(loop.shared_out or loop.region for loop in nest)
 
 
 @_add("a parallel region in a loop that starts it again and again")
@@ -110,9 +110,9 @@ def lanes(loop: LoopFacts) -> Truth:
 def unvectorized_loop(facts: Facts) -> Truth:
     """As `vector_loop`, with no simd directive before it."""
     return any_of(
-        lanes(one)
-        for one in innermost(facts)
-        if not any("simd" in words.split() for words in one.directives)
+        lanes(loop)
+        for loop in innermost(facts)
+        if not any("simd" in words.split() for words in loop.directives)
     )
 
 

@@ -26,8 +26,8 @@ class Predicate:
 
     def holds(self, facts: Facts) -> Truth:
         """The answer; what is not seen in a text that was not read whole is not known."""
-        found = self.test(facts)
-        return None if found is False and not facts.read_whole else found
+        answer = self.test(facts)
+        return None if answer is False and not facts.read_whole else answer
 
 
 class Predicates(dict[str, Predicate]):
@@ -72,12 +72,12 @@ def shareable(loop: LoopFacts) -> bool:
 
 def around(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
     """The loops around a loop, innermost first."""
-    known = {one.number: one for one in facts.loops}
-    found = []
-    while loop.parent in known:
-        loop = known[loop.parent]
-        found.append(loop)
-    return found
+    by_number = {candidate.number: candidate for candidate in facts.loops}
+    outer = []
+    while loop.parent in by_number:
+        loop = by_number[loop.parent]
+        outer.append(loop)
+    return outer
 
 
 def outermost(facts: Facts, loop: LoopFacts) -> LoopFacts:
@@ -87,7 +87,7 @@ def outermost(facts: Facts, loop: LoopFacts) -> LoopFacts:
 
 def within(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
     """The loops within a loop, in the order of the text."""
-    return [one for one in facts.loops if loop in around(facts, one)]
+    return [candidate for candidate in facts.loops if loop in around(facts, candidate)]
 
 
 def collapsible(facts: Facts, loop: LoopFacts) -> Truth:

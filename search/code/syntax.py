@@ -28,7 +28,7 @@ class SyntaxTree:
     """The root of a text's tree."""
 
     root: Node
-    whole: bool
+    complete: bool
     """Whether the text was read without errors."""
 
 
@@ -57,14 +57,14 @@ def live(content: bytes) -> bytes:
         return content
     plain = bytearray(content)
     for node in walk(_parser().parse(content).root_node):
-        other = node.child_by_field_name("alternative")
+        alternative = node.child_by_field_name("alternative")
         zero = node.type == "preproc_if" and text(node.child_by_field_name("condition")) == "0"
-        if not zero or (other is not None and other.type != "preproc_else"):
+        if not zero or (alternative is not None and alternative.type != "preproc_else"):
             continue
-        kept = [node.end_byte] * 2
-        if other is not None:
-            kept = [other.children[0].end_byte, node.children[-1].start_byte]
-        for first, last in ((node.start_byte, kept[0]), (kept[1], node.end_byte)):
+        live_span = [node.end_byte] * 2
+        if alternative is not None:
+            live_span = [alternative.children[0].end_byte, node.children[-1].start_byte]
+        for first, last in ((node.start_byte, live_span[0]), (live_span[1], node.end_byte)):
             plain[first:last] = _INK.sub(b" ", plain[first:last])
     return bytes(plain)
 
@@ -102,9 +102,9 @@ def walk(node: Node) -> Iterator[Node]:
     """A node and all in it, in the order of the text; without recursion, for any depth."""
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(reversed(one.children))
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(current.children))
 
 
 def bare(node: Node | None) -> Node | None:
@@ -186,9 +186,10 @@ def stands_alone(statement: Node, sums: Collection[str] = ()) -> bool:
     if block is None or block.parent is None or block.parent.type != "function_definition":
         return False
     all_of_it = statements(block)
-    at = next(k for k, one in enumerate(all_of_it) if one.id == statement.id)
-    idle = (one.type == "declaration" or text(one).startswith("(void)") for one in all_of_it[:at])
-    return all(idle) and all(added(one) in sums for one in all_of_it[at + 1 :])
+    at = next(k for k, part in enumerate(all_of_it) if part.id == statement.id)
+    before, after = all_of_it[:at], all_of_it[at + 1 :]
+    idle = (part.type == "declaration" or text(part).startswith("(void)") for part in before)
+    return all(idle) and all(added(part) in sums for part in after)
 
 
 def only_loop(block: Node | None) -> tuple[int, str]:
@@ -197,7 +198,7 @@ def only_loop(block: Node | None) -> tuple[int, str]:
     if len(inside) != 1 or inside[0].type != "for_statement":
         return -1, ""
     body = inside[0].child_by_field_name("body")
-    first = list(takewhile(lambda one: one.type == "declaration", statements(body)))
+    first = list(takewhile(lambda statement: statement.type == "declaration", statements(body)))
     if body is None or body.type != "compound_statement" or not first:
         return inside[0].start_byte, "{"
     return inside[0].start_byte, " ".join(["{", *map(short, first)])
@@ -210,8 +211,8 @@ def added(statement: Node) -> str:
         left = child.child_by_field_name("left")
         if left is not None and left.type not in ("subscript_expression", "pointer_expression"):
             return ""
-        given = arguments(child) if called(child) == "atomicAdd" else []
-        value = given[1] if len(given) == 2 else value  # noqa: PLR2004 (where, what)
+        passed = arguments(child) if called(child) == "atomicAdd" else []
+        value = passed[1] if len(passed) == 2 else value  # noqa: PLR2004 (where, what)
         if value is not None and value.type == "identifier":
             return text(value)
     return ""

@@ -70,7 +70,7 @@ def _tokens(text: str) -> list[str]:
     """Tokens, and each directive whole, with the line ends before it."""
     text = "\n" + text
     if 'R"' in text:
-        tokens = [found[1] for found in _TOKENS_OR_RAW.finditer(text)]
+        tokens = [match[1] for match in _TOKENS_OR_RAW.finditer(text)]
     else:
         tokens = _TOKENS.findall(text)
     while tokens and not tokens[-1]:  # the end of the text
@@ -109,22 +109,22 @@ def _directive(line: list[str]) -> list[str]:
     """Its tokens; "#" comes with its name, a blank that may mean something is a token ""."""
     _, *names = filter(None, line)
     name = names[0] if names else ""
-    rest = names[1:]
+    arguments = names[1:]
     if name in _SPACED:
-        rest = line[line.index(name) + 1 :]
-        rest = rest[1:] if rest[:1] == [""] else rest
-    return [f"#{name}", *rest]
+        arguments = line[line.index(name) + 1 :]
+        arguments = arguments[1:] if arguments[:1] == [""] else arguments
+    return [f"#{name}", *arguments]
 
 
 def _physical_lines(text: str) -> Iterator[list[str]]:
     """The tokens of each line, "" for blanks between two; a comment is a blank, no line end."""
     line: list[str] = []
-    for found in _IN_LINE.finditer(text):
-        if found.lastgroup == "newline":
+    for match in _IN_LINE.finditer(text):
+        if match.lastgroup == "newline":
             yield line[:-1] if line and not line[-1] else line
             line = []
-        elif found.lastgroup == "token":
-            line.append(found[0])
+        elif match.lastgroup == "token":
+            line.append(match[0])
         elif line and line[-1]:
             line.append("")
     yield line[:-1] if line and not line[-1] else line

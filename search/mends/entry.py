@@ -37,8 +37,8 @@ class RequestedEntry:
     @cached_property
     def signatures(self) -> dict[str, Signature]:
         """By name, where they are known."""
-        found = {name: signature_in(head) for name, head in self.heads.items()}
-        return {name: one for name, one in found.items() if one is not None}
+        parsed = {name: signature_in(head) for name, head in self.heads.items()}
+        return {name: signature for name, signature in parsed.items() if signature is not None}
 
     @cached_property
     def c_linkage(self) -> frozenset[str]:
@@ -46,23 +46,23 @@ class RequestedEntry:
         return frozenset(name for name, head in self.heads.items() if '"C"' in head)
 
 
-def defines(source: ParsedCode, wanted: RequestedEntry) -> bool:
+def defines(source: ParsedCode, request: RequestedEntry) -> bool:
     """Whether code defines what is asked for, as a function of the host."""
-    return any(one.on_host for name in wanted.entries for one in source.defining(name))
+    return any(function.on_host for name in request.entries for function in source.defining(name))
 
 
-def kernel_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
+def kernel_renamed(source: ParsedCode, request: RequestedEntry) -> Mended | None:
     """A kernel that has the name and the parameters of the function asked for has another name.
 
     C++ knows both by one name then. What is launched is the kernel, what is called the function.
     """
-    for name in wanted.entries:
-        kernels = [one for one in source.defining(name) if one.is_kernel]
-        hosts = [one for one in source.defining(name) if one.on_host]
+    for name in request.entries:
+        kernels = [function for function in source.defining(name) if function.is_kernel]
+        hosts = [function for function in source.defining(name) if function.on_host]
         twice = len(kernels) == 1 and any(
             host.signature.parameters == kernels[0].signature.parameters for host in hosts
         )
-        alone = len(kernels) == 1 and not hosts and _substitute(source, wanted) is not None
+        alone = len(kernels) == 1 and not hosts and _substitute(source, request) is not None
         new = f"{name}_kernel"
         if not (twice or alone) or source.named(new):
             continue
@@ -100,23 +100,23 @@ def _declaration(declarator: Node) -> Node:
     return node
 
 
-def entry_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
+def entry_renamed(source: ParsedCode, request: RequestedEntry) -> Mended | None:
     """The one function with the parameters and the result asked for has the name asked for."""
-    found = _substitute(source, wanted)
-    if found is None:
+    substitute = _substitute(source, request)
+    if substitute is None:
         return None
-    function, name = found
+    function, name = substitute
     if source.named(name):
         return None
     return source.renamed(source.named(function.name), name), f"{function.name} called {name}"
 
 
-def _substitute(source: ParsedCode, wanted: RequestedEntry) -> tuple[DefinedFunction, str] | None:
+def _substitute(source: ParsedCode, request: RequestedEntry) -> tuple[DefinedFunction, str] | None:
     """The function that is meant, and its right name, where none has that and one may."""
-    if defines(source, wanted):
+    if defines(source, request):
         return None
-    for name in wanted.entries:
-        signature = wanted.signatures.get(name)
+    for name in request.entries:
+        signature = request.signatures.get(name)
         if signature is None or not signature.parameters:
             continue
         fit = [
@@ -132,7 +132,7 @@ def _substitute(source: ParsedCode, wanted: RequestedEntry) -> tuple[DefinedFunc
 def _is_root(source: ParsedCode, function: DefinedFunction) -> bool:
     """Whether a function comes to all that is exported, and to a kernel where there are any."""
     calls: defaultdict[str, set[str]] = defaultdict(set)
-    for name in {one.name for one in source.functions}:
+    for name in {defined.name for defined in source.functions}:
         for node in source.named(name):
             around = source.function_at(node.start_byte)
             calls[around.name if around is not None else ""].add(name)
@@ -141,16 +141,16 @@ def _is_root(source: ParsedCode, function: DefinedFunction) -> bool:
         new = calls[waiting.pop()] - reached
         reached |= new
         waiting += new
-    kernels = {one.name for one in source.functions if one.is_kernel}
-    exports = {one.name for one in source.functions if one.exported}
+    kernels = {defined.name for defined in source.functions if defined.is_kernel}
+    exports = {defined.name for defined in source.functions if defined.exported}
     return exports - {"main"} <= reached and (not kernels or bool(kernels & reached))
 
 
-def exported(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
+def exported(source: ParsedCode, request: RequestedEntry) -> Mended | None:
     """The function asked for has the linkage asked for."""
     for function in source.functions:
-        wrong = function.name in wanted.c_linkage and function.exported and not function.c_linkage
-        if not wrong or function.signature != wanted.signatures.get(function.name):
+        wrong = function.name in request.c_linkage and function.exported and not function.c_linkage
+        if not wrong or function.signature != request.signatures.get(function.name):
             continue
         if function.name in source.c_names:
             continue  # declared so before

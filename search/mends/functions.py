@@ -35,17 +35,17 @@ _BRANCHES = re.compile(r"^[ \t]*#[ \t]*(?:define|if|el)", re.MULTILINE)
 
 def defined_once(source: ParsedCode) -> Mended | None:
     """A function that is defined twice in the same words is defined once."""
-    known: set[tuple[int, str]] = set()
-    again: list[DefinedFunction] = []
+    keys: set[tuple[int, str]] = set()
+    repeats: list[DefinedFunction] = []
     for function in source.functions:
         around = function.outer.parent
-        said = 0 if around is None else around.id, normalized(source.said(function.outer))
-        again += [function] if said in known else []
-        known.add(said)
-    if not again:
+        key = 0 if around is None else around.id, normalized(source.text_of(function.outer))
+        repeats += [function] if key in keys else []
+        keys.add(key)
+    if not repeats:
         return None
-    names = ", ".join(dict.fromkeys(one.name for one in again))
-    code = source.edited([(source.begin_of(one.outer), one.outer.end_byte, "") for one in again])
+    names = ", ".join(dict.fromkeys(f.name for f in repeats))
+    code = source.edited([(source.begin_of(f.outer), f.outer.end_byte, "") for f in repeats])
     return code, f"left out what defines {names[:NAMES]} again in the same words"
 
 
@@ -61,22 +61,22 @@ def closed_once(source: ParsedCode) -> Mended | None:
     ]
     if not stray:
         return None
-    code = source.edited([(one.start_byte, one.end_byte, "") for one in stray])
+    code = source.edited([(brace.start_byte, brace.end_byte, "") for brace in stray])
     return code, "left out a brace that closes nothing"
 
 
-def lacked(ours: ParsedCode, theirs: ParsedCode) -> list[str]:
+def missing_names(ours: ParsedCode, theirs: ParsedCode) -> list[str]:
     """Functions and macros that a code uses and another one defines; none if both define some."""
-    known = {function.name for function in ours.functions}
+    defined = {function.name for function in ours.functions}
     functions = {function.name for function in theirs.functions}
-    if known & functions:
+    if defined & functions:
         return []
     calls = {called(node) for node in walk(ours.root) if node.type == "call_expression"}
     macros = {name for name in theirs.macros - ours.macros if ours.named(name)}
     return sorted(functions & calls | macros)
 
 
-def outside(source: ParsedCode) -> Mended | None:
+def moved_outside(source: ParsedCode) -> Mended | None:
     """A kernel that is defined inside a function stands before that function."""
     for around in source.functions:
         inner = next(_inside(source, around), None)
@@ -87,7 +87,7 @@ def outside(source: ParsedCode) -> Mended | None:
             return None
         begin, first = source.begin_of(around.top), source.begin_of(inner)
         code = source.edited(
-            [(begin, begin, f"{source.said(inner)}\n\n"), (first, inner.end_byte, "")]
+            [(begin, begin, f"{source.text_of(inner)}\n\n"), (first, inner.end_byte, "")]
         )
         return code, f"{name} moved out of {around.name}"
     return None
@@ -140,7 +140,7 @@ def _first_user(source: ParsedCode, function: DefinedFunction) -> DefinedFunctio
         return None
     places = source.named(name)
     before = [place for place in places if place.start_byte < function.node.start_byte]
-    if not before or not all(_is_called(one, name) for one in before):
+    if not before or not all(_is_called(place, name) for place in before):
         return None
     return source.function_at(before[0].start_byte)
 

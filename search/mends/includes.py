@@ -106,17 +106,17 @@ _NO_TYPES = frozenset(
 def included(code: str, *, on_gpu: bool) -> tuple[str, str] | None:
     """The code with the headers that it lacks in front, and which; None where it lacks none."""
     lines = normalized(code)
-    there = {name.replace(" ", "") for name in _INCLUDED.findall(lines)}
-    if "bits/stdc++.h" in there:
+    present = {name.replace(" ", "") for name in _INCLUDED.findall(lines)}
+    if "bits/stdc++.h" in present:
         return None
     tokens = re.sub(r"^#include.*$", "", lines, flags=re.MULTILINE).split()
-    needed = _needed(tokens, on_gpu=on_gpu, library=bool(there))
-    given = there | needed
-    lacking = sorted(one for one in needed - there if _SAME.get(one) not in given)
+    needed = _needed(tokens, on_gpu=on_gpu, library=bool(present))
+    available = present | needed
+    lacking = sorted(name for name in needed - present if _SAME.get(name) not in available)
     if not lacking:
         return None
-    named = [f"<{header}>" for header in lacking]
-    return "".join(f"#include {one}\n" for one in named) + code, f"included {', '.join(named)}"
+    named = [f"<{name}>" for name in lacking]
+    return "".join(f"#include {name}\n" for name in named) + code, f"included {', '.join(named)}"
 
 
 def _needed(tokens: list[str], *, on_gpu: bool, library: bool) -> set[str]:
@@ -124,26 +124,26 @@ def _needed(tokens: list[str], *, on_gpu: bool, library: bool) -> set[str]:
     everywhere = any(
         tokens[at : at + 3] == ["using", "namespace", "std"] for at in range(len(tokens))
     )
-    own = _declared(tokens)
-    found: set[str] = set()
+    declared = _declared(tokens)
+    headers: set[str] = set()
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else ""
         after = tokens[at + 1] if at + 1 < len(tokens) else ""
         if before == "::":
             scope = tokens[at - 2] if at > 1 else ""
-            found |= {_OF_STD[token]} if scope == "std" and token in _OF_STD else set()
+            headers |= {_OF_STD[token]} if scope == "std" and token in _OF_STD else set()
         elif after == "::":
-            found |= _of_library(token)
-        elif before not in _MEMBER and token not in own:
-            found |= _of_plain(token, everywhere=everywhere and after in ("(", "<"))
+            headers |= _of_library(token)
+        elif before not in _MEMBER and token not in declared:
+            headers |= _of_plain(token, everywhere=everywhere and after in ("(", "<"))
     if library:
-        found -= {"stddef.h", "cstddef"}
-    return found - _NVCC if on_gpu else found
+        headers -= {"stddef.h", "cstddef"}
+    return headers - _NVCC if on_gpu else headers
 
 
 def _of_library(namespace: str) -> set[str]:
-    known = {"cub": "cub/cub.cuh", "cooperative_groups": "cooperative_groups.h"}
-    return {known[namespace]} if namespace in known else set()
+    headers = {"cub": "cub/cub.cuh", "cooperative_groups": "cooperative_groups.h"}
+    return {headers[namespace]} if namespace in headers else set()
 
 
 def _of_plain(token: str, *, everywhere: bool) -> set[str]:

@@ -15,26 +15,26 @@ from regraph_kg.search.mends.source import ParsedCode
 _NUMBERS = frozenset({"threadIdx.x", "blockIdx.x"})
 
 
-def launched(answer: MendedCode, wanted: NewLaunch) -> MendedCode | None:
+def launched(answer: MendedCode, launch: NewLaunch) -> MendedCode | None:
     """The code with its kernel launched as wanted; None where the launch is not as it was.
 
     Nor where the kernel is, or has no numbers of threads.
     """
     source = ParsedCode(answer.code)
-    kernels, calls = source.defining(wanted.kernel), launches_of(source.root, wanted.kernel)
+    kernels, calls = source.defining(launch.kernel), launches_of(source.root, launch.kernel)
     if len(kernels) != 1 or not calls or not source.small:
         return None
     kernel = kernels[0].node
-    changed = normalized(text(kernel)) != wanted.body
-    left = all(normalized(text(shape)) == wanted.old for _, shape in calls)
+    changed = normalized(text(kernel)) != launch.body
+    unchanged = all(normalized(text(shape)) == launch.old for _, shape in calls)
     dealt = {text(node) for node in walk(kernel) if node.type == "field_expression"} >= _NUMBERS
-    whole = [call.parent for call, _ in calls]
-    starts = [one for one in whole if one is not None and one.type == "expression_statement"]
-    if not (changed and left and dealt and len(starts) == len(calls)):
+    parents = [call.parent for call, _ in calls]
+    starts = [node for node in parents if node is not None and node.type == "expression_statement"]
+    if not (changed and unchanged and dealt and len(starts) == len(calls)):
         return None
-    edits = [(shape.start_byte, shape.end_byte, wanted.new) for _, shape in calls]
-    for start in starts if wanted.count else ():
-        edits.append((start.start_byte, start.start_byte, f"{{ if ({wanted.count} > 0) "))
+    edits = [(shape.start_byte, shape.end_byte, launch.new) for _, shape in calls]
+    for start in starts if launch.count else ():
+        edits.append((start.start_byte, start.start_byte, f"{{ if ({launch.count} > 0) "))
         edits.append((start.end_byte, start.end_byte, " }"))
-    said = f"{wanted.kernel} launched by {wanted.new}"
-    return MendedCode(source.edited(edits), (*answer.done, said))
+    note = f"{launch.kernel} launched by {launch.new}"
+    return MendedCode(source.edited(edits), (*answer.done, note))

@@ -12,7 +12,7 @@ from regraph_kg.search.mends.functions import (
     closed_once,
     declared_first,
     defined_once,
-    outside,
+    moved_outside,
 )
 from regraph_kg.search.mends.includes import included
 from regraph_kg.search.mends.source import ParsedCode
@@ -22,12 +22,12 @@ MOST = 4
 _MENDS: tuple[Callable[[ParsedCode, RequestedEntry], Mended | None], ...] = (
     lambda source, _: closed_once(source),
     lambda source, _: defined_once(source),
-    lambda source, _: outside(source),
+    lambda source, _: moved_outside(source),
     kernel_renamed,
     entry_renamed,
     lambda source, _: declared_first(source),
     exported,
-    lambda source, wanted: included(source.code, on_gpu=wanted.on_gpu),
+    lambda source, request: included(source.code, on_gpu=request.on_gpu),
 )
 """In this order: what one of them moves or renames, the next ones see where it is then."""
 
@@ -40,16 +40,16 @@ class MendedCode:
     done: tuple[str, ...] = ()
 
 
-def mended(code: str, wanted: RequestedEntry) -> MendedCode:
+def mended(code: str, request: RequestedEntry) -> MendedCode:
     """The code with all mends that it needs. Never raises, and takes bounded time."""
-    source, done = ParsedCode(code), list[str]()
+    source, mends = ParsedCode(code), list[str]()
     if not source.small:
         return MendedCode(code)
     for mend in _MENDS:
         for _ in range(MOST):
-            found = mend(source, wanted)
-            if found is None:
+            result = mend(source, request)
+            if result is None:
                 break
-            source = ParsedCode(found[0])
-            done.append(found[1])
-    return MendedCode(source.code, tuple(done))
+            source = ParsedCode(result[0])
+            mends.append(result[1])
+    return MendedCode(source.code, tuple(mends))

@@ -85,7 +85,7 @@ class ParsedCode:
             return False
         level = [self.root]
         for _ in range(MOST_LEVELS):
-            level = [child for one in level for child in one.children]
+            level = [child for node in level for child in node.children]
         return not level
 
     @cached_property
@@ -104,8 +104,8 @@ class ParsedCode:
     def function_at(self, byte: int) -> DefinedFunction | None:
         """The function that holds a byte."""
         place = bisect_right(self.functions, byte, key=lambda function: function.node.start_byte)
-        found = self.functions[place - 1] if place else None
-        return found if found is not None and byte < found.node.end_byte else None
+        candidate = self.functions[place - 1] if place else None
+        return candidate if candidate is not None and byte < candidate.node.end_byte else None
 
     @cached_property
     def beside_functions(self) -> dict[str, list[int]]:
@@ -119,34 +119,34 @@ class ParsedCode:
     def macros(self) -> frozenset[str]:
         """The names that it gives to macros."""
         kinds = ("preproc_def", "preproc_function_def")
-        found = (node for node in walk(self.root) if node.type in kinds)
-        return frozenset(text(one.child_by_field_name("name")) for one in found)
+        definitions = (node for node in walk(self.root) if node.type in kinds)
+        return frozenset(text(definition.child_by_field_name("name")) for definition in definitions)
 
     @cached_property
     def c_names(self) -> frozenset[str]:
         """The names that stand where the linkage is that of C."""
-        found, waiting = set[str](), [(self.root, False)]
+        names, waiting = set[str](), [(self.root, False)]
         while waiting:
             node, linked = waiting.pop()
             linked = linked or _is_c(node)
-            found |= {text(node)} if linked and "identifier" in node.type else set()
+            names |= {text(node)} if linked and "identifier" in node.type else set()
             waiting += [(child, linked) for child in node.children]
-        return frozenset(found)
+        return frozenset(names)
 
     @cached_property
     def _names(self) -> dict[str, list[Node]]:
-        found: defaultdict[str, list[Node]] = defaultdict(list)
+        by_name: defaultdict[str, list[Node]] = defaultdict(list)
         for node in walk(self.root):
             if "identifier" in node.type and not node.child_count:
-                found[text(node)].append(node)
-        return dict(found)
+                by_name[text(node)].append(node)
+        return dict(by_name)
 
     @cached_property
     def _defined(self) -> dict[str, list[DefinedFunction]]:
-        found: defaultdict[str, list[DefinedFunction]] = defaultdict(list)
+        by_name: defaultdict[str, list[DefinedFunction]] = defaultdict(list)
         for function in self.functions:
-            found[function.name].append(function)
-        return dict(found)
+            by_name[function.name].append(function)
+        return dict(by_name)
 
     def edited(self, edits: Sequence[tuple[int, int, str]]) -> str:
         """The code with each (first byte, last byte, text) put in; what overlaps is an error."""
@@ -170,7 +170,7 @@ class ParsedCode:
         read = b" " * self.root.start_byte + (self.root.text or b"")
         return last - len(self._bytes[len(read[:last].rstrip()) : last].lstrip())
 
-    def said(self, node: Node) -> str:
+    def text_of(self, node: Node) -> str:
         """What a node says, with the words before it that were blanked."""
         return self.between(self.begin_of(node), node.end_byte)
 
@@ -202,8 +202,8 @@ def signature_of(source: ParsedCode, definition: Node) -> Signature | None:
             name = _name_node(child.child_by_field_name("declarator"))
         elif child.type in (",", ")"):
             first, last = (name or child).start_byte, (name or child).end_byte
-            given = f"{source.between(begin, first)} {source.between(last, child.start_byte)}"
-            types += filter(None, [_type(normalized(given).split())])
+            parameter = f"{source.between(begin, first)} {source.between(last, child.start_byte)}"
+            types += filter(None, [_type(normalized(parameter).split())])
             begin, name = child.end_byte, None
     result = text(definition.child_by_field_name("type"))
     return Signature(result, () if types == ["void"] else tuple(types))
@@ -211,14 +211,14 @@ def signature_of(source: ParsedCode, definition: Node) -> Signature | None:
 
 def signature_in(head: str) -> Signature | None:
     """The types of a function's head: `extern "C" void f(int n)`."""
-    found = ParsedCode(f"{head.strip().rstrip(';')} {{}}").functions if head.strip() else ()
-    return found[0].signature if len(found) == 1 else None
+    functions = ParsedCode(f"{head.strip().rstrip(';')} {{}}").functions if head.strip() else ()
+    return functions[0].signature if len(functions) == 1 else None
 
 
-def _type(given: Sequence[str]) -> str:
+def _type(tokens: Sequence[str]) -> str:
     """A parameter's type, of its tokens without its name, where they change what a caller gives."""
-    given = given[: given.index("=")] if "=" in given else given
-    words = ["*" if word == "[" else word for word in given if word not in _NO_TYPE]
+    tokens = tokens[: tokens.index("=")] if "=" in tokens else tokens
+    words = ["*" if word == "[" else word for word in tokens if word not in _NO_TYPE]
     at = next((place for place, word in enumerate(words) if word in ("*", "&")), None)
     base = words if at is None else words[:at]
     if at is None:  # a value is copied, constant or not
@@ -248,8 +248,8 @@ def _functions(source: ParsedCode) -> Iterator[DefinedFunction]:
         if node.type == "function_definition":
             signature, name = signature_of(source, node), declared_name(declarator_of(node))
             if signature is not None and name and node.child_by_field_name("body") is not None:
-                words, whole = words_of(node), top if top is not None else node
-                yield DefinedFunction(name, node, outer, whole, signature, words, scoped, linked)
+                words, part = words_of(node), top if top is not None else node
+                yield DefinedFunction(name, node, outer, part, signature, words, scoped, linked)
             continue
         if node.type not in _CONTAINERS:
             continue

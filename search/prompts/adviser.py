@@ -48,12 +48,12 @@ class Adviser:
         """
         answer = "" if failed is None or failed.code is None else failed.code
         query = f"{answer}\n{failed.diagnosis}" if failed is not None else ""
-        said = None if failed is None else (failed.outcome, failed.diagnosis)
+        last = None if failed is None else (failed.outcome, failed.diagnosis)
         shown = self._shown(source, technique.id, code, query)
-        warnings = self._failures.warnings(source, technique.id, code, answer, said)
+        warnings = self._failures.warnings(source, technique.id, code, answer, last)
         return (
             *self._explained(technique, code),
-            *(Paragraph(one, Priority.EXAMPLES) for one in shown),
+            *(Paragraph(example, Priority.EXAMPLES) for example in shown),
             *(Paragraph(warning, Priority.KNOWN_FAILURES) for warning in warnings),
         )
 
@@ -79,6 +79,6 @@ class Adviser:
         if prompting.examples == 0 or prompting.show == "none":
             return []
         near = (query or code,) if prompting.retrieval == "near" else ()
-        found: tuple[Example, ...] = self._examples(source, technique, *near)
-        chosen = choose_examples(found, prompting, code, query)
+        examples: tuple[Example, ...] = self._examples(source, technique, *near)
+        chosen = choose_examples(examples, prompting, code, query)
         return examples_shown(chosen, prompting, device=self._device)

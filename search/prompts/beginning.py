@@ -38,8 +38,8 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
         before = code.encode("utf-8", errors="replace")[:place].decode("utf-8", errors="replace")
         opened = opening(recipe, facts_of(code))
         indent = _BLANKS.match(before.rpartition("\n")[2])
-        kept = _without_directives(before)
-        return FENCE + kept + (f"{indent[0] if indent else ''}{opened}" if opened else "")
+        prefix = _without_directives(before)
+        return FENCE + prefix + (f"{indent[0] if indent else ''}{opened}" if opened else "")
     defined = [
         (node, body)
         for node in walk(tree_of(code).root)
@@ -59,11 +59,11 @@ def _without_directives(before: str) -> str:
     lines = _LINES.findall(before)
     while lines and (not lines[-1].strip() or _OF_LOOP.match(lines[-1])):
         lines.pop()
-    kept = "".join(lines)
-    return kept if not kept or kept.endswith("\n") else f"{kept.rstrip()}\n"
+    prefix = "".join(lines)
+    return prefix if not prefix or prefix.endswith("\n") else f"{prefix.rstrip()}\n"
 
 
-def rest(code: str, recipe: str) -> str:
+def remainder(code: str, recipe: str) -> str:
     """The code after the loop that a recipe names, where all else is to stay; else ""."""
     place = acts_at(recipe, facts_of(code)) if recipe.endswith(_KEPT) else None
     loops = (node for node in walk(tree_of(code).root) if node.type in LOOPS)
@@ -79,5 +79,5 @@ def _works(function: Node, body: Node) -> bool:
 
 def _name(function: Node) -> str:
     declarator = function.child_by_field_name("declarator")
-    found = (node for node in walk(declarator) if "identifier" in node.type) if declarator else ()
-    return text(next(iter(found), None))
+    names = (node for node in walk(declarator) if "identifier" in node.type) if declarator else ()
+    return text(next(iter(names), None))

@@ -45,13 +45,13 @@ def choose_examples(
     failed answer, `query`, what came of it against that. Equals keep their order.
     """
     if prompting.retrieval != "like":
-        return sorted(examples, key=lambda example: not example.verified)
+        return sorted(examples, key=lambda item: not item.verified)
     near = {
-        one: max(likeness(one.before, code), likeness(one.after, query) if query else 0.0)
-        for one in examples
+        item: max(likeness(item.before, code), likeness(item.after, query) if query else 0.0)
+        for item in examples
     }
-    like = [one for one in near if near[one] >= LIKE]
-    return sorted(like, key=lambda one: (-near[one], not one.verified))
+    like = [item for item in near if near[item] >= LIKE]
+    return sorted(like, key=lambda item: (-near[item], not item.verified))
 
 
 def examples_shown(
@@ -65,13 +65,13 @@ def examples_shown(
     if prompting.examples == 0 or prompting.show == "none":
         return []
     shown: list[str] = []
-    left = prompting.example_tokens
-    headings = [_heading(one, prompting, named=named, device=device) for one in examples]
+    tokens_left = prompting.example_tokens
+    headings = [_heading(example, prompting, named=named, device=device) for example in examples]
     for example, heading in zip(examples, headings, strict=True):
         text = _example(example, heading, prompting.show)
-        if text and len(shown) < prompting.examples and estimated_tokens(text) <= left:
+        if text and len(shown) < prompting.examples and estimated_tokens(text) <= tokens_left:
             shown.append(text)
-            left -= estimated_tokens(text)
+            tokens_left -= estimated_tokens(text)
     if not shown and examples:
         cut = _cut(examples[0], headings[0], prompting)
         return [cut] if cut else []
@@ -112,7 +112,7 @@ def fill(template: str, **values: str) -> str:
     return _template(template).substitute(values, fence=fence(*values.values())).strip()
 
 
-def told(template: str, outcome: Outcome, diagnosis: str) -> str:
+def failure_text(template: str, outcome: Outcome, diagnosis: str) -> str:
     """A failure: `template` with its outcome, and what was said of it as quoted text, if any."""
     text = quoted(diagnosis)
     return fill(template, outcome=outcome.value, said=f":\n{text}" if text else ".")
@@ -160,12 +160,12 @@ def _heading(example: Example, prompting: Prompting, *, named: bool, device: str
 
 def _effect(example: Example, device: str) -> str:
     """What its step brought, as far as that was measured."""
-    seen = example.seen_from(device)
-    if seen is None:
+    measurement = example.seen_from(device)
+    if measurement is None:
         return "not measured"
-    effect, where = seen
-    told = "this machine" if where == device else short(where, DEVICE_CHARACTERS)
-    return f"{effect:.3g}x as fast on {told}"
+    effect, where = measurement
+    machine = "this machine" if where == device else short(where, DEVICE_CHARACTERS)
+    return f"{effect:.3g}x as fast on {machine}"
 
 
 @cache

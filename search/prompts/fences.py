@@ -33,7 +33,7 @@ def blocks(text: str) -> list[str]:
     return ["".join(lines[first + 1 : last]) for first, last in _fenced(lines)]
 
 
-def beside(text: str) -> str:
+def without_blocks(text: str) -> str:
     """An answer without its fenced blocks."""
     lines = _lines(text)
     for first, last in reversed(_fenced(lines)):
@@ -54,13 +54,13 @@ def _fenced(lines: Sequence[str]) -> list[tuple[int, int]]:
     """
     ends = [len(alone[1]) if (alone := _ENDS.match(line)) else 0 for line in lines]
     longest = [*accumulate(reversed(ends), max)][::-1]  # that can still close one, from there on
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     first = 0
     while first < len(lines) - 1:
         begins = _BEGINS.match(lines[first])
         if begins and len(begins[1]) <= longest[first + 1]:
             last = next(n for n in range(first + 1, len(lines)) if ends[n] >= len(begins[1]))
-            found.append((first, last))
+            spans.append((first, last))
             first = last
         first += 1
-    return found
+    return spans

@@ -15,7 +15,13 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.search.code.likeness import likeness
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.examples import DIAGNOSIS_CHARACTERS, diff_lines, fill, short, told
+from regraph_kg.search.prompts.examples import (
+    DIAGNOSIS_CHARACTERS,
+    diff_lines,
+    failure_text,
+    fill,
+    short,
+)
 
 LIKE = 0.3
 """Codes are similar from this likeness on: docs/methods.md says how that parts the corpus."""
@@ -61,40 +67,40 @@ class KnownFailures:
         if self._limit == 0:
             return []
         met = reversed(self._met[source, technique])
-        told = [one for one in self._ask(source, technique) if one.outcome not in _NO_FAILURES]
-        here = None if last is None else _saying(*last)
-        known = [one for one in (*met, *told) if _said(one) != here]
-        return [_warning(one, code) for one in similar(known, answer or code)[: self._limit]]
+        stored = [item for item in self._ask(source, technique) if item.outcome not in _NO_FAILURES]
+        here = None if last is None else _text_key(*last)
+        failures = [item for item in (*met, *stored) if _message_key(item) != here]
+        return [_warning(item, code) for item in similar(failures, answer or code)[: self._limit]]
 
 
-def similar(known: list[KnownFailure], code: str) -> list[KnownFailure]:
+def similar(failures: list[KnownFailure], code: str) -> list[KnownFailure]:
     """Those that may happen to `code`, most similar first, none twice; equals in their order."""
     problems: dict[tuple[Outcome, str], set[str]] = defaultdict(set)
-    for one in known:
-        problems[_said(one)].add(one.problem)
-    near = {one: likeness(one.before, code) for one in known}
-    found: dict[tuple[Outcome, str], KnownFailure] = {}
-    for one in sorted(known, key=lambda one: -near[one]):
-        if near[one] >= LIKE or len(problems[_said(one)]) > 1:
-            found.setdefault(_said(one), one)
-    return [*found.values()]
+    for failure in failures:
+        problems[_message_key(failure)].add(failure.problem)
+    near = {failure: likeness(failure.before, code) for failure in failures}
+    distinct: dict[tuple[Outcome, str], KnownFailure] = {}
+    for failure in sorted(failures, key=lambda failure: -near[failure]):
+        if near[failure] >= LIKE or len(problems[_message_key(failure)]) > 1:
+            distinct.setdefault(_message_key(failure), failure)
+    return [*distinct.values()]
 
 
-def _said(failure: KnownFailure) -> tuple[Outcome, str]:
+def _message_key(failure: KnownFailure) -> tuple[Outcome, str]:
     """Equal for failures that say the same."""
-    return _saying(failure.outcome, failure.diagnosis)
+    return _text_key(failure.outcome, failure.diagnosis)
 
 
-def _saying(outcome: Outcome, diagnosis: str) -> tuple[Outcome, str]:
+def _text_key(outcome: Outcome, diagnosis: str) -> tuple[Outcome, str]:
     return outcome, _NUMBER.sub("0", short(diagnosis, DIAGNOSIS_CHARACTERS))
 
 
 def _warning(failure: KnownFailure, code: str) -> str:
     diagnosis = short(failure.diagnosis, DIAGNOSIS_CHARACTERS)
-    said = told("known_failure", failure.outcome, diagnosis)
+    text = failure_text("known_failure", failure.outcome, diagnosis)
     if not failure.code or normalized(failure.code) == normalized(code):
-        return said
+        return text
     lines = diff_lines(code, failure.code)
     if len(lines) > SHORT_DIFF_LINES:
-        return said
-    return "\n".join([said, fill("known_failure_diff", diff="\n".join(lines))])
+        return text
+    return "\n".join([text, fill("known_failure_diff", diff="\n".join(lines))])

@@ -55,13 +55,13 @@ def together(parts: Iterable[Paragraph]) -> str:
 
 def fitted(parts: Sequence[Paragraph], tokens: int) -> list[Paragraph]:
     """As many of `parts` as `tokens` hold, in their order; what is needed stays in any case."""
-    kept = dict(enumerate(parts))
+    remaining = dict(enumerate(parts))
     over = sum(map(_tokens, parts)) - tokens
-    for number in sorted(kept, key=lambda one: (kept[one].priority, -one)):
-        if over <= 0 or kept[number].priority is Priority.NEEDED:
+    for number in sorted(remaining, key=lambda index: (remaining[index].priority, -index)):
+        if over <= 0 or remaining[number].priority is Priority.NEEDED:
             break
-        over -= _tokens(kept.pop(number))
-    return [*kept.values()]
+        over -= _tokens(remaining.pop(number))
+    return [*remaining.values()]
 
 
 def _tokens(part: Paragraph) -> int:

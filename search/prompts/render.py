@@ -23,7 +23,7 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.beginning import STOP, beginning, rest
+from regraph_kg.search.prompts.beginning import STOP, beginning, remainder
 from regraph_kg.search.prompts.examples import (
     DIAGNOSIS_CHARACTERS,
     FOLDER,
@@ -32,9 +32,9 @@ from regraph_kg.search.prompts.examples import (
     diff_lines,
     estimated_tokens,
     examples_shown,
+    failure_text,
     fill,
     short,
-    told,
 )
 from regraph_kg.search.prompts.launching import new_launch
 from regraph_kg.search.prompts.parts import Advice, Paragraph, Priority, fitted, parts_of, together
@@ -132,14 +132,14 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     if may_decline:
         parts.append(Paragraph(fill("decline")))
     parts.append(Paragraph(fill(_answer(task, words))))
-    left = tokens - estimated_tokens(system_text(task, words))
-    prompt = _prompt(task, key, [together(fitted(parts, left))], seed=seed, words=words)
+    budget = tokens - estimated_tokens(system_text(task, words))
+    prompt = _prompt(task, key, [together(fitted(parts, budget))], seed=seed, words=words)
     if not prefill:
         return prompt
     shown = task.shown(code).strip()
     more = {
         "begun": beginning(shown, task.entries, recipe),
-        "rest": rest(shown, recipe),
+        "rest": remainder(shown, recipe),
         "launch": new_launch(shown, recipe),
         "stop": STOP,
     }
@@ -156,8 +156,8 @@ def _form(task: Task) -> str:
 def _signature(task: Task) -> str:
     if task.port is not None:
         return fill(f"{_form(task)}_signature", signature=task.port.signature)
-    kept = "in_project" if task.guarantee else "signature"
-    return fill(kept, signature=task.signature or task.entry)
+    template = "in_project" if task.guarantee else "signature"
+    return fill(template, signature=task.signature or task.entry)
 
 
 def _answer(task: Task, words: Words) -> str:
@@ -178,15 +178,15 @@ def choose_variants(
     if limit <= 0:
         return ()
     distinct: dict[str, tuple[str, float]] = {}
-    for one in measured:
-        distinct.setdefault(normalized(one[0]), one)
+    for item in measured:
+        distinct.setdefault(normalized(item[0]), item)
     _, base = distinct.pop(normalized(code), (code, 1.0))
-    others = sorted(
+    variants = sorted(
         (Variant(text, speedup / base) for text, speedup in distinct.values()),
-        key=lambda one: (-one.speedup, one.code),
+        key=lambda item: (-item.speedup, item.code),
     )
-    others = [other for other in others if not 1 / SAME_SPEED < other.speedup < SAME_SPEED]
-    best, worst = others[: (limit + 1) // 2], others[(limit + 1) // 2 :]
+    variants = [item for item in variants if not 1 / SAME_SPEED < item.speedup < SAME_SPEED]
+    best, worst = variants[: (limit + 1) // 2], variants[(limit + 1) // 2 :]
     return (*best, *worst[max(0, len(worst) - limit // 2) :])
 
 
@@ -212,7 +212,7 @@ def rag_advice(
     shown = examples_shown(chosen, prompting, named=True, device=device)
     if not shown:
         return free_advice()
-    return (Paragraph(fill("rag")), *(Paragraph(one, Priority.EXAMPLES) for one in shown))
+    return (Paragraph(fill("rag")), *(Paragraph(example, Priority.EXAMPLES) for example in shown))
 
 
 def thought_advice(thought: str) -> str:
@@ -227,11 +227,11 @@ def feedback_advice(history: Sequence[Variant | FailedAnswer], code: str = "") -
     rounds the latest.
     """
     rounds: list[str] = []
-    left = FEEDBACK_TOKENS
-    for one in reversed(history):
-        text = _round(one, code)
-        left -= estimated_tokens(text)
-        if left < 0:
+    budget = FEEDBACK_TOKENS
+    for attempt in reversed(history):
+        text = _round(attempt, code)
+        budget -= estimated_tokens(text)
+        if budget < 0:
             break
         rounds.insert(0, text)
     return fill("feedback", rounds="\n".join(rounds)) if rounds else free_advice()
@@ -317,8 +317,8 @@ def read_verdict(reply: Reply, names: Sequence[str]) -> AppliedVerdict | None:
         verdict = AppliedVerdict.model_validate_json(reply.text)
     except ValidationError:
         return None
-    known = ("", *names) if verdict.applied == "other" else ("",)
-    return verdict if reply.finish == "stop" and verdict.technique in known else None
+    allowed = ("", *names) if verdict.applied == "other" else ("",)
+    return verdict if reply.finish == "stop" and verdict.technique in allowed else None
 
 
 def prompts_id() -> str:
@@ -374,12 +374,12 @@ def _came_of(failure: FailedAnswer) -> str:
     diagnosis = failure.diagnosis.strip()
     if failure.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING):
         return fill("slower", diagnosis=diagnosis)
-    return told("went_wrong", failure.outcome, diagnosis)
+    return failure_text("went_wrong", failure.outcome, diagnosis)
 
 
 def _failed(failure: FailedAnswer, words: Words = "full") -> str:
     diagnosis = first_error(failure.diagnosis) if words == "lean" else failure.diagnosis
-    return told("failure", failure.outcome, diagnosis)
+    return failure_text("failure", failure.outcome, diagnosis)
 
 
 def first_error(diagnosis: str) -> str:
@@ -389,9 +389,11 @@ def first_error(diagnosis: str) -> str:
     return "\n".join(lines[: places[1]]) if len(places) > 1 else diagnosis
 
 
-def _round(one: Variant | FailedAnswer, code: str) -> str:
+def _round(attempt: Variant | FailedAnswer, code: str) -> str:
     """A measured or failed version, as a change of `code`."""
-    if isinstance(one, Variant):
-        return f"{one.speedup:.2f}x:\n{change(code, one.code)}"
-    said = told("round_failed", one.outcome, short(one.diagnosis, DIAGNOSIS_CHARACTERS))
-    return said if one.code is None else f"{said}\n{change(code, one.code)}"
+    if isinstance(attempt, Variant):
+        return f"{attempt.speedup:.2f}x:\n{change(code, attempt.code)}"
+    text = failure_text(
+        "round_failed", attempt.outcome, short(attempt.diagnosis, DIAGNOSIS_CHARACTERS)
+    )
+    return text if attempt.code is None else f"{text}\n{change(code, attempt.code)}"

@@ -55,9 +55,9 @@ def standing_text(standing: Standing) -> str:
     faster = (
         "" if standing.speedup == 1.0 else f", {_figure(standing.speedup)}x as fast as the original"
     )
-    said = fill("standing", time=_time(standing.seconds), faster=faster)
+    text = fill("standing", time=_time(standing.seconds), faster=faster)
     if not standing.shares:
-        return said
+        return text
     share = " and ".join(
         f"{_figure(100 * standing.shares[name])} % of {rate}"
         for name, rate in _RATES.items()
@@ -65,7 +65,7 @@ def standing_text(standing: Standing) -> str:
     )
     most = max(standing.shares.values())
     room = fill("room_none") if most >= _AT_ROOF else fill("room", times=_figure(1 / most))
-    return " ".join([said, fill("roof", shares=share), room])
+    return " ".join([text, fill("roof", shares=share), room])
 
 
 def _figure(value: float) -> str:
@@ -74,5 +74,5 @@ def _figure(value: float) -> str:
 
 
 def _time(seconds: float) -> str:
-    unit, name = next((one for one in _UNITS if seconds >= one[0]), _UNITS[-1])
+    unit, name = next((candidate for candidate in _UNITS if seconds >= candidate[0]), _UNITS[-1])
     return f"{seconds / unit:.3g} {name}"
