@@ -95,9 +95,8 @@ class Changes:
         """Arguments that a call or a constructor may change."""
         value = node.child_by_field_name("value")
         if node.type in ("init_declarator", "compound_literal_expression") and value:
-            kind = (node if node.type[0] == "c" else node.parent or node).child_by_field_name(
-                "type"
-            )
+            holder = node if node.type[0] == "c" else node.parent or node
+            kind = holder.child_by_field_name("type")
             if kind is None or not is_number(self._source.text(kind)):
                 yield from _places(value)
         if node.type == "binary_expression" and self._has_operators:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.cpp.syntax import CodeFile, walk
+from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, declared_name, walk
 from regraph_kg.evaluation.port.names import is_number
 
 _NOT_COMPUTABLE = {
@@ -35,6 +35,15 @@ def declared(source: CodeFile, node: Node) -> Iterator[str]:
             inner = inner.child_by_field_name("declarator")
         if inner is not None:
             yield source.text(inner)
+
+
+def element_type(function: Function, array: str) -> str:
+    """The type of the elements of an array that a function takes; "" for no such array."""
+    for parameter in function.parameters:
+        kind = parameter.child_by_field_name("type")
+        if declared_name(function.source, parameter) == array and kind is not None:
+            return function.source.text(kind)
+    return ""
 
 
 def is_plain(source: CodeFile, node: Node) -> bool:

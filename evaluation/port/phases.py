@@ -15,7 +15,7 @@ from tree_sitter import Node
 
 from regraph_kg.evaluation.cpp.syntax import Function, declared_name, walk
 from regraph_kg.evaluation.port.changes import Changes
-from regraph_kg.evaluation.port.host import words_of
+from regraph_kg.evaluation.port.host import element_type, words_of
 from regraph_kg.evaluation.port.loops import LOOPS, SerialLoop, as_threads, counted, is_constant
 from regraph_kg.evaluation.port.names import is_number
 
@@ -117,17 +117,8 @@ class _Reader:
         """The array and index that `a[0] = 0;` or `*a = 0;` clears."""
         match = _CLEARS.fullmatch(self.function.source.text(node))
         array = (match[1] or match[2]) if match else ""
-        for parameter in self.function.parameters:
-            kind = parameter.child_by_field_name("type")
-            if (
-                match
-                and kind is not None
-                and declared_name(self.function.source, parameter) == array
-            ):
-                return (
-                    (array, match[3] or "0") if is_number(self.function.source.text(kind)) else None
-                )
-        return None
+        kind = element_type(self.function, array)
+        return (array, match[3] or "0") if match and kind and is_number(kind) else None
 
     def _of_host(
         self,

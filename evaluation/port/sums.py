@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, declared_name, walk
+from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, walk
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.edits import Edits
-from regraph_kg.evaluation.port.host import declared, is_plain, words_of
+from regraph_kg.evaluation.port.host import declared, element_type, is_plain, words_of
 from regraph_kg.evaluation.port.loops import is_constant
 
 _ADDED = {"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"}
@@ -77,7 +77,7 @@ def _sum_of(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> _
     name, kind = _zero(source, first)
     if any(name in words_of(source, node) for node in before if node.id != first.id):
         return None
-    if stored is None or not name or _kind(source, kernel, stored[1]) != kind:
+    if stored is None or not name or element_type(kernel, stored[1]) != kind:
         return None
     element, array, value = stored
     uses = [node for node in walk(kernel.body) if source.text(node) == array and not node.children]
@@ -112,15 +112,6 @@ def _zero(source: CodeFile, statement: Node) -> tuple[str, str]:
         if mutable and _ZERO.fullmatch(source.text(value))
         else ("", "")
     )
-
-
-def _kind(source: CodeFile, kernel: Function, array: str) -> str:
-    """The type of an array's elements."""
-    for parameter in kernel.parameters:
-        kind = parameter.child_by_field_name("type")
-        if declared_name(source, parameter) == array and kind is not None:
-            return source.text(kind)
-    return ""
 
 
 def _adds_up(source: CodeFile, loop: Node, name: str) -> bool:

@@ -1,10 +1,10 @@
-"""Did a step do what it was asked for? A cheap check on facts of the code, without a model.
+"""Whether a step applied its technique: a cheap check on facts of the code, without a model.
 
-A technique says what it leaves (`leaves` in the vocabulary), each thing as a verb and a name, or as
-several joined by "and": "new simd", "more loops", "new schedule and same parallel_region". The name
-is a predicate (predicates.py), or a path of facts (facts.py): `directives.nowait` are those with
-that word. What begins with "new" or "gone" proves the technique, all else only goes with it.
-Not here: the verdict of a model (propose.py asks for it), and what a wrong code did.
+A technique lists its effects in `leaves` (vocabulary). An effect is a verb and a name, or several
+joined by "and": "new simd", "more loops", "new schedule and same parallel_region". The name is a
+predicate (predicates.py) or a path of facts (facts.py): `directives.nowait` are directives with
+that word. An effect with "new" or "gone" proves the technique; others only accompany it.
+Not here: the verdict of a model (propose.py asks for it), and wrong code.
 """
 
 import re
@@ -27,12 +27,12 @@ _SIGNS = str.maketrans("(),:.", "     ")
 
 
 def deed(technique: Technique | None, before: str, after: str, rivals: Sequence[Technique]) -> Deed:
-    """What the step from `before` to `after` did that was to apply `technique`.
+    """The deed of a step from `before` to `after` that was to apply `technique`.
 
-    "nothing": no more than blanks, comments or other names for the code's own names. "other": the
-    step left none of what the technique leaves; which of `rivals`, is said where what it left
-    proves that one alone. "asked": all else, also where a code cannot be read whole, or the
-    technique leaves nothing. Without a technique, for a name that is none's, what is proved counts.
+    "nothing": only blanks, comments or names changed. "other": the step has no effect of the
+    technique; the deed names the technique among `rivals` if the step proves exactly one. "asked":
+    all else, also where a code cannot be read whole, or the technique lists no effects. Without a
+    technique, for an unknown name, only a proof counts.
     """
     old, new = map(_normal, (before, after))
     if old == new or _renamed(old, new):
@@ -51,7 +51,7 @@ def _normal(code: str) -> str:
 
 
 def shows(technique: Technique, code: str) -> bool:
-    """Whether a code has what the technique leaves as new."""
+    """Whether a code has an effect that the technique lists as new."""
     signs = [entry.partition(" and ")[0] for entry in technique.leaves]
     new = [sign for sign in signs if sign.startswith("new ")]
     return any(_shows_entry(sign, Facts(), facts_of(code)) for sign in new)
@@ -68,7 +68,7 @@ def _is_shown(technique: Technique, before: Facts, after: Facts) -> bool:
 
 
 def _shows_entry(entry: str, before: Facts, after: Facts) -> Truth:
-    """Whether a step left what an entry says; None where that is not known."""
+    """Whether a step has the effect of an entry; None where that is unknown."""
     return all_of(_shows_part(part, before, after) for part in entry.split(" and "))
 
 
@@ -84,7 +84,7 @@ def _shows_part(part: str, before: Facts, after: Facts) -> Truth:
 
 
 def matches(name: str, facts: Facts) -> Sequence[object] | None:
-    """What a predicate or a path finds, each as often as it is there; None: not known."""
+    """All matches of a predicate or a path; None where they are unknown."""
     if name in PREDICATES:
         holds = PREDICATES[name].holds(facts)
         return None if holds is None else [name] * holds
@@ -115,8 +115,8 @@ _NO_TYPES = frozenset({"return", "else", "do", "goto", "case", "throw", "new", "
 def _renamed(old: str, new: str) -> bool:
     """Whether two normalized codes differ in nothing but names that the code itself declares.
 
-    Each other name must be new and stand wherever, and only where, the old one stood. What is not
-    seen to be declared (a library's function) is no name that can be changed without effect.
+    Each new name must stand wherever, and only where, the old one stood. A name without a visible
+    declaration (a library's function) cannot be changed without effect.
     """
     before, after = (code.replace("\n", " \n ").split(" ") for code in (old, new))
     if len(before) != len(after):

@@ -1,4 +1,4 @@
-"""What a call may change that other iterations of a loop see, as far as the text shows it."""
+"""Changes by a call that other iterations of a loop may see, as far as the text shows them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -28,7 +28,7 @@ _DEEPEST = 4
 
 
 class Calls:
-    """Answers for one loop, of which `local` says what each iteration has of its own."""
+    """Calls in one loop; `local` says whether each iteration has its own storage for a name."""
 
     def __init__(self, names: Indices, local: Callable[[Declared | None], bool]) -> None:
         self.names, self.events, self.local = names, names.events, local
@@ -71,7 +71,7 @@ class Calls:
         return self.events.find(text(base), base) if base is not None else None
 
     def _may_be_written(self, argument: Node, loop: int) -> bool:
-        """Whether a function may change, through an argument, what iterations share."""
+        """Whether a function may change shared data through an argument."""
         node = bare(argument)
         if node is None or "literal" in node.type:
             return False
@@ -95,7 +95,7 @@ class Calls:
         return body is not None and is_function and self._quiet(body, depth)
 
     def _quiet(self, body: Node, depth: int) -> bool:
-        """Whether a function's text sets nothing that is declared outside of it."""
+        """Whether a function sets nothing that is declared outside of it."""
         begin, end = body.start_byte, body.end_byte
         if depth > _DEEPEST:
             return False
@@ -118,7 +118,7 @@ class Calls:
         return changed and fixed and all(self._is_quiet_call(call, depth + 1) for call in calls)
 
     def _fixed(self, use: Occurrence) -> bool:
-        """Whether what a function reads from outside is the same at all times."""
+        """Whether a value that a function reads from outside never changes."""
         declared = self._declared(use.node)
         if declared is None:
             return use.node.type == "identifier"

@@ -1,4 +1,4 @@
-"""What OpenMP must be told of a loop: that it is canonical, and how it names what is not shared."""
+"""OpenMP's view of a loop: whether it is canonical, and the names for its clauses."""
 
 from collections.abc import Sequence
 
@@ -60,7 +60,7 @@ def _variable(names: Indices, loop: Loop) -> Declared | None:
 
 
 def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str) -> str:
-    """How a reduction clause names what loop `k` reduces; "" where it cannot."""
+    """The name or section in a reduction clause of loop `k`; "" where there is none."""
     if not accesses:
         return name if name.isidentifier() else ""
     first = accesses[0]
@@ -84,7 +84,7 @@ def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str
 
 
 def _cleared(names: Indices, k: int, reduced: ElementAccess) -> str:
-    """How long an array is by the loop of the same function that clears it; "" where none does."""
+    """The length of an array by the loop that clears it in the same function; "" for none."""
     declared, function = reduced.declared, names.events.loops[k].place.function
     if declared is None or not declared.pointer or declared.function != function:
         return ""
@@ -103,7 +103,7 @@ def _cleared(names: Indices, k: int, reduced: ElementAccess) -> str:
 
 
 def lasting(names: Indices, loop: Loop, private: Sequence[str]) -> tuple[str, ...]:
-    """Of what each iteration sets, and of the variable, what is read after the loop."""
+    """Those of `private` and the loop's variable that are read after the loop."""
     result = []
     for name in dict.fromkeys([*private, names.headers[loop.number].variable]):
         declared = names.events.find(name, loop.node) if name else None

@@ -1,6 +1,6 @@
-"""What is known of the kernels of a text, with the functions and macros that they use.
+"""Facts of the kernels of a text, with the functions and macros that they use.
 
-Not here: what the host does for them (cuda_host.py).
+Not here: launches, copies and memory of the host (cuda_host.py).
 """
 
 import re
@@ -51,34 +51,34 @@ _BOUND = re.compile(r"\(\s*(\w+)\s*<\s*([\w\s+\-*]*\w)\s*\)")
 
 
 class GridNumber(Frozen):
-    """The variable for a thread's number in the grid, where there is one, with one guard."""
+    """The variable for a thread's number in the grid, with its one guard."""
 
     at: int
     """Bytes of the text before the statement that makes it."""
     name: str
     end: str
-    """What the guard has it below."""
+    """The upper bound in the guard."""
     first: str = ""
-    """What is added to the number: "+1"."""
+    """An offset that is added to the number: "+1"."""
     row_at: int = -1
-    """Bytes of the text before the loop that is all that it guards; -1 for none."""
+    """Bytes of the text before the only guarded loop; -1 for none."""
     row_begins: str = ""
-    """How that loop's body begins: its brace and its first declarations."""
+    """The beginning of that loop's body: its brace and its first declarations."""
 
 
 class KernelFacts(Frozen):
-    """What is known of one kernel, and of what it reaches in the text."""
+    """Facts of one kernel, and of the functions that it reaches in the text."""
 
     name: str
     reached: tuple[str, ...] = ()
-    """Functions and macros of the text, itself aside."""
+    """Functions and macros of the text, without the kernel."""
     followed: bool = True
     """Whether the thread's number and all accesses stand in the kernel itself, by `threadIdx`."""
     head_at: int = 0
     """Bytes of the text before it."""
     number: GridNumber | None = None
     axes: tuple[str, ...] = ()
-    """The dimensions in which its threads differ: "x", "y", "z"; none: all do the same."""
+    """Dimensions in which its threads differ: "x", "y", "z"; empty: all threads do the same."""
     grid_stride: bool = False
     """Whether its threads walk in steps of the whole grid."""
     shared: tuple[str, ...] = ()
@@ -86,14 +86,14 @@ class KernelFacts(Frozen):
     barriers: int = 0
     barrier_in_loop: bool = False
     atomics: bool = False
-    """Whether it updates memory atomically, be it told which or not."""
+    """Whether it updates memory atomically, in whatever memory."""
     global_atomics: int = 0
     shared_atomics: int = 0
     one_address: bool = False
     """Whether an atomic update of global memory has the same address for all threads."""
     shuffles: bool = False
     read_only: bool = False
-    """Whether it loads by `__ldg`, or all that it only reads is `const .. __restrict__`."""
+    """Whether it loads by `__ldg`, or all its pointers to const are `__restrict__`."""
     inputs: tuple[str, ...] = ()
     """Its parameters that are pointers to const."""
     vectors: bool = False
@@ -102,8 +102,7 @@ class KernelFacts(Frozen):
     unrolled: bool = False
     fast_math: bool = False
     divides: bool | None = False
-    """Whether it divides floating-point numbers by what is no number; None: the type is not known.
-    """
+    """Whether it divides floating-point numbers by a variable; None: a type is unknown."""
     fused: bool = False
     async_copy: bool = False
     tensor: bool = False
@@ -154,7 +153,7 @@ class _Kernel:
         helpers = self.within - {name}
         with_axes = {helper for helper in helpers if _axes(reached.words.get(helper, frozenset()))}
         self.numbers = _RANKS | reached.that_reach(with_axes)
-        """Names that stand for a thread's number."""
+        """Names for a thread's number."""
         self.hidden = self.axes != _axes(reached.words.get(name, frozenset()) - _RANKS)
         parameters = [symbol for symbol in inside if symbol.parameter and symbol.function != name]
         pointers = any(symbol.pointer or symbol.reference or symbol.array for symbol in parameters)
@@ -200,7 +199,7 @@ class _Kernel:
         ).model_copy(update=self._of_shared())
 
     def _of_shared(self) -> dict[str, object]:
-        """What it shares among threads: shared memory, barriers, atomic updates."""
+        """Facts of shared memory, barriers and atomic updates."""
         barriers = [use for use in self.calls if called(use.node) in _BARRIERS]
         updates = [element for element in self.all if element.mode == "update"]
         updates = [update for update in updates if "atomic" in self._caller(update)]
@@ -224,12 +223,12 @@ class _Kernel:
         }
 
     def _is_located(self, element: ElementAccess) -> bool:
-        """Whether it is known where an array lies: what a helper is given may lie anywhere."""
+        """Whether an array's memory space is known: a helper's parameter may lie anywhere."""
         is_parameter = element.declared is not None and element.declared.parameter
         return element.place.function == self.name or not is_parameter
 
     def _number(self) -> GridNumber | None:
-        """A number that the last statement guards, which holds all that uses it."""
+        """The thread's number, if the last statement guards it and holds all its uses."""
         body = statements(self.node.child_by_field_name("body"))
         guard = body[-1] if body and body[-1].type == "if_statement" else None
         if guard is None or self.axes != ("x",) or guard.child_by_field_name("alternative"):
@@ -269,7 +268,7 @@ class _Kernel:
         return True if True in answers else (None if None in answers else False)
 
     def _floating(self, division: Node) -> bool | None:
-        """Whether a division is one of floating-point numbers; None where a type is not known."""
+        """Whether a division is of floating-point numbers; None where a type is unknown."""
         kinds = set[str]()
         for node in walk(division):
             if node.type == "number_literal" and "." in text(node):
@@ -282,7 +281,7 @@ class _Kernel:
         return True if kinds & _FLOATS else (None if kinds - _INTEGERS else False)
 
     def _caller(self, element: ElementAccess) -> str:
-        """The name of the call that an element stands in, as `atomicAdd(&a[i], 1)`."""
+        """The name of the call around an element: `atomicAdd(&a[i], 1)`."""
         before = [use for use in self.calls if use.order < element.order]
         return called(before[-1].node) if before else ""
 
@@ -296,7 +295,7 @@ class _Kernel:
         return not any(self._varies(name) or "#" in name for name in names)
 
     def _varies(self, name: str) -> bool:
-        """Whether a name in an index is of a thread's number, or of data."""
+        """Whether a name in an index depends on the thread's number, or on data."""
         last = name.rpartition(".")[2]
         return name.startswith(("threadIdx", "blockIdx", "@")) or last in self.numbers
 
@@ -385,7 +384,7 @@ class _Kernel:
 
 
 def _axes(words: frozenset[str]) -> tuple[str, ...]:
-    """The dimensions of which the words name a number; a rank in a group counts as "x"."""
+    """Dimensions that the words name; a rank in a group counts as "x"."""
     ranked = {"threadIdx.x"} if words & _RANKS else set[str]()
     mentioned = words | ranked
     return tuple(axis for axis in _AXES if mentioned & {f"threadIdx.{axis}", f"blockIdx.{axis}"})

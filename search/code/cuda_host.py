@@ -1,4 +1,4 @@
-"""What the host does for its kernels: launches, copies, memory."""
+"""Facts of the host code around kernels: launches, copies, memory."""
 
 from tree_sitter import Node
 
@@ -12,11 +12,11 @@ _WAYS = ("ToDevice", "ToHost", "HostToHost", "ToSymbol", "FromSymbol", "Peer")
 
 
 class LaunchFacts(Frozen):
-    """What is known of one launch."""
+    """Facts of one launch."""
 
     kernel: str
     function: str = ""
-    """Where it stands."""
+    """The function around it."""
     at: int = 0
     """Bytes of the text before the first statement of that function."""
     grid: str = ""
@@ -28,14 +28,14 @@ class LaunchFacts(Frozen):
 
 
 class HostFacts(Frozen):
-    """What the host does for its kernels: how many calls of each kind."""
+    """Facts of the host code: numbers of calls by kind."""
 
     allocations: int = 0
     to_device: int = 0
     to_host: int = 0
     on_device: int = 0
     unsaid: int = 0
-    """Copies of which the call does not say where from and where to."""
+    """Copies without a direction in the call."""
     in_loop: int = 0
     """Copies within a loop of the host, or in a function that a loop calls."""
     asynchronous: int = 0
@@ -82,7 +82,7 @@ def _first_at(function: Node | None) -> int:
 
 
 def _shape(events: Events, node: Node) -> str:
-    """A launch's number as text; that of a variable is what it was set to."""
+    """A launch's extent as text; a variable is replaced by its value."""
     declared = events.find(text(node), node) if node.type == "identifier" else None
     if declared is not None and declared.value is not None and not declared.writes:
         return short(declared.value)
@@ -95,7 +95,7 @@ def _is_one(shape: str) -> bool:
 
 
 def host_facts(names: Indices) -> HostFacts:
-    """What the host does, of all functions together."""
+    """Facts of all host functions together."""
     calls = [call for call in names.events.calls if not call.place.kernel]
     listed = [(called(call.node), call) for call in calls]
     copies = [(name, call) for name, call in listed if name.startswith("cudaMemcpy")]

@@ -24,7 +24,7 @@ def _threaded(facts: Facts) -> list[KernelFacts]:
 
 
 def _if_followed(answer: Truth, facts: Facts) -> Truth:
-    """An answer about accesses: not known where they are not all followed."""
+    """An answer about accesses; unknown instead of False where some are not followed."""
     hidden = any(not kernel.followed or not kernel.axes for kernel in _several(facts))
     return None if answer is False and hidden else answer
 
@@ -136,7 +136,7 @@ def one_address(facts: Facts) -> Truth:
 
 
 def _atomically(answer: Truth, facts: Facts) -> Truth:
-    """An answer about atomic updates; what a helper updates is not followed."""
+    """An answer about atomic updates; a helper's updates are not followed."""
     return _if_followed(answer, facts) if atomics(facts) else answer
 
 

@@ -24,33 +24,33 @@ _MOST_OF_AN_ARRAY = 48
 
 @dataclass(slots=True)
 class Dependences:
-    """What the iterations of one loop share."""
+    """Data that the iterations of one loop share."""
 
     verdicts: set[Carries] = field(default_factory=set)
     reduces: dict[str, set[str]] = field(default_factory=dict)
-    """What they combine, and by which operators of a reduction clause; "" is none of them."""
+    """Name -> operators of a reduction clause that combine it; "" for another operator."""
     scan: bool = False
     swaps: bool = False
     """Whether pointers or containers change places."""
     evolves: bool = False
-    """Whether it reads arrays as the iteration before it left them, and writes them anew."""
+    """Whether it reads arrays of the previous iteration, and writes them anew."""
     private: list[str] = field(default_factory=list)
     """Scalars and arrays that each iteration sets before it reads them."""
 
     @property
     def carries(self) -> Carries:
-        """The strongest of all verdicts."""
+        """The strongest verdict."""
         return "yes" if "yes" in self.verdicts else ("unknown" if self.verdicts else "no")
 
     def sums(self, events: Events, loop: Node) -> list[str]:
-        """The variables that it adds up from 0."""
+        """Variables that start at 0 and are added up."""
         signs = {name for name, operators in self.reduces.items() if operators == {"+"}}
         symbols = {name: events.find(name, loop) for name in signs}
         return [name for name, symbol in symbols.items() if symbol is not None and symbol.zero]
 
 
 class LoopUses:
-    """What stands in one loop: its accesses, names and calls."""
+    """The accesses, names and calls in one loop."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class LoopUses:
         self.overlaps = Overlaps(names, loop)
 
     def read(self, calls: Sequence[Occurrence]) -> Dependences:
-        """All that the iterations share."""
+        """The dependences of the loop."""
         if not is_counted(self.names, self.names.events.loops[self.loop], self.uses):
             self.result.verdicts.add("unknown")
         self._scalars()
@@ -105,7 +105,7 @@ class LoopUses:
                 self._scalar(name, uses)
 
     def _is_other(self, declared: Declared | None, *, field: bool) -> bool:
-        """Whether a name is an iteration's own, or is seen as an element of an array."""
+        """Whether a name belongs to one iteration, or counts as an element of an array."""
         if declared is None:
             return False
         is_variable = declared.name == self.names.headers[self.loop].variable and not field
@@ -133,7 +133,7 @@ class LoopUses:
             self._carried(uses)
 
     def _carried(self, uses: list[Occurrence]) -> None:
-        """What an iteration reads as the one before it left it; a mere count can be computed."""
+        """Note a value that an iteration takes from the previous one, except a mere count."""
         updates = [use for use in uses if use.mode == "update"]
         counts = (
             bool(updates)
@@ -183,7 +183,7 @@ class LoopUses:
             self.result.verdicts.add(otherwise)
 
     def _same_place(self, write: ElementAccess, group: list[ElementAccess], updates: bool) -> None:
-        """Every iteration writes the same elements."""
+        """Note a write to the same elements in every iteration."""
         around = self.names.events.loops[self.loop].place.branches
         first = group[0]
         if not updates and first.mode == "write" and first.place.branches == around:
@@ -202,7 +202,7 @@ class LoopUses:
         return definite if len(definite) == len(moves) else None
 
     def _spread(self, write: ElementAccess) -> bool:
-        """Whether surely no two iterations write the same element."""
+        """Whether it is certain that no two iterations write the same element."""
         inner = list(self._inner(write))
         return any(self.overlaps.meets(index, index, inner) == "never" for index in write.index)
 
@@ -243,7 +243,7 @@ def _aliases(declared: Declared) -> bool:
 
 
 def _counts(use: Occurrence) -> bool:
-    """Whether an update is by a number, in every iteration: what the loop's variable says, too."""
+    """Whether every iteration adds the same number, so that the loop's variable gives the value."""
     parent = use.node.parent
     if parent is None or use.place.branches:
         return False

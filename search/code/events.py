@@ -1,6 +1,6 @@
-"""One walk over a tree: loops, names, reads and writes, calls and directives, in the text's order.
+"""One walk over a tree: loops, names, reads and writes, calls and directives, in text order.
 
-Nothing is concluded here: `indices.py` says what an index is, `dependences.py` what a loop carries.
+Not here: the meaning of an index (`indices.py`), and a loop's dependences (`dependences.py`).
 """
 
 from dataclasses import replace
@@ -48,7 +48,7 @@ def events_of(root: Node) -> Events:
 
 
 def _set_once(events: Events, use: Occurrence) -> None:
-    """Give a pointer the value that its one assignment gives it, where its declaration has none."""
+    """Give a pointer without an initial value the value of its only assignment."""
     declared = events.find(text(use.node), use.node) if use.mode == "write" else None
     if declared is None or not declared.pointer or declared.parameter:
         return
@@ -67,7 +67,7 @@ class _Walk:
         self._directives: list[str] = []
         self._order = 0
         self._modes: dict[int, Mode] = {}
-        """Nodes whose mode another node decided: the guard of a maximum, `x` in `x = x + 1`."""
+        """Modes that another node set: the guard of a maximum, `x` in `x = x + 1`."""
 
     def run(self, root: Node) -> None:
         self._waiting.append((root, CodePlace(), "read"))
@@ -249,7 +249,7 @@ class _Walk:
         self._push([target] if target is not None else node.children, place, "update")
 
     def _element(self, node: Node, place: CodePlace, mode: Mode) -> None:
-        """`a[i]`, `a[i][j]`, `*p`: the element, then what its index reads."""
+        """Enter an element (`a[i]`, `a[i][j]`, `*p`), then the reads of its index."""
         self._add(self.events.elements, node, place, mode)
         base: Node | None = node
         inside = replace(place, stored=place.stored or mode != "read")
@@ -301,7 +301,7 @@ class _Walk:
         self._push(node.children, place)
 
     def _exit(self, node: Node, place: CodePlace, mode: Mode) -> None:
-        """A break leaves one loop; return, goto and throw leave all around them."""
+        """Mark the loops that a statement leaves: one for break, all around it for others."""
         above = node.parent
         while above is not None and above.type not in (*LOOPS, "switch_statement"):
             if above.type == "lambda_expression":
@@ -319,7 +319,7 @@ class _Walk:
         self._push(node.children, place)
 
     def _lambda_start(self, node: Node) -> int:
-        """Where the innermost lambda around a statement begins; 0 for none."""
+        """The offset of the innermost lambda around a statement; 0 for none."""
         above: Node | None = node
         while above is not None and above.type != "lambda_expression":
             above = above.parent
@@ -333,7 +333,7 @@ class _Walk:
 
 
 def _access_mode(name: str) -> Mode | None:
-    """How a function accesses what its first argument points to."""
+    """The mode in which a function accesses the target of its first argument."""
     if name.startswith("atomic"):
         return "update"
     if name.startswith("_mm") and ("store" in name or "stream" in name):

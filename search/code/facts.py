@@ -1,7 +1,7 @@
 """Facts of a code: its loops, its accesses, its OpenMP and its CUDA, read from its tree.
 
-The text alone is read: no header, no compiler. What it does not show is said to be unknown.
-Not here: what the facts mean for a technique (`predicates.py`, `fit.py`).
+The text alone is read: no header, no compiler. A fact that it does not show is unknown.
+Not here: the meaning of facts for a technique (`predicates.py`, `fit.py`).
 """
 
 import re
@@ -58,21 +58,21 @@ class ElementSum(Frozen):
     """Number of the loop that it stands in."""
     element: str
     value: str
-    """What is added; empty where something else is done to the element."""
+    """The added value; empty for another update of the element."""
     sum: bool = False
-    """Whether what it adds is a variable that starts at 0."""
+    """Whether the value is a variable that starts at 0."""
     atomic: bool = False
-    """Whether the element's type is one that a GPU adds to as one."""
+    """Whether a GPU adds to the element's type atomically."""
 
 
 class Facts(Frozen):
-    """What is known of a code."""
+    """Facts of a code."""
 
     read_whole: bool = True
-    """Whether the text was read without errors, and nothing was left out for its length."""
+    """Whether the text was read without errors and without a cut."""
     functions: tuple[str, ...] = ()
     recursive: bool | None = False
-    """None: a method calls one of its name, perhaps of another class."""
+    """None: a method calls one of the same name, perhaps of another class."""
     loops: tuple[LoopFacts, ...] = ()
     kernels: tuple[KernelFacts, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
@@ -83,18 +83,18 @@ class Facts(Frozen):
     """Names of functions and methods that are called; a method's begins with a dot."""
     multiplies_and_adds: bool = False
     product_sums: tuple[ProductSum, ...] = ()
-    """Of floating-point numbers."""
+    """Sums of floating-point products."""
     element_sums: tuple[ElementSum, ...] = ()
     own_arrays: tuple[str, ...] = ()
-    """Arrays and containers that the text itself makes, with the lengths of arrays."""
+    """Arrays and containers that the text declares or allocates, with the lengths of arrays."""
     constants: tuple[str, ...] = ()
     """Names for numbers: "TILE = 16"."""
     variables: tuple[str, ...] = ()
-    """Names that functions declare for values other than arrays; parameters are none."""
+    """Local variables that are no arrays."""
     region_arrays: tuple[str, ...] = ()
-    """Those that each thread makes for itself, in a parallel region."""
+    """Arrays that each thread declares for itself, in a parallel region."""
     types: tuple[str, ...] = ()
-    """Those that the text names, without namespaces."""
+    """Types that the text names, without namespaces."""
     small_elements: tuple[str, ...] = ()
     """Arrays of bytes or shorts that loops or kernels read."""
     pointers: tuple[str, ...] = ()
@@ -104,9 +104,9 @@ class Facts(Frozen):
     intrinsics: bool = False
     """Whether it calls vector intrinsics."""
     per_thread: tuple[str, ...] = ()
-    """Arrays that are written at a thread's number."""
+    """Arrays that are indexed by a thread's number and written."""
     updates: tuple[str, ...] = ()
-    """Arrays that are updated at places which data decides, as histograms are."""
+    """Arrays with updates at data-dependent places, such as histograms."""
     gathers: tuple[str, ...] = ()
     scatters: tuple[str, ...] = ()
     outside: tuple[Access, ...] = ()
@@ -163,7 +163,7 @@ def _facts(code: str, entry: str) -> Facts:
 
 
 def _of_text(tree: SyntaxTree, events: Events) -> Facts:
-    """What is known without a look at indices."""
+    """Facts that need no indices."""
     words, types = _words(tree.root)
     calls = [called(call.node) for call in events.calls]
     declared = [symbol for symbol in events.symbols if not symbol.parameter]
@@ -191,7 +191,7 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
 def _of_elements(
     names: Indices, elements: list[ElementAccess], aliases: dict[str, str]
 ) -> dict[str, tuple[object, ...]]:
-    """What is known of accesses to arrays, loops aside."""
+    """Facts of accesses to arrays, apart from loops."""
     by_data = [element for element in elements if _by_data(names, element)]
     outside = [access(names, e) for e in elements if e.place.kernel and e.place.loop < 0]
     return {
@@ -287,7 +287,7 @@ def _has_element(product: Node) -> bool:
 
 
 def _own_arrays(events: Events, *, region: bool) -> tuple[str, ...]:
-    """Arrays and containers that are made outside, or inside, parallel regions."""
+    """Arrays and containers that are declared outside, or inside, parallel regions."""
     names = [
         symbol.sized
         for symbol in events.symbols
@@ -307,7 +307,7 @@ def _holds_many(declared: Declared) -> bool:
 
 
 def _recursive(events: Events) -> bool | None:
-    """Whether a chain of calls comes back to where it began; a lambda counts by its name."""
+    """Whether a chain of calls returns to its start; a lambda counts by its name."""
     plain, methods = set[tuple[str, str]](), set[tuple[str, str]]()
     for call in events.calls:
         name, on_this = called(call.node), text(call.node).startswith("this->")
@@ -324,9 +324,9 @@ def _recursive(events: Events) -> bool | None:
 
 
 def _has_circle(calls: set[tuple[str, str]]) -> bool:
-    """Whether calls, as pairs of caller and called, lead back to where they began."""
+    """Whether pairs of caller and callee form a circle."""
     remaining, before = calls, -1
-    while len(remaining) != before:  # who calls nobody that calls on is in no circle
+    while len(remaining) != before:  # a function whose callees call nothing is in no circle
         before, callers = len(remaining), {caller for caller, _ in remaining}
         remaining = {(caller, name) for caller, name in remaining if name in callers and caller}
     return bool(remaining)
@@ -343,7 +343,7 @@ def _aligned(words: frozenset[str], events: Events) -> bool:
 
 
 def _aliases(root: Node) -> dict[str, str]:
-    """What `using byte = unsigned char` and `typedef` give another name."""
+    """Alias -> type, by `using byte = unsigned char` and `typedef`."""
     nodes = [node for node in walk(root) if node.type in ("alias_declaration", "type_definition")]
     pairs = [
         (node.child_by_field_name("name") or node.child_by_field_name("declarator"), node)
@@ -375,6 +375,6 @@ def _per_thread(names: Indices, elements: list[ElementAccess]) -> list[str]:
 
 
 def _by_data(names: Indices, element: ElementAccess) -> bool:
-    """Whether data decides the place: `a[b[i]]`."""
+    """Whether data decides the index: `a[b[i]]`."""
     parts = frozenset().union(*map(names.closure, element.index))
     return any(part.startswith("@") for part in parts)

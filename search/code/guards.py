@@ -1,6 +1,6 @@
-"""Updates: those that are not written with `+=`, and by which operator an update combines.
+"""Updates that are not written with `+=`, and the operators of updates.
 
-`x = x + e`, `x = max(x, e)` and `if (e > x) x = e` are updates of `x`, too.
+`x = x + e`, `x = max(x, e)` and `if (e > x) x = e` are updates of `x`.
 """
 
 from tree_sitter import Node
@@ -11,7 +11,7 @@ _COMBINES = frozenset({"+", "-", "*", "|", "&", "^", "||", "&&"})
 _CHOOSES = frozenset({"min", "max", "fmin", "fmax", "fminf", "fmaxf"})
 _COMPARES = frozenset({"<", ">", "<=", ">="})
 _CLAUSES = {"-": "+"} | {sign: sign for sign in _COMBINES - {"-"}}
-"""The operator of a reduction clause by that of an update: differences add up, too."""
+"""Operator of an update -> operator of a reduction clause: differences add up, too."""
 _MOST = 64
 
 
@@ -24,14 +24,14 @@ def self_update(left: Node, right: Node) -> list[int]:
 
 
 def _combination(left: Node, right: Node) -> tuple[str, list[int]]:
-    """By which operator `right` combines `left` with the rest, and the nodes that are `left`."""
+    """The operator by which `right` combines `left` with the rest, and the nodes of `left`."""
     sign, nodes = _combined(left, right, "", 0)
     complete = bool(sign) and set(nodes) == {node.id for node in walk(right) if _is(node, left)}
     return (sign, nodes) if complete else ("", [])
 
 
 def _combined(left: Node, right: Node | None, outer: str, depth: int) -> tuple[str, list[int]]:
-    """The same, where what is around `right` combines by `by`."""
+    """The same, within an expression that combines by `outer`."""
     node = bare(right)
     if node is None or depth > _MOST:
         return "", []
@@ -48,7 +48,7 @@ def _combined(left: Node, right: Node | None, outer: str, depth: int) -> tuple[s
 
 
 def _parts(node: Node) -> tuple[str, list[Node]]:
-    """An associative operator, and those of its operands that it may combine with others."""
+    """An associative operator, and the operands that it may combine."""
     if node.type == "call_expression" and called(node) in _CHOOSES:
         listed = arguments(node)
         if listed and listed[0].type == "initializer_list":
@@ -62,7 +62,7 @@ def _parts(node: Node) -> tuple[str, list[Node]]:
 
 
 def _selected(left: Node, node: Node, outer: str, depth: int) -> tuple[str, list[int]]:
-    """The same of a conditional expression: `x > s ? x : s`, or `c ? s + 1 : s`."""
+    """The combination of a conditional expression: `x > s ? x : s`, or `c ? s + 1 : s`."""
     condition = bare(node.child_by_field_name("condition"))
     branches = [bare(node.child_by_field_name(k)) for k in ("consequence", "alternative")]
     unchanged = [k for k, branch in enumerate(branches) if branch is not None and _is(branch, left)]
@@ -85,7 +85,7 @@ def _is(node: Node, left: Node) -> bool:
 
 
 def guarded(node: Node, condition: Node) -> list[int]:
-    """Ids of the nodes of a condition that name what its branch sets, and of what is set there.
+    """Ids of nodes in a condition that its branch sets, and of the targets in the branch.
 
     So `if (x[i] > best) { best = x[i]; where = i; }` is an update of `best`.
     """
@@ -109,9 +109,9 @@ def guarded(node: Node, condition: Node) -> list[int]:
 
 
 def combined_by(target: Node) -> str | None:
-    """The operator of OpenMP's reduction clause for what is updated; "" where it has none.
+    """The operator of OpenMP's reduction clause for an updated `target`; "" where it has none.
 
-    None: `target` is not what an assignment sets, but stands in its right side or condition.
+    None: `target` is not set, but stands in the right side or condition of an assignment.
     """
     change = target.parent
     if change is None or change.type == "update_expression":
@@ -134,7 +134,7 @@ def combined_by(target: Node) -> str | None:
 
 
 def _chosen(condition: Node, name: str, value: str) -> str:
-    """What remains where a larger or a smaller `value` takes the place of `name`."""
+    """The choice, "max" or "min", of `value` in place of `name` by a condition; else ""."""
     left, right = (text(bare(side)) for side in sides(condition))
     if operator(condition) not in _COMPARES or {left, right} != {name, value}:
         return ""
@@ -163,7 +163,7 @@ def _condition(change: Node) -> Node | None:
 
 
 def _targets(branch: Node | None) -> dict[str, Node]:
-    """What the statements of a branch set by `=`, as text."""
+    """Text -> node of each target that a branch sets by `=`."""
     targets: dict[str, Node] = {}
     for statement in statements(branch):
         inner = statement.named_children[0] if statement.named_child_count else None

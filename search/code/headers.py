@@ -22,13 +22,13 @@ class Header:
     compare: str = ""
     """How the variable is compared with `end`."""
     sign: str = ""
-    """`+` or `-`: the step is added or taken away; "" where it is neither."""
+    """`+` or `-`: the step is added or subtracted; "" for neither."""
     step: Node | None = None
     """None: 1."""
     ranged: bool = False
     """Whether it is a loop over a container: `for (x : v)`."""
     plain: bool = False
-    """Whether it is one start, one comparison of the variable and one step, as OpenMP wants it."""
+    """Whether it has one start, one comparison and one step, as OpenMP requires."""
 
 
 def headers_of(events: Events) -> list[Header]:
@@ -37,7 +37,7 @@ def headers_of(events: Events) -> list[Header]:
 
 
 def declared_kind(loop: Node) -> str:
-    """The type of which a loop's head declares its one variable: a plain one; "" elsewhere."""
+    """The type of the one plain variable that a loop's head declares; else ""."""
     node = loop.child_by_field_name("initializer")
     declarators = node.children_by_field_name("declarator") if node is not None else []
     kind = node.child_by_field_name("type") if node is not None else None
@@ -92,7 +92,7 @@ def _plain(node: Node, variable: str) -> bool:
 
 
 def _update(node: Node | None) -> tuple[str, str, Node | None]:
-    """The variable that is stepped, the sign, and the step."""
+    """The variable of the update, the sign, and the step."""
     while node is not None and node.type == "comma_expression":
         node = node.child_by_field_name("left")
     node = bare(node)
@@ -109,7 +109,7 @@ def _update(node: Node | None) -> tuple[str, str, Node | None]:
 
 
 def _sum(name: str, right: Node | None) -> tuple[str, str, Node | None]:
-    """Of `i = i + 2` or `i = 2 + i`, as of `i += 2`; another right side is no step."""
+    """The step of `i = i + 2` or `i = 2 + i`; another right side has none."""
     sign = operator(right) if right is not None else ""
     if right is not None and sign in ("+", "-"):
         first, second = right.child_by_field_name("left"), right.child_by_field_name("right")
@@ -139,7 +139,7 @@ def _start(node: Node | None, variable: str) -> Node | None:
 
 
 def _end(node: Node | None, variable: str) -> tuple[str, Node | None]:
-    """The comparison of the variable, and what it is compared with."""
+    """The comparison of the variable, and its other side."""
     waiting = [node]
     turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
     while waiting:

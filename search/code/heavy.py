@@ -1,7 +1,7 @@
-"""The loops that do most of a code's work, by how deep their nests are.
+"""The loops that do most of a code's work, by the depths of their nests.
 
-A loop that clears an array, beside a nest that computes, is no place for a step. Not here: which
-kernel does most (main_kernel.py).
+A loop that clears an array, beside a nest that computes, is no place for a step. Not here: the
+kernel that does most (main_kernel.py).
 """
 
 from regraph_kg.search.code.facts import Facts
@@ -10,9 +10,9 @@ from regraph_kg.search.code.predicate import around, outermost
 
 
 def of_heavy_loops(facts: Facts) -> Facts:
-    """The facts without the host's nests beside which its function has a deeper one.
+    """The facts without host nests that are shallower than another nest of the function.
 
-    All of them, where loops stand in several functions: a nest may go on in what it calls.
+    All nests stay where loops stand in several functions: a nest may go on in a callee.
     """
     host = [loop for loop in facts.loops if not loop.kernel]
     if len({loop.function for loop in host}) != 1:
@@ -28,5 +28,5 @@ def of_heavy_loops(facts: Facts) -> Facts:
 
 
 def _levels(facts: Facts, loop: LoopFacts) -> int:
-    """How many loops of unknown length a loop and those around it are."""
+    """Number of loops of unknown length among a loop and those around it."""
     return sum(level.trips is None for level in (loop, *around(facts, loop)))

@@ -1,7 +1,7 @@
-"""What index expressions mean: names replaced by what they were set to, as far as that is plain.
+"""The meaning of index expressions: names are replaced by their values where these are plain.
 
-`const float* row = a + i * n; .. row[j]` is the element `i * n + j` of `a`. What cannot be followed
-becomes a name of its own, which begins with "@" where it was read from an array, else with "?".
+`const float* row = a + i * n; .. row[j]` is the element `i * n + j` of `a`. An unknown expression
+becomes a new name, which begins with "@" if it was read from an array, else with "?".
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class ElementAccess:
     array: str
     declared: Declared | None
     index: tuple[Polynomial, ...]
-    """One for each pair of brackets."""
+    """One polynomial for each pair of brackets."""
     mode: Mode
     place: CodePlace
     order: int
@@ -58,7 +58,7 @@ Pointed = tuple[str, Declared | None, tuple[Polynomial, ...]]
 
 
 class Indices:
-    """Answers of one text. Polynomials name a loop's variable by its `Header.symbol`."""
+    """The indices of one text. Polynomials name a loop's variable by its `Header.symbol`."""
 
     def __init__(self, events: Events) -> None:
         self.events = events
@@ -66,7 +66,7 @@ class Indices:
         self._loops = {header.symbol: k for k, header in enumerate(self.headers) if header.symbol}
         self._inside: dict[str, frozenset[str]] = {}
         self.minima: dict[str, list[Polynomial]] = {}
-        """By the names that polynomials have for calls of `min`: what is compared there."""
+        """Name in polynomials of a call of `min` -> its arguments."""
         self._known: dict[tuple[int, int], Polynomial] = {}
         self._varying: list[set[str]] = [set() for _ in events.loops]
         for use in events.names:
@@ -118,7 +118,7 @@ class Indices:
         return self._opaque(node, loop, depth)
 
     def _plain_field(self, node: Node) -> bool:
-        """Whether a field is of a name that stands for no element: `threadIdx.x`."""
+        """Whether a field belongs to a name that is no element: `threadIdx.x`."""
         base = node.child_by_field_name("argument")
         if base is None or base.type != "identifier":
             return False
@@ -154,7 +154,7 @@ class Indices:
         return symbol(name)
 
     def _opaque(self, node: Node, loop: int, depth: int) -> Polynomial:
-        """A name for what is no sum of products, and what stands in it."""
+        """A name for an expression that is no sum of products; notes the names inside it."""
         parts: set[str] = set()
         data = False
         for count, current in enumerate(walk(node)):
@@ -186,16 +186,16 @@ class Indices:
         return symbol(name)
 
     def closure(self, index: Polynomial) -> frozenset[str]:
-        """All names in a polynomial, and in what it could not follow."""
+        """All names in a polynomial, and inside its opaque names."""
         names = names_in(index)
         return names.union(*(self._inside.get(name, frozenset()) for name in names))
 
     def start(self, loop: int) -> Polynomial:
-        """Where a loop's variable starts: by its head, else by the variable's declaration."""
+        """The start of a loop's variable, by its head or its declaration; 0 where unknown."""
         return self.known_start(loop) or {}
 
     def known_start(self, loop: int) -> Polynomial | None:
-        """The same; None where neither says it."""
+        """The same; None where unknown."""
         header, outer = self.headers[loop], self.events.loops[loop].place.loop
         if header.start is None and header.variable and not header.ranged:
             declared = self.events.find(header.variable, self.events.loops[loop].node)
@@ -204,7 +204,7 @@ class Indices:
         return self.value(header.start, outer) if header.start is not None else None
 
     def end(self, loop: int) -> Polynomial:
-        """What a loop's variable is compared with."""
+        """The other side of a loop's comparison."""
         return self.value(self.headers[loop].end, self.events.loops[loop].place.loop)
 
     def step(self, loop: int) -> Polynomial | None:
@@ -221,8 +221,8 @@ class Indices:
     def expanded(self, index: Polynomial, name: str, inner: list[int]) -> Polynomial:
         """`index` with the variables of `inner` loops counted from their starts.
 
-        Only where start and end depend on the loop of `name`, or the start on a thread's number: so
-        the loop in a tile moves with the loop over tiles. A triangular nest does not move so.
+        Only where start and end depend on the loop of `name`, or the start on a thread's number:
+        a loop in a tile moves with the loop over tiles, while a triangular nest does not.
         """
         for loop in reversed(inner):
             begin, variable = self.start(loop), self.headers[loop].symbol
@@ -233,7 +233,7 @@ class Indices:
         return index
 
     def moved(self, index: Polynomial, loop: int, around: list[int]) -> Polynomial | None:
-        """By how much an index moves in one iteration of `loop`; None: not known."""
+        """The step of an index in one iteration of `loop`; None: unknown."""
         variable = self.headers[loop].symbol
         inner = around[around.index(loop) + 1 :] if loop in around else []
         index = self.expanded(index, variable, inner) if variable else index
@@ -279,7 +279,7 @@ class Indices:
         return sorted((item for item in items if item is not None), key=lambda item: item.order)
 
     def _element_of(self, declared: Declared, use: Occurrence, *, field: bool) -> Node | None:
-        """What element a local reference is, or has the field of what a local name means."""
+        """The element behind a local reference, or behind a field of a local name."""
         inner, copied = bare(declared.value), not (declared.reference or declared.pointer)
         if declared.element:
             loop = self.events.loops[declared.loop].node
@@ -287,11 +287,8 @@ class Indices:
         if inner is None:
             return None
         element = inner.type in _ELEMENTS
-        return (
-            inner
-            if (not (element and copied) if field else declared.reference and element)
-            else None
-        )
+        refers = not (element and copied) if field else declared.reference and element
+        return inner if refers else None
 
     def _element(self, use: Occurrence) -> ElementAccess | None:
         node, loop = use.node, use.place.loop
@@ -339,7 +336,7 @@ class Indices:
         return self._pointer_call(node, loop, depth)
 
     def _pointer_call(self, node: Node, loop: int, depth: int) -> Pointed | None:
-        """The same of `&a[i]` and `a.data()`."""
+        """The array and index of `&a[i]` and `a.data()`."""
         inner = None
         if node.type == "pointer_expression" and operator(node) != "*":
             inner = bare(node.child_by_field_name("argument"))
@@ -353,11 +350,11 @@ class Indices:
         return self.pointer(inner, loop, depth + 1)
 
     def _row(self, pointed: Pointed | None) -> Pointed | None:
-        """Of a row, its first element."""
+        """The first element of a row."""
         return (pointed[0], pointed[1], (*pointed[2], {})) if pointed else None
 
     def _pointer_name(self, node: Node, loop: int, depth: int) -> Pointed:
-        """What a name points to: itself, or what it was set to once and for all."""
+        """The target of a name: itself, or the only value that it is set to."""
         declared = self.events.find(text(node), node)
         if declared is None:
             return text(node), None, ({},)
@@ -380,15 +377,9 @@ class Indices:
         pointed = self.pointer(left, loop, depth + 1)
         if pointed is None:
             return None
-        distance = self.value(right, loop)
-        return (
-            pointed[0],
-            pointed[1],
-            (
-                *pointed[2][:-1],
-                add(pointed[2][-1], distance, 1 if operator(node) == "+" else -1),
-            ),
-        )
+        array, declared, index = pointed
+        last = add(index[-1], self.value(right, loop), 1 if operator(node) == "+" else -1)
+        return array, declared, (*index[:-1], last)
 
 
 def _integer(word: str) -> int | None:

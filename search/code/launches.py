@@ -1,4 +1,4 @@
-"""Where kernels are launched, as nodes of the tree. Not here: what is known of a launch."""
+"""Launches of kernels as nodes of the tree. Not here: facts of a launch (cuda_host.py)."""
 
 from tree_sitter import Node
 

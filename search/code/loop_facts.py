@@ -1,4 +1,4 @@
-"""What is known of each loop: its head, its nest, its accesses, and what its iterations share."""
+"""Facts of each loop: its head, its nest, its accesses, and its dependences."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -37,28 +37,28 @@ _MOST_USES = 400
 _MOST_NAMES = 24
 _STILL = frozenset({"0", UNKNOWN})
 _FEW = 16
-"""So many elements stay in registers or the nearest cache without being told to."""
+"""This many elements stay in registers or the nearest cache by themselves."""
 _THREAD = ("threadIdx.", "blockIdx.")
 _T = TypeVar("_T")
 _OMP_THREAD = "omp_get_thread_num"
 
 
 class Access(Frozen):
-    """An access to an array in a loop; equal ones stand once."""
+    """An access to an array in a loop; equal accesses are listed once."""
 
     array: str
     mode: Literal["read", "write", "update"]
     index: str
     strides: tuple[str, ...]
-    """One for each loop around it, outermost first: "0", "1", "n", "row", "indirect", "unknown"."""
+    """For each loop around it, outermost first: "0", "1", "n", "row", "indirect", "unknown"."""
     thread: str = ""
-    """Its stride from one CUDA thread to the next; "" outside kernels."""
+    """The stride from one CUDA thread to the next; "" outside kernels."""
     shared: bool = False
     """Whether it lies in shared memory."""
 
 
 class LoopFacts(Frozen):
-    """What is known of one loop."""
+    """Facts of one loop."""
 
     number: int
     parent: int = NO_LOOP
@@ -78,29 +78,29 @@ class LoopFacts(Frozen):
     uneven: bool = False
     """Whether its bounds depend on data or on a loop around it."""
     trips: int | None = None
-    """How many iterations it has, where that is a constant."""
+    """Number of iterations, where it is a constant."""
     compare: str = ""
     """How its variable is compared with `end`."""
     alone: bool = False
-    """Whether it is all that its function does, but to add its sums to elements."""
+    """Whether its function does nothing else, except adding its sums to elements."""
     perfect: bool = False
     """Whether its body is one loop and nothing else."""
     innermost: bool = True
     carries: Carries = "unknown"
-    """Whether an iteration needs the one before it, other than for what it reduces."""
+    """Whether an iteration needs the one before it, apart from reductions."""
     reduces: tuple[str, ...] = ()
-    """What all iterations update alike: scalars, elements of arrays."""
+    """Scalars and elements that all iterations update alike."""
     combines: tuple[str, ...] = ()
-    """How each of `reduces` is combined, by OpenMP's operator; "" where a clause has none."""
+    """OpenMP's operator for each of `reduces`; "" where a clause has none."""
     sections: tuple[str, ...] = ()
-    """How a reduction clause names each of `reduces`: `hist[:256]`; "" where none can."""
+    """The name of each of `reduces` in a clause: `hist[:256]`; "" where there is none."""
     canonical: bool = False
     """Whether OpenMP can share it out: one start, one fixed end, one fixed step, no other exit."""
     scan: bool = False
     """Whether a running value is stored in each iteration."""
     swaps: bool = False
     time: bool = False
-    """Whether each iteration makes whole arrays anew from those of the iteration before."""
+    """Whether each iteration computes whole arrays from those of the iteration before."""
     copies: bool = False
     """Whether it does nothing but copy elements from one array to another."""
     branches: bool = False
@@ -113,11 +113,11 @@ class LoopFacts(Frozen):
     """Costly functions that it calls, inner loops included."""
     divides: bool = False
     repeated: tuple[str, ...] = ()
-    """Costly expressions that are the same in all iterations, or stand there more than once."""
+    """Costly expressions that are the same in all iterations, or occur more than once."""
     private: tuple[str, ...] = ()
-    """What is declared outside and set in each iteration before it is read."""
+    """Names that are declared outside and set in each iteration before they are read."""
     lasting: tuple[str, ...] = ()
-    """Of this, and of its variable, what is read after the loop."""
+    """Those of `private`, and the loop's variable, that are read after the loop."""
     directives: tuple[str, ...] = ()
     """Pragmas directly before it."""
     region: bool = False
@@ -125,20 +125,20 @@ class LoopFacts(Frozen):
     shared_out: bool = False
     """Whether its iterations are shared among threads, by a directive or by thread numbers."""
     accesses: tuple[Access, ...] = ()
-    """Those that stand in it and in no loop within it."""
+    """Accesses in the loop itself, not in loops within it."""
     reuse: tuple[str, ...] = ()
-    """Arrays that an inner loop sweeps anew in each of its iterations, at the same places."""
+    """Arrays that an inner loop sweeps again in each iteration, at the same places."""
     stencil: tuple[str, ...] = ()
     """Arrays of which it reads neighbouring elements."""
 
     @property
     def stride(self) -> str:
-        """Its step, where that is not one."""
+        """Its step, if it is not one."""
         return "" if self.step in ("1", "-1") else self.step
 
     @property
     def head(self) -> str:
-        """What tells it from other loops."""
+        """A text that identifies the loop."""
         return f"{self.variable} {self.start} {self.end}"
 
 
@@ -163,7 +163,7 @@ def access(names: Indices, element: ElementAccess) -> Access:
 
 
 def thread_stride(names: Indices, element: ElementAccess) -> str:
-    """By how much an index moves from one thread to the next."""
+    """The step of an index from one thread to the next."""
     around = names.chain(element.place.loop)
     total: list[str] = []
     for index in element.index:
@@ -256,7 +256,7 @@ class _Loops:
         return tuple(clause if sign else "" for clause, sign in pairs)[:_MOST_NAMES]
 
     def _head(self, loop: Loop) -> LoopFacts:
-        """What does not depend on the statements in it."""
+        """Facts that do not depend on the loop's statements."""
         k, names = loop.number, self.names
         header = names.headers[k]
         bounds = names.closure(names.start(k)) | names.closure(names.end(k))
@@ -324,14 +324,14 @@ class _Loops:
         return shared.evolves or shared.swaps or (copies and shared.carries != "no")
 
     def _enters(self, k: int, variable: str) -> bool:
-        """Whether a loop's variable decides what is accessed in it, so that it counts no steps."""
+        """Whether a loop's variable enters an index or an inner bound: then it is no time."""
         inner = [two.number for two in self.events.loops if k in self.names.chain(two.number)[:-1]]
         ends = [self.names.start(two) for two in inner] + [self.names.end(two) for two in inner]
         used = [*ends, *(index for element in self.elements[k] for index in element.index)]
         return bool(variable) and any(variable in self.names.closure(part) for part in used)
 
     def _repeated(self, k: int) -> tuple[str, ...]:
-        """Costly expressions whose operands this loop does not change, or that stand twice."""
+        """Costly expressions with operands that this loop does not change, or that occur twice."""
         variable = self.names.headers[k].symbol
         written = {element.array for element in self.elements[k] if element.mode != "read"}
         repeated: list[str] = []

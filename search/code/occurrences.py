@@ -1,4 +1,4 @@
-"""What one walk over a tree finds: loops, declared names, reads and writes, calls, directives."""
+"""Results of one walk over a tree: loops, declared names, reads, writes, calls, directives."""
 
 import re
 from dataclasses import dataclass, field
@@ -15,18 +15,18 @@ _ZERO = re.compile(r"0*\.?0+(?:\.0*)?[fFuUlL]*")
 
 @dataclass(frozen=True, slots=True)
 class CodePlace:
-    """Where in a text something stands."""
+    """A place in a text."""
 
     function: str = ""
     kernel: bool = False
     loop: int = NO_LOOP
     branches: int = 0
-    """How many conditions stand around it in its function."""
+    """Number of conditions around it in its function."""
     region: int = 0
-    """How many parallel regions of OpenMP stand around it."""
+    """Number of parallel regions of OpenMP around it."""
     scope: tuple[int, int] = (0, 1 << 62)
     stored: bool = False
-    """Whether it is part of what is assigned to an element of an array."""
+    """Whether it is part of a value that is assigned to an element of an array."""
 
 
 @dataclass(slots=True)
@@ -46,22 +46,22 @@ class Declared:
     parameter: bool = False
     writes: int = 0
     arguments: str = ""
-    """The arguments that it is made with: of `dim3 block(16, 16)`."""
+    """The arguments of its constructor, as in `dim3 block(16, 16)`."""
     width: Node | None = None
-    """Of an array, how long a row is."""
+    """The length of an array's row."""
     region: bool = False
     """Whether it is declared in a parallel region of OpenMP."""
     element: bool = False
-    """The variable of a loop over a container."""
+    """Whether it is the variable of a loop over a container."""
 
     @property
     def refers(self) -> bool:
-        """Whether it may be a name for what is stored elsewhere: a pointer, a reference, `auto`."""
+        """Whether it may name other storage: a pointer, a reference, `auto`."""
         return self.pointer or self.reference or "auto" in self.kind.split()
 
     @property
     def owns(self) -> bool:
-        """Whether it has storage of its own: new one, where it is a pointer."""
+        """Whether it has its own storage; a pointer's must be newly allocated."""
         initial = text(self.value)
         new = any(word in initial for word in ("new ", "alloc(", "make_"))
         is_view = any(word in self.kind for word in ("span", "view", "iterator"))
@@ -75,7 +75,7 @@ class Declared:
 
     @property
     def sized(self) -> str:
-        """Its name, and how long it is where that stands there: `tile[16][17]`, `line(n + 16)`."""
+        """Its name, with its length if declared: `tile[16][17]`, `line(n + 16)`."""
         return short(self.width.parent) if self.width is not None else self.name + self.arguments
 
 
@@ -100,12 +100,12 @@ class Occurrence:
     mode: Mode
     place: CodePlace
     order: int = 0
-    """When it happens, against others: what is assigned is read before it is written."""
+    """Its position in time: a value is read before its target is written."""
 
 
 @dataclass(slots=True)
 class Events:
-    """All that one walk found."""
+    """All results of one walk."""
 
     loops: list[Loop] = field(default_factory=list)
     declared: dict[str, list[Declared]] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class Events:
     directives: list[tuple[str, CodePlace]] = field(default_factory=list)
     functions: dict[str, Node] = field(default_factory=dict)
     complete: bool = True
-    """Whether nothing was left out for its number."""
+    """Whether no limit cut the lists."""
 
     @property
     def symbols(self) -> list[Declared]:

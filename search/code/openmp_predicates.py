@@ -59,7 +59,7 @@ def unshared_scan(facts: Facts) -> Truth:
 
 
 def _streams(facts: Facts) -> bool:
-    """Whether stores are intrinsics: what they store is not followed."""
+    """Whether stores are intrinsics, which are not followed."""
     return any("_stream_" in name or "_store" in name for name in facts.calls)
 
 
@@ -99,7 +99,7 @@ def vector_loop(facts: Facts) -> Truth:
 
 
 def lanes(loop: LoopFacts) -> Truth:
-    """Whether vector lanes can share a loop: they must not write where data decides."""
+    """Whether vector lanes can share a loop: they must not write at data-dependent places."""
     scatters = any(
         access.mode != "read" and access.strides[-1:] == ("indirect",) for access in loop.accesses
     )

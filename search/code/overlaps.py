@@ -1,7 +1,7 @@
-"""Whether two accesses of a loop's different iterations can be to the same element.
+"""Whether accesses in different iterations of a loop can reach the same element.
 
-An index is bounded by the bounds of the loops' variables in it. What loops run to is taken to be
-one or more, and their variables to be zero or more; a step that has a name is not zero.
+The bounds of loops' variables bound an index. Assumptions: ends of loops are one or more, loops'
+variables are zero or more, and a step that has a name is not zero.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ from regraph_kg.search.code.polynomial import names as names_in
 from regraph_kg.search.code.syntax import operator
 
 Meets = Literal["never", "later", "unknown"]
-"""Of two accesses in different iterations; "later": surely, some iterations apart."""
+"""Result for two accesses in different iterations; "later": certain, some iterations apart."""
 _MOST = 16
 
 
@@ -42,7 +42,7 @@ class Overlaps:
         self._known: dict[tuple[object, ...], Meets] = {}
 
     def meets(self, first: Polynomial, second: Polynomial, inside: Iterable[int]) -> Meets:
-        """Whether indices meet; `inside`: the loops in this one around either of the two."""
+        """Whether two indices meet; `inside`: loops inside this one, around either access."""
         inner = list(dict.fromkeys(inside))
         key = (frozenset(first.items()), frozenset(second.items()), *inner)
         if key not in self._known:
@@ -54,7 +54,7 @@ class Overlaps:
         return self._known[key]
 
     def _with_shared_names(self, index: Polynomial, inner: Sequence[int]) -> Polynomial:
-        """An index with one name for the variables of loops over the same range."""
+        """An index with one name for all variables of loops over the same range."""
         first: dict[tuple[frozenset[tuple[Monomial, int]], ...], str] = {}
         for loop in inner:
             header, step = self.names.headers[loop], self.names.step(loop)
@@ -84,7 +84,7 @@ class Overlaps:
     def _nested_meets(
         self, first: Polynomial, second: Polynomial, move: Polynomial, inner: Sequence[int]
     ) -> Meets:
-        """The same, of what remains where a larger step of an inner loop tells them apart."""
+        """The same for the rest, where a larger step of an inner loop separates the indices."""
         for loop in inner:
             big = coefficient(first, self.names.headers[loop].symbol)
             if not big:
@@ -110,7 +110,7 @@ class Overlaps:
         return index
 
     def _steps(self, gap: Polynomial, move: Polynomial, inner: Sequence[int]) -> bool:
-        """Whether a gap is whole steps, and no more than there are."""
+        """Whether a gap is a whole number of steps."""
         if not gap or gap.keys() != move.keys():
             return False
         times = {gap[product] / move[product] for product in move}
@@ -121,7 +121,7 @@ class Overlaps:
     def _remainder(
         self, first: Polynomial, second: Polynomial, move: Polynomial, inner: Sequence[int]
     ) -> bool:
-        """Whether all steps leave another remainder: `a[2 * i]` and `a[2 * i + 1]`."""
+        """Whether the remainders always differ: `a[2 * i]` and `a[2 * i + 1]`."""
         gap = add(first, second, -1)
         steps = [number(move)]
         for loop in inner:
@@ -158,7 +158,7 @@ class Overlaps:
         )
 
     def _extremes(self, index: Polynomial, loops: Sequence[int], sign: int) -> list[Polynomial]:
-        """What an index is at most (`sign` 1) or at least (-1), as far as is known."""
+        """Known upper (`sign` 1) or lower (-1) bounds of an index."""
         ends = [index]
         for loop in sorted(loops, reverse=True):
             name = self.names.headers[loop].symbol
@@ -178,7 +178,7 @@ class Overlaps:
         return [end for end in values if name not in names_in(end)]
 
     def ends(self, loop: int) -> tuple[list[Polynomial], list[Polynomial]]:
-        """The least and the largest values of a loop's variable, each in several ways."""
+        """Lower and upper bounds of a loop's variable, several of each."""
         names, header = self.names, self.names.headers[loop]
         start, ends = names.known_start(loop), self._limits(loop)
         if start is None or not ends or not header.sign:
@@ -193,7 +193,7 @@ class Overlaps:
         return [start], [add(end, tight, -1) for end in ends]
 
     def _limits(self, loop: int) -> list[Polynomial]:
-        """What a loop's variable is compared with; of a minimum each part is one."""
+        """Ends of a loop; each part of a minimum is one."""
         header = self.names.headers[loop]
         if header.end is None:
             return []
@@ -212,7 +212,7 @@ class Overlaps:
         return limits
 
     def _positive(self, value: Polynomial) -> bool:
-        """Whether a value is one or more, by what names and variables of loops are at least."""
+        """Whether a value is one or more, given the least values of names and loops' variables."""
         variables = names_in(value) & self._loops.keys()
         for loop in sorted((self._loops[name] for name in variables), reverse=True):
             name = self.names.headers[loop].symbol
@@ -227,7 +227,7 @@ class Overlaps:
         return value.get((), 0) > 0 and all(factor > 0 for factor in value.values())
 
     def _hides(self, index: Polynomial, inner: Sequence[int]) -> bool:
-        """Whether an index has parts that follow a loop's variable in an unknown way."""
+        """Whether parts of an index depend on a loop's variable in an unknown way."""
         varying = {self.names.headers[loop].symbol for loop in (self.loop, *inner)}
         unseen = self.names.closure(index) - names_in(index)
         return bool(unseen & varying) or any(

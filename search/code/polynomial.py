@@ -22,7 +22,7 @@ def symbol(name: str) -> Polynomial:
 
 
 def add(first: Polynomial, second: Polynomial, times: int = 1) -> Polynomial:
-    """`one + times * other`."""
+    """`first + times * second`."""
     total = dict(first)
     for product, factor in second.items():
         total[product] = total.get(product, 0) + times * factor
@@ -30,7 +30,7 @@ def add(first: Polynomial, second: Polynomial, times: int = 1) -> Polynomial:
 
 
 def multiply(first: Polynomial, second: Polynomial) -> Polynomial | None:
-    """The product; None where it has too many terms or too large numbers."""
+    """The product; None for too many terms or too large numbers."""
     if len(first) * len(second) > MOST_TERMS:
         return None
     total: dict[Monomial, int] = {}
@@ -49,12 +49,12 @@ def number(polynomial: Polynomial) -> int | None:
 
 
 def names(polynomial: Polynomial) -> frozenset[str]:
-    """All names in it."""
+    """All names in a polynomial."""
     return frozenset(name for product in polynomial for name in product)
 
 
 def coefficient(polynomial: Polynomial, name: str) -> Polynomial | None:
-    """What `name` is multiplied by; None where a power of it occurs."""
+    """The coefficient of `name`; None where a power of it occurs."""
     factors: dict[Monomial, int] = {}
     for product, factor in polynomial.items():
         if name not in product:
@@ -68,7 +68,7 @@ def coefficient(polynomial: Polynomial, name: str) -> Polynomial | None:
 
 
 def replace(polynomial: Polynomial, name: str, value: Polynomial) -> Polynomial:
-    """`one` with `by` for `name`; as it was where that has too many terms."""
+    """`polynomial` with `value` for `name`; unchanged where that has too many terms."""
     total: Polynomial = {product: f for product, f in polynomial.items() if name not in product}
     factor = coefficient(polynomial, name)
     if not factor:
@@ -78,7 +78,7 @@ def replace(polynomial: Polynomial, name: str, value: Polynomial) -> Polynomial:
 
 
 def shown(polynomial: Polynomial) -> str:
-    """As text: `2*n+1`."""
+    """The polynomial as text: `2*n+1`."""
     parts = []
     for product, factor in sorted(polynomial.items(), key=lambda item: (-len(item[0]), item[0])):
         words = [*map(plain, product)]

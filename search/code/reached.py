@@ -1,6 +1,6 @@
-"""Which functions and macros of a text a function reaches: what it names, and what that names.
+"""Functions and macros of a text that a function reaches by the names in it.
 
-A name that is none of a function there counts too, so that nothing is missed. Not here: headers.
+A name counts even where it is another thing's, so that nothing is missed. Not here: headers.
 """
 
 import re
@@ -36,15 +36,15 @@ class Reached:
                 self._users.setdefault(word, set()).add(name)
 
     def of(self, name: str) -> frozenset[str]:
-        """What a function reaches, itself included."""
+        """Names that a function reaches, with its own."""
         return _closed({name}, self._uses)
 
     def that_reach(self, names: set[str]) -> frozenset[str]:
-        """What reaches one of these names, themselves included."""
+        """Names that reach one of these names, with themselves."""
         return _closed(names, self._users)
 
     def words_of(self, name: str) -> frozenset[str]:
-        """All words of what it reaches; of `a.b` also the whole."""
+        """All words that it reaches; `a.b` counts as a word, too."""
         return frozenset().union(*(self.words.get(part, frozenset()) for part in self.of(name)))
 
 
@@ -69,7 +69,7 @@ def _words(node: Node) -> frozenset[str]:
 
 
 def looped(events: Events) -> frozenset[str]:
-    """What loops call, and what that calls in turn."""
+    """Names of functions that loops call, directly or not."""
     calls = [(call.place, called(call.node).removeprefix(".")) for call in events.calls]
     names = {name for place, name in calls if place.loop != NO_LOOP}
     before = 0

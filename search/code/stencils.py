@@ -1,4 +1,4 @@
-"""Arrays of which neighbouring elements are read together."""
+"""Arrays whose neighbouring elements are read together."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -12,7 +12,7 @@ _MOST = 16
 
 
 def stencil_arrays(names: Indices, elements: Sequence[ElementAccess]) -> tuple[str, ...]:
-    """Arrays that are read at places which another iteration, or another thread, reads as well."""
+    """Arrays that are read at places that another iteration or thread reads too."""
     reads: dict[str, list[ElementAccess]] = {}
     for element in elements:
         listed = reads.setdefault(element.array, [])
@@ -35,7 +35,7 @@ def _neighbours(names: Indices, reads: list[ElementAccess]) -> bool:
 
 
 def _steps(names: Indices, element: ElementAccess, dimension: int) -> list[Polynomial]:
-    """By how much the index moves in each loop around it and from thread to thread."""
+    """Steps of an index in each loop around it and from thread to thread."""
     around = names.chain(element.place.loop)
     index = element.index[dimension]
     steps = [names.moved(index, loop, around) for loop in around]
@@ -44,7 +44,7 @@ def _steps(names: Indices, element: ElementAccess, dimension: int) -> list[Polyn
 
 
 def _multiple(gap: Polynomial, step: Polynomial) -> bool:
-    """Whether a gap is whole steps, give or take steps of other loops."""
+    """Whether a gap is a whole number of steps, apart from steps of other loops."""
     return all(product in gap and gap[product] % times == 0 for product, times in step.items())
 
 

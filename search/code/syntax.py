@@ -1,7 +1,7 @@
 """C++, OpenMP and CUDA text as a tree (tree-sitter), and small questions about its nodes.
 
-The grammar is that of CUDA, which reads C++ too: launches and `__global__` have nodes of their own.
-No header is read and nothing is compiled. Not here: what the nodes mean for a loop.
+CUDA's grammar reads C++ too, and has nodes for launches and `__global__`. No header is read and
+nothing is compiled. Not here: the meaning of nodes for a loop.
 """
 
 import re
@@ -49,9 +49,9 @@ def tree_of(code: str) -> SyntaxTree:
 
 
 def live(content: bytes) -> bytes:
-    """The text with blanks for what `#if 0` leaves out, and for the directives that do so.
+    """The text with blanks for code under `#if 0`, and for its directives.
 
-    Not covered: `#elif` behind it, and what is left out and no C++.
+    Not covered: `#elif` behind it, and disabled text that is no C++.
     """
     if not _ZERO.search(content):
         return content
@@ -94,12 +94,12 @@ def _is_marker(word: str) -> bool:
 
 
 def text(node: Node | None) -> str:
-    """What a node says; "" for none."""
+    """The node's text; "" for no node."""
     return (node.text or b"").decode("utf-8", errors="replace") if node is not None else ""
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and all in it, in the order of the text; without recursion, for any depth."""
+    """A node and all its descendants in text order, without recursion, for any depth."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
@@ -138,7 +138,7 @@ def arguments(call: Node) -> list[Node]:
 
 
 def called(call: Node) -> str:
-    """The name of what is called, without namespaces and template arguments; "" where unnamed."""
+    """The name of the called function, without namespaces and template arguments; "" for none."""
     node = call.child_by_field_name("function")
     while node is not None and node.type in ("qualified_identifier", "template_function"):
         node = node.child_by_field_name("name")
@@ -150,7 +150,7 @@ def called(call: Node) -> str:
 
 
 def root_name(node: Node | None) -> Node | None:
-    """The name that an access, a field or an address begins with; None for another beginning."""
+    """The first name in an access, a field or an address; None where there is none."""
     while node is not None and node.type in _ACCESSES:
         node = bare(node.child_by_field_name("argument"))
     return node if node is not None and node.type == "identifier" else None
@@ -169,7 +169,7 @@ def declared_name(node: Node | None) -> str:
 
 
 def statements(body: Node | None) -> list[Node]:
-    """The statements of a block, comments and directives aside; a statement alone is one."""
+    """The statements of a block, without comments and directives; a lone statement is one."""
     if body is None:
         return []
     if body.type != "compound_statement":
@@ -178,9 +178,9 @@ def statements(body: Node | None) -> list[Node]:
 
 
 def stands_alone(statement: Node, sums: Collection[str] = ()) -> bool:
-    """Whether a statement is all that its function does, behind declarations and `(void)n;`.
+    """Whether a function holds no other work than a statement: only declarations and `(void)n;`.
 
-    What it has summed up may be added to an element behind it.
+    Statements behind it may add its `sums` to elements.
     """
     block = statement.parent
     if block is None or block.parent is None or block.parent.type != "function_definition":
@@ -193,7 +193,7 @@ def stands_alone(statement: Node, sums: Collection[str] = ()) -> bool:
 
 
 def only_loop(block: Node | None) -> tuple[int, str]:
-    """Where the one loop of a block stands, and how its body begins."""
+    """The offset of the only loop of a block, and the beginning of its body."""
     inside = statements(block)
     if len(inside) != 1 or inside[0].type != "for_statement":
         return -1, ""
@@ -224,5 +224,5 @@ def operator(node: Node) -> str:
 
 
 def short(node: Node | None, most: int = 60) -> str:
-    """What a node says, in one line, cut."""
+    """The node's text in one line, cut after `most` characters."""
     return " ".join(text(node)[: 4 * most].split())[:most]

@@ -1,6 +1,6 @@
-"""The tokens of C++ and CUDA code: what two spellings of one program have in common.
+"""The tokens of C++ and CUDA code, which different spellings of one program share.
 
-Not here: names, macros and meaning. A program that names its variables otherwise is another one.
+Not here: names, macros and meaning. A program with other names is another program.
 """
 
 import re
@@ -30,9 +30,9 @@ _HASH = r"(?:\#(?!\#)|%:(?!%:))"
 
 
 def _pattern(raw: str) -> re.Pattern[str]:
-    """Of a token and the blanks before it; a directive is one, with the line ends before it.
+    """The pattern of a token and the blanks before it; a directive and its line ends are one token.
 
-    `raw` are raw strings; without any in a text there is less to look for.
+    `raw` matches raw strings; a text without any needs a simpler pattern.
     """
     inside, here = raw.replace("FENCE", "inside"), raw.replace("FENCE", "here")
     directive = rf"{_LINE_ENDS}{_HASH}(?:{_SPACE}|{_COMMENT}|{_FREQUENT}|{inside}{_OTHER})*+"
@@ -79,7 +79,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _lines(tokens: list[str]) -> Iterator[list[str]]:
-    """Those of each directive, and those of all lines between two of them."""
+    """Lists of tokens: one for each directive, and one for all lines between two directives."""
     begin = 0
     for place in [place for place, token in enumerate(tokens) if token[0] == "\n"]:
         if begin < place:
@@ -91,7 +91,7 @@ def _lines(tokens: list[str]) -> Iterator[list[str]]:
 
 
 def _spaced_lines(text: str) -> Iterator[list[str]]:
-    """As `_lines`, where any blank may mean something: a token "" for each, and each line end."""
+    """As `_lines`, with a token "" for each blank and line end, which may be significant."""
     program: list[str] = []
     for line in _physical_lines(text):
         if line and line[0] in _DIRECTIVE:
@@ -106,7 +106,7 @@ def _spaced_lines(text: str) -> Iterator[list[str]]:
 
 
 def _directive(line: list[str]) -> list[str]:
-    """Its tokens; "#" comes with its name, a blank that may mean something is a token ""."""
+    """The tokens of a directive, "#" joined to its name; a significant blank is a token ""."""
     _, *names = filter(None, line)
     name = names[0] if names else ""
     arguments = names[1:]
@@ -117,7 +117,7 @@ def _directive(line: list[str]) -> list[str]:
 
 
 def _physical_lines(text: str) -> Iterator[list[str]]:
-    """The tokens of each line, "" for blanks between two; a comment is a blank, no line end."""
+    """The tokens of each line, with "" for blanks; a comment is a blank, not a line end."""
     line: list[str] = []
     for match in _IN_LINE.finditer(text):
         if match.lastgroup == "newline":

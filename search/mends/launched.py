@@ -1,8 +1,7 @@
-"""The launch of a kernel that an answer deals out among threads, and launches as it was before.
+"""A new launch for a kernel that an answer shares out among threads without changing its launch.
 
-Small models rewrite the kernel and leave the launch, which is the host's part of the same step: one
-thread goes on to do all. Whether more threads do the same is for the judge to see. Not here: what
-the launch is to be (prompts/launching.py).
+Small models rewrite the kernel and leave the launch in the host code, so that one thread does all
+the work. The judge verifies the result. Not here: the text of the launch (prompts/launching.py).
 """
 
 from regraph_kg.models.prompt import NewLaunch
@@ -16,9 +15,9 @@ _NUMBERS = frozenset({"threadIdx.x", "blockIdx.x"})
 
 
 def launched(answer: MendedCode, launch: NewLaunch) -> MendedCode | None:
-    """The code with its kernel launched as wanted; None where the launch is not as it was.
+    """The code with the new launch; None where the answer changed the launch.
 
-    Nor where the kernel is, or has no numbers of threads.
+    None also where it kept the kernel, or where the kernel has no thread numbers.
     """
     source = ParsedCode(answer.code)
     kernels, calls = source.defining(launch.kernel), launches_of(source.root, launch.kernel)

@@ -1,4 +1,4 @@
-"""All mends of a code, one after the other, each as often as it finds something.
+"""All mends of a code in turn, each repeated while it finds something.
 
 Mended code is judged like any other. Not here: which part of an answer is its code (extract.py).
 """
@@ -18,7 +18,7 @@ from regraph_kg.search.mends.includes import included
 from regraph_kg.search.mends.source import ParsedCode
 
 MOST = 4
-"""Times that one kind of mend is done: a text may have thousands of places to mend."""
+"""Most repetitions of one mend: a text may have thousands of places to mend."""
 _MENDS: tuple[Callable[[ParsedCode, RequestedEntry], Mended | None], ...] = (
     lambda source, _: closed_once(source),
     lambda source, _: defined_once(source),
@@ -29,12 +29,12 @@ _MENDS: tuple[Callable[[ParsedCode, RequestedEntry], Mended | None], ...] = (
     exported,
     lambda source, request: included(source.code, on_gpu=request.on_gpu),
 )
-"""In this order: what one of them moves or renames, the next ones see where it is then."""
+"""The order matters: later mends see the places and names that earlier ones leave."""
 
 
 @dataclass(frozen=True, slots=True)
 class MendedCode:
-    """Code that can be judged, and what was done to it: nothing, as a rule."""
+    """Code that can be judged, and notes of its mends: usually none."""
 
     code: str
     done: tuple[str, ...] = ()

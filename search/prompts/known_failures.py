@@ -1,9 +1,9 @@
-"""What is known to fail on a transition: what the graph keeps of it, and what this run has met.
+"""Known failures of a transition: those in the graph, and those of this run.
 
-A prompt warns of what failed on code like its own (`LIKE`), most similar first, and of what failed
-on the code of several problems, whatever they were. What says the same but for its numbers (places,
-values) is one failure. Not here: answers that held no code, which say nothing of the transition;
-failures of methods that walk no graph, which feed back what they want themselves.
+A prompt warns of failures on code like its own (`LIKE`), most similar first, and of failures on the
+code of several problems. Failures whose texts differ only in numbers are one failure. Not here:
+answers without code, which say nothing of the transition; failures of methods that walk no graph,
+which feed them back themselves.
 """
 
 import re
@@ -24,14 +24,11 @@ from regraph_kg.search.prompts.examples import (
 )
 
 LIKE = 0.3
-"""Codes are similar from this likeness on: docs/methods.md says how that parts the corpus."""
+"""Least likeness of similar codes: docs/methods.md says how it divides the corpus."""
 SHORT_DIFF_LINES = 20
-"""What was tried is shown where its diff to the current code has at most these."""
-_NO_FAILURES = (
-    *(Outcome.PASSED, Outcome.UNSTABLE_TIMING),
-    *(Outcome.DECLINED, Outcome.UNCHANGED),
-)
-"""What older graphs may hold of them: our machine's fault, nothing to warn of."""
+"""A failed code is shown if its diff to the current code has at most this many lines."""
+_NO_FAILURES = (Outcome.PASSED, Outcome.UNSTABLE_TIMING, Outcome.DECLINED, Outcome.UNCHANGED)
+"""Outcomes in older graphs that no prompt warns of."""
 _NUMBER = re.compile(r"\d+")
 
 AskFailures = Callable[[str, str], tuple[KnownFailure, ...]]
@@ -42,7 +39,7 @@ class KnownFailures:
     """The failures of every transition of one run."""
 
     def __init__(self, ask: AskFailures, limit: int) -> None:
-        """`ask` is asked once a transition; a prompt shows `limit`, for 0 nobody is asked."""
+        """`ask` is called once a transition, never for a `limit` of 0; a prompt shows `limit`."""
         self._ask: AskFailures = cache(ask)
         self._limit = limit
         self._met: dict[tuple[str, str], list[KnownFailure]] = defaultdict(list)
@@ -59,10 +56,10 @@ class KnownFailures:
         answer: str = "",
         last: tuple[Outcome, str] | None = None,
     ) -> list[str]:
-        """What a prompt says that applies `technique` to `code`, which `source` led to.
+        """Warnings for a prompt that applies `technique` to `code`, which `source` led to.
 
-        After a failed `answer` it is what failed on code like that; what its own failure, `last`
-        (outcome and diagnosis), says is not said twice.
+        After a failed `answer` they are of failures on code like it. Its own failure, `last`
+        (outcome and diagnosis), is left out.
         """
         if self._limit == 0:
             return []
@@ -74,7 +71,7 @@ class KnownFailures:
 
 
 def similar(failures: list[KnownFailure], code: str) -> list[KnownFailure]:
-    """Those that may happen to `code`, most similar first, none twice; equals in their order."""
+    """Distinct failures that may happen to `code`, most similar first; equals in their order."""
     problems: dict[tuple[Outcome, str], set[str]] = defaultdict(set)
     for failure in failures:
         problems[_message_key(failure)].add(failure.problem)
@@ -87,7 +84,7 @@ def similar(failures: list[KnownFailure], code: str) -> list[KnownFailure]:
 
 
 def _message_key(failure: KnownFailure) -> tuple[Outcome, str]:
-    """Equal for failures that say the same."""
+    """A key that is equal for failures with the same text."""
     return _text_key(failure.outcome, failure.diagnosis)
 
 

@@ -1,6 +1,6 @@
-"""How a recipe has a kernel launched, in the names of the function that launches it.
+"""The launch that a recipe gives a kernel, in names of the launching function.
 
-Not here: an answer that left its launch as it was (mends/launched.py).
+Not here: an answer that kept its launch (mends/launched.py).
 """
 
 import re
@@ -21,13 +21,13 @@ _LAUNCH = re.compile(r"`\$kernelname(\$grid|<<<[^`]*>>>)`")
 _COUNTED = re.compile(r"<<<\((.+) \+ 255\) / 256, 256>>>")
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
 _GRID_AND_BLOCK = 2
-"""And no shared memory, and no stream."""
+"""Number of a launch's arguments, without shared memory and stream."""
 
 
 def new_launch(code: str, recipe: str) -> NewLaunch | None:
-    """The launch that a recipe tells, where the code launches that kernel otherwise.
+    """The launch in a recipe, if the code launches that kernel otherwise.
 
-    None where what the recipe counts is not known, or no argument of the launch.
+    None where a name in the recipe's launch is unknown, or is no argument of the current launch.
     """
     match = _LAUNCH.search(recipe)
     values = recipe_values(recipe, facts_of(code)) if match else {}
@@ -49,7 +49,7 @@ def new_launch(code: str, recipe: str) -> NewLaunch | None:
 
 
 def _parameter_values(kernel: Node | None, calls: Sequence[Node]) -> dict[str, str]:
-    """What each parameter of a kernel is in its launches, where that is the same in all."""
+    """Parameter of a kernel -> its argument, if that is the same in all launches."""
     heads = [node for node in walk(kernel) if node.type == "parameter_list"] if kernel else []
     listed = heads[0].named_children if heads else []
     kinds = [parameter for parameter in listed if parameter.type == "parameter_declaration"]
@@ -63,6 +63,6 @@ def _parameter_values(kernel: Node | None, calls: Sequence[Node]) -> dict[str, s
 
 
 def _has_effect(value: Node) -> bool:
-    """Whether it does more than to give a value: then it must stand there once."""
+    """Whether an expression has side effects, so that it must not be repeated."""
     kinds = ("call_expression", "update_expression", "assignment_expression")
     return any(node.type in kinds for node in walk(value))

@@ -1,7 +1,7 @@
-"""A technique's recipe, with the loops and names of the code that it is to be applied to.
+"""A technique's recipe, filled in with the loops and names of a code.
 
-A recipe names what it needs by the words of `_GENERAL` after a "$"; each stands for what the facts
-of the code say. Not here: whether the technique fits (code/fit.py).
+A recipe has words of `_GENERAL` after a "$", which the facts of the code replace. Not here: whether
+the technique fits (code/fit.py).
 """
 
 import re
@@ -61,18 +61,18 @@ _GENERAL = {
     "collapsible": "the outer of two loops with nothing between their heads",
     "collapse": " collapse(2)",
 }
-"""Said where the code does not show what is meant."""
+"""Text for words whose value the code does not show."""
 _LOOSE = frozenset("<>&|^?=,")
-"""Signs of operators that hold their sides together less than a sum does."""
+"""Signs of operators with a lower precedence than a sum."""
 
 
 def filled(recipe: str, facts: Facts, part: str = "") -> str:
-    """The recipe for a code with these facts, or a part of it."""
+    """The recipe, or a part of it, filled in with the facts of a code."""
     return Template(part or recipe).safe_substitute(_GENERAL | recipe_values(recipe, facts))
 
 
 def recipe_values(recipe: str, facts: Facts) -> dict[str, str]:
-    """What the words of a recipe stand for in a code, as far as it shows what is meant."""
+    """Word of a recipe -> its value in a code, for values that the facts show."""
     names = Template(recipe).get_identifiers()
     loops, numbered = _named(facts, names), _numbered(facts, names)
     parallel, vector, reducing = loops["parallel"], loops["vector"], loops["reducing"]
@@ -94,7 +94,7 @@ def recipe_values(recipe: str, facts: Facts) -> dict[str, str]:
 
 
 def acts_at(recipe: str, facts: Facts) -> int | None:
-    """Bytes of the code before the first place that a recipe names; None where it names none."""
+    """Bytes of the code before the first place that a recipe names; None for no place."""
     names = Template(recipe).get_identifiers()
     places = _places(facts, names)
     positions = [at for name in names for at in places.get(name, ())]
@@ -102,9 +102,9 @@ def acts_at(recipe: str, facts: Facts) -> int | None:
 
 
 def opening(recipe: str, facts: Facts) -> str:
-    """The new code at that place: what a recipe has in marks behind `$begin`.
+    """The new code at that place, quoted in the recipe behind `$begin`.
 
-    "" where the code does not have all that the recipe names, or more than that place must change.
+    "" where the code lacks a place that the recipe names, or where other places must change too.
     """
     match = re.search(r"\$begin`([^`]+)`", recipe)
     names = Template(recipe).get_identifiers()
@@ -115,7 +115,7 @@ def opening(recipe: str, facts: Facts) -> str:
 
 
 def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
-    """Bytes of the code before what each word means, for words that mean a place."""
+    """Word -> bytes of the code before its places, for words that mean a place."""
     loops = _named(facts, names)
     at = {name: [loop.at] if loop else [] for name, loop in loops.items()}
     main, parallel = main_kernel(facts), loops["parallel"]
@@ -131,7 +131,7 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
 
 
 def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
-    """What loop each word means: of several the one in the deepest nest that has all of `names`."""
+    """Word -> its loop; of several the one in the deepest nest that has all of `names`."""
     inner = innermost(facts)
     lanes_share = [loop for loop in inner if lanes(loop) and shareable(loop)]
     long = [lane for lane in lanes_share if lane.trips is None]
@@ -171,18 +171,18 @@ def _nests_of_all(facts: Facts, lists: Sequence[Sequence[LoopFacts]]) -> list[Lo
 def _inside(
     facts: Facts, loops: Sequence[LoopFacts], nest: LoopFacts | None
 ) -> Sequence[LoopFacts]:
-    """Those of some loops in a nest, where any are."""
+    """Those of `loops` in a nest; all of them if none is."""
     return [loop for loop in loops if outermost(facts, loop) is nest] or loops
 
 
 def _deepest(facts: Facts, loops: Sequence[LoopFacts]) -> LoopFacts | None:
-    """Of several loops the first of those that stand in the deepest nest."""
+    """The first of those loops that stand in the deepest nest."""
     depths = [max((two.depth for two in within(facts, loop)), default=loop.depth) for loop in loops]
     return loops[depths.index(max(depths))] if loops else None
 
 
 def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
-    """The outermost loop around one whose iterations, and those of all between, change places."""
+    """The outermost loop around a loop that can be interchanged with all loops between."""
     free = takewhile(
         lambda two: two.kind == "for" and not two.time and two.carries != "yes", around(facts, loop)
     )
@@ -192,7 +192,7 @@ def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
 def _threads(
     facts: Facts, parallel: LoopFacts | None, numbered: Sequence[GridNumber]
 ) -> dict[str, str]:
-    """What is said of threads: those that there are, or those to be made of a loop."""
+    """Values of words about threads: existing threads, or those to be made of a loop."""
     main, launches = main_kernel(facts), main_launches(facts)
     name = main.name if main else ""
     values = {
@@ -216,7 +216,7 @@ def _threads(
 
 
 def _cells(facts: Facts) -> dict[str, str]:
-    """A thread for each element, where each has a row of them."""
+    """Values for one thread an element, if each thread now has a row of elements."""
     main = main_kernel(facts)
     number = main.number if main else None
     rows = [loop for loop in facts.loops if number and loop.at == number.row_at]
@@ -236,7 +236,7 @@ def _cells(facts: Facts) -> dict[str, str]:
 
 
 def _is_row(loop: LoopFacts) -> bool:
-    """Whether a loop's iterations are apart, and counted by an int."""
+    """Whether a loop's iterations are independent, and counted by an int."""
     counted = loop.step == "1" and loop.compare in ("<", "<=") and loop.type == "int"
     return counted and is_parallel(loop) is True and not (loop.reduces or loop.continues)
 
@@ -246,7 +246,7 @@ def _plus(first: str) -> str:
 
 
 def _end(loop: LoopFacts | None) -> str:
-    """What a loop's variable stays below."""
+    """The upper bound of a loop's variable, exclusive."""
     if loop is None or not loop.end:
         return ""
     end = f"({loop.end})" if _LOOSE & {*loop.end} else loop.end
@@ -254,7 +254,7 @@ def _end(loop: LoopFacts | None) -> str:
 
 
 def operand(value: str) -> str:
-    """An expression as a side of a product or a difference."""
+    """An expression as an operand, in brackets if needed."""
     return value if value.isidentifier() or value.isdigit() else f"({value})"
 
 
@@ -277,7 +277,7 @@ def _fused(facts: Facts) -> dict[str, str]:
 
 
 def _atomic(facts: Facts, loop: LoopFacts | None) -> str:
-    """What threads write in place of sums that several of them add to; "" where none do."""
+    """Atomic updates in place of sums that several threads add to; "" for none."""
     if loop is None or not loop.kernel or not loop.reduces:
         return ""
     lines = (f"`{_added(sum_)}` for `{sum_.element} += ..`" for sum_ in _sums(facts, loop))
@@ -290,9 +290,9 @@ def _added(addition: ElementSum) -> str:
 
 
 def _sums(facts: Facts, loop: LoopFacts) -> list[ElementSum]:
-    """What a loop adds to elements of the arrays that it reduces, and what is of its sums.
+    """A loop's additions to elements that it reduces, and of its sums to elements.
 
-    None, where it does something else to them, too, or where a GPU adds in several steps.
+    Empty where it updates them otherwise, too, or where a GPU has no atomic addition.
     """
     numbers = {nested.number for nested in (loop, *within(facts, loop))}
     additions = [
@@ -312,15 +312,15 @@ def _array(addition: ElementSum) -> str:
 
 
 def _numbered(facts: Facts, names: Collection[str]) -> list[GridNumber]:
-    """The number of the main kernel's threads, where a recipe means threads that there are."""
+    """The thread's number in the main kernel, if a recipe means existing threads."""
     main = main_kernel(facts)
     return [main.number] if main and main.number and "serial" not in names else []
 
 
 def _splits_alone(facts: Facts, names: Collection[str]) -> bool:
-    """Whether there are threads, or can be by a new head of the one loop of its kernel alone.
+    """Whether threads exist, or a new head of the kernel's only loop can make them.
 
-    Sums that threads share must be ones of elements, which the recipe tells.
+    Sums that threads share must be additions to elements, which the recipe names.
     """
     loop = _named(facts, names)["parallel"]
     if _numbered(facts, names) or loop is None:
@@ -335,7 +335,7 @@ def _splits_alone(facts: Facts, names: Collection[str]) -> bool:
 
 
 def _parallel(facts: Facts, names: Collection[str]) -> list[LoopFacts]:
-    """Loops to deal out: those that reduce nothing, long ones first; else those that reduce."""
+    """Loops to share out: long ones that reduce nothing, else reducing ones, else short ones."""
     loops = [loop for loop in facts.loops if shareable(loop) and not _in_threads(facts, loop)]
     if "serial" in names:
         loops = [loop for loop in loops if not _each_has(facts, loop)]
@@ -346,7 +346,7 @@ def _parallel(facts: Facts, names: Collection[str]) -> list[LoopFacts]:
 
 
 def _each_has(facts: Facts, loop: LoopFacts) -> bool:
-    """Whether it is a loop of each thread of several."""
+    """Whether each of several threads runs a loop."""
     return any(
         kernel.axes and loop.function in (kernel.name, *kernel.reached) for kernel in facts.kernels
     )
@@ -366,7 +366,7 @@ def _loop_text(loop: LoopFacts | None) -> str:
 
 
 def _clause(loop: LoopFacts | None, *inner: LoopFacts) -> str:
-    """The clauses for what a loop reduces and for what each iteration sets, with blanks before."""
+    """The reduction, private and lastprivate clauses of a loop, with blanks before them."""
     if loop is None:
         return ""
     by_sign: dict[str, list[str]] = {}
@@ -386,7 +386,7 @@ def _collapse(facts: Facts, loop: LoopFacts | None) -> str:
 
 
 def _simd(loop: LoopFacts | None) -> str:
-    """The directive that has vector lanes share a loop, which threads may share already."""
+    """The directive that shares a loop among vector lanes, which threads may share already."""
     if loop is None:
         return ""
     for directive in loop.directives:
