@@ -109,7 +109,7 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FunctionQuery:
     """A value of `--function`: `image::blur<float>(const float*, int)`, or a part of it."""
 
     name: str
@@ -192,7 +192,7 @@ def functions(source: CodeFile) -> list[Function]:
     return defined
 
 
-def wanted(text: str) -> Wanted:
+def parse_query(text: str) -> FunctionQuery:
     """Read `--function`. Raises `BadInput`."""
     match = re.fullmatch(r"\s*(?:::)?([\w:~]+?)\s*(?:<(.*?)>)?\s*(?:\((.*)\))?\s*", text, re.DOTALL)
     if not match or not match[1]:
@@ -202,12 +202,12 @@ def wanted(text: str) -> Wanted:
         )
     instance = tuple(map(_plain, split(match[2] or "")))
     types = None if match[3] is None else tuple(map(_plain, split(match[3])))
-    return Wanted(match[1], instance, types)
+    return FunctionQuery(match[1], instance, types)
 
 
 def choose(source: CodeFile, text: str) -> Function:
     """The function that `--function` means. Raises `BadInput` naming those that there are."""
-    query, defined = wanted(text), functions(source)
+    query, defined = parse_query(text), functions(source)
     ends = [f for f in defined if f"::{f.qualified}".endswith(f"::{query.name}")]
     fits = [f for f in ends if query.types is None or query.types == _types(f)]
     if len(fits) > 1 and query.instance:
