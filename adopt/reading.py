@@ -14,8 +14,8 @@ from regraph_kg.evaluation.cpp.syntax import (
     choose,
     declared_name,
     functions,
+    parse_query,
     walk,
-    wanted,
 )
 
 
@@ -37,7 +37,7 @@ def understand(source: CodeFile, text: str) -> Read:
     """Find the function and look at it. Raises `BadInput`: line and reason, where unfit."""
     here = choose(source, text)
     _whole(here)
-    instance = wanted(text).instance
+    instance = parse_query(text).instance
     if here.templates and not instance:
         example = f"{here.qualified}<{', '.join('float' for _ in here.templates)}>"
         raise BadInput(

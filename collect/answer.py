@@ -10,7 +10,7 @@ from regraph_kg.collect.steps import label_of
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.text import plain
 from regraph_kg.search.extract import ParseFailure, parse
-from regraph_kg.search.prompts.fences import beside
+from regraph_kg.search.prompts.fences import without_blocks
 
 _FIELD = re.compile(
     r"^[ \t#>*_-]*(?P<name>TECHNIQUE|REASONING|DETAIL)[*_]*[ \t]*:[*_]*(?P<text>.*?)"
@@ -41,7 +41,7 @@ class NoFurtherStep:
 def read_answer(reply: Reply, entry: str) -> AnsweredStep | NoFurtherStep | ParseFailure:
     """What an answer holds; thoughts before it that are marked as such do not count."""
     reply = reply.model_copy(update={"text": _THOUGHTS.sub("", reply.text)})
-    said = beside(reply.text.replace("\r\n", "\n"))
+    said = without_blocks(reply.text.replace("\r\n", "\n"))
     code = parse(reply, entry)
     if isinstance(code, ParseFailure):
         finished = _FINISHED.search(said) if reply.finish == "stop" else None

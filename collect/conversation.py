@@ -19,7 +19,7 @@ from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.models.trajectory import Source
 from regraph_kg.search.extract import ParseFailure
-from regraph_kg.search.prompts.examples import fill, told
+from regraph_kg.search.prompts.examples import failure_text, fill
 from regraph_kg.search.prompts.render import FailedAnswer, prompts_id, system_text
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -141,7 +141,7 @@ class Conversation:
         parts.append(fill("code", code=self._code.strip()))
         parts.append(fill("signature", signature=self.task.signature))
         if failed is not None:
-            parts.append(told("failure", failed.outcome, failed.diagnosis))
+            parts.append(failure_text("failure", failed.outcome, failed.diagnosis))
             if failed.code is not None:
                 parts.append(fill("failed_code", code=failed.code.strip()))
         subject = f"{self.task.problem}.{self.task.target} {self.number}.{self._tries}.{repair}"

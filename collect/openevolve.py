@@ -26,7 +26,7 @@ from regraph_kg.models.prompt import PromptText
 from regraph_kg.models.run import Task
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Source
-from regraph_kg.search.prompts.fences import beside
+from regraph_kg.search.prompts.fences import without_blocks
 
 LARGEST_PROGRAM = 8 * 2**20
 """Bytes of one program's file."""
@@ -70,7 +70,7 @@ class EvolvedProgram(BaseModel):
         for prompt in (self.prompts or {}).values():
             responses = prompt.get("responses") if isinstance(prompt, Mapping) else None
             if isinstance(responses, Sequence) and responses and isinstance(responses[0], str):
-                return plain(beside(responses[0])).strip()
+                return plain(without_blocks(responses[0])).strip()
         return ""
 
 

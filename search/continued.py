@@ -80,11 +80,11 @@ def _anew(before: str, written: str) -> MendedCode | None:
     ]
     if any(one.has_error or one.type.endswith("statement") for one in first):
         return None  # it went on, and says it all once more behind that
-    theirs = {normalized(again.said(child)) for child in again.root.children}
+    theirs = {normalized(again.text_of(child)) for child in again.root.children}
     front, at = "", 0
     for one in heads.root.children:
         if one.end_byte <= opened.outer.start_byte:
-            known = normalized(heads.said(one)) in theirs
+            known = normalized(heads.text_of(one)) in theirs
             front += "" if known else heads.between(at, one.end_byte)
             at = one.end_byte
     return MendedCode(f"{front}\n{written}".lstrip("\n"), (ANEW,))

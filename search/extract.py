@@ -14,7 +14,7 @@ from regraph_kg.models.prompt import Reply
 from regraph_kg.models.text import plain
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.mends.entry import RequestedEntry, defines, entry_renamed
-from regraph_kg.search.mends.functions import NAMES, lacked
+from regraph_kg.search.mends.functions import NAMES, missing_names
 from regraph_kg.search.mends.mend import MendedCode, mended
 from regraph_kg.search.mends.source import ParsedCode
 from regraph_kg.search.prompts.fences import blocks, fence
@@ -205,7 +205,7 @@ def _completed(earlier: Sequence[str], code: str, wanted: RequestedEntry) -> tup
         if len(block) + len(code) >= LONGEST_CODE or _has_dots(block, ""):
             continue
         theirs, ours = ParsedCode(block), ParsedCode(code)
-        lacking = lacked(ours, theirs)
+        lacking = missing_names(ours, theirs)
         if lacking and not defines(theirs, wanted):
             code = f"{block}\n{code}"
             done.append(f"the block that defines {', '.join(lacking)[:NAMES]} put in front")

@@ -6,7 +6,7 @@ Not here: what comes of it (harvest.py).
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, StepRecord
-from regraph_kg.search.prompts.fences import beside
+from regraph_kg.search.prompts.fences import without_blocks
 from regraph_kg.search.run_record import RunRecord
 
 REASONING_CHARACTERS = 2_000
@@ -25,7 +25,7 @@ def reasonings(run: RunRecord) -> dict[str, str]:
         reply = replies.get(_asked(run.header, step))
         if reply is None or step.code is None:
             continue
-        said = beside(reply.text.replace("\r\n", "\n")).replace("\0", " ")
+        said = without_blocks(reply.text.replace("\r\n", "\n")).replace("\0", " ")
         found.setdefault(code_hash(step.code), " ".join(said.split())[:REASONING_CHARACTERS])
     return found
 

@@ -1,8 +1,8 @@
-"""What a function needs of its file: the file's text without the definitions that nothing reaches.
+"""The text that a function needs of its file, without the definitions that it does not reach.
 
-Reached is by name, so rather too much than too little; the compiler has the last word. Headers in
-quotes are read from the file's folder and put in their places; others stay `#include` lines: a file
-of somebody else may name any other, whose text is nobody's to pass on.
+A definition is reached by its name, so a slice holds too much rather than too little. Headers in
+quotes replace their `#include` lines if they lie in the file's folder. Other `#include` lines stay:
+a stranger's file may name any file, and its text must not be passed on.
 Not covered: names that only macros make.
 """
 
@@ -65,30 +65,30 @@ def with_headers(source: CodeFile) -> CodeFile:
 
 def broken_header(source: CodeFile) -> Path | None:
     """The first header put into a file that is no C++ by itself."""
-    seen = [_place(source)]
-    _expanded(source.content, source.path.parent, seen)
-    texts = ((path, parsed(path, path.read_bytes())) for path in seen[1:])
+    places = [_place(source)]
+    _expanded(source.content, source.path.parent, places)
+    texts = ((path, parsed(path, path.read_bytes())) for path in places[1:])
     return next((path for path, text in texts if text.tree.root_node.has_error), None)
 
 
 def _place(source: CodeFile) -> Path:
-    """Where the file is named, though it may be a link: what it includes lies beside that name."""
+    """The file's path, links in its name not followed: its headers lie beside that name."""
     return source.path.parent.resolve() / source.path.name
 
 
-def _expanded(content: bytes, folder: Path, seen: list[Path]) -> bytes:
-    """With headers in their places; `seen` begins with the file and grows by what was put in."""
+def _expanded(content: bytes, folder: Path, places: list[Path]) -> bytes:
+    """The text with headers in their places; adds them to `places`, which begins with the file."""
 
-    def put(found: re.Match[bytes]) -> bytes:
-        path = (folder / found[1].decode()).resolve()
-        if path in seen:
+    def put(match: re.Match[bytes]) -> bytes:
+        path = (folder / match[1].decode()).resolve()
+        if path in places:
             return b""
-        is_near = path.is_relative_to(seen[0].parent)
-        if not is_near or not path.is_file() or len(seen) > _MOST_HEADERS:
-            return found[0]
-        seen.append(path)
+        is_near = path.is_relative_to(places[0].parent)
+        if not is_near or not path.is_file() or len(places) > _MOST_HEADERS:
+            return match[0]
+        places.append(path)
         inner = re.sub(rb"(?m)^[ \t]*#[ \t]*pragma[ \t]+once.*$", b"", path.read_bytes())
-        return _expanded(inner, path.parent, seen)
+        return _expanded(inner, path.parent, places)
 
     return re.sub(rb'(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*$', put, content)
 
@@ -103,22 +103,22 @@ def sliced(function: Function) -> Slice:
         raise BadInput(f"{source.path}: what {function.qualified} needs is longer than 1 MiB")
     spans = [(item.start_byte, item.end_byte) for item in items if item.id in keeps]
     inside = [
-        one
-        for one in functions(source)
-        if any(start <= one.node.start_byte and one.node.end_byte <= end for start, end in spans)
+        f
+        for f in functions(source)
+        if any(start <= f.node.start_byte and f.node.end_byte <= end for start, end in spans)
     ]
     return Slice(text, inside)
 
 
 def _items(node: Node) -> list[Node]:
-    """What may be left out, outermost first, in order."""
-    found = []
+    """Definitions that may be left out, outermost first, in order."""
+    items = []
     for child in node.named_children:
         if child.type in _BLOCKS:
-            found += _items(child)
+            items += _items(child)
         elif child.type in _ITEMS:
-            found.append(child)
-    return found
+            items.append(child)
+    return items
 
 
 def _reached(source: CodeFile, items: list[Node], function: Function) -> set[int]:
@@ -128,14 +128,14 @@ def _reached(source: CodeFile, items: list[Node], function: Function) -> set[int
         for name in _defined(source, item):
             defines.setdefault(name, []).append(item)
     waiting = [i for i in items if i.start_byte <= function.node.start_byte < i.end_byte]
-    kept = {item.id for item in waiting}
+    reached = {item.id for item in waiting}
     while waiting:
         for name in _mentioned(source, waiting.pop()):
             for item in defines.get(name, []):
-                if item.id not in kept:
-                    kept.add(item.id)
+                if item.id not in reached:
+                    reached.add(item.id)
                     waiting.append(item)
-    return kept
+    return reached
 
 
 def _mentioned(source: CodeFile, item: Node) -> set[str]:
@@ -145,7 +145,7 @@ def _mentioned(source: CodeFile, item: Node) -> set[str]:
 
 
 def _defined(source: CodeFile, item: Node) -> Iterator[str]:
-    """Names that an item gives a meaning; of a class also those of what stands in it outside."""
+    """Names that an item defines; for a member defined outside its class, the class's name too."""
     if item.type == "template_declaration":
         for child in item.named_children:
             if child.type in _ITEMS:
@@ -156,9 +156,9 @@ def _defined(source: CodeFile, item: Node) -> Iterator[str]:
         yield source.text(name).split("<")[0]
     if item.type == "enum_specifier":
         yield from (source.text(n) for n in walk(item) if n.type == "identifier")
-    said = item.child_by_field_name("type")
-    if said is not None and said.child_by_field_name("body") is not None:
-        yield from _defined(source, said)
+    kind = item.child_by_field_name("type")
+    if kind is not None and kind.child_by_field_name("body") is not None:
+        yield from _defined(source, kind)
     for declarator in item.children_by_field_name("declarator"):
         named = _named(declarator)
         if named is not None:
@@ -169,7 +169,7 @@ def _defined(source: CodeFile, item: Node) -> Iterator[str]:
 
 
 def _named(declarator: Node) -> Node | None:
-    """What a declarator names, `a::b::f` whole."""
+    """The node of the name in a declarator; `a::b::f` is one node."""
     node: Node | None = declarator
     while node is not None and node.type not in _NAMED:
         inner = node.child_by_field_name("declarator")
@@ -180,7 +180,7 @@ def _named(declarator: Node) -> Node | None:
 
 def _halves(text: bytes) -> bytes:
     """The `#if` and `#endif` lines of a text whose other halves stand outside of it."""
-    open_, found = list[bytes](), list[bytes]()
+    open_, closing = list[bytes](), list[bytes]()
     for line in text.splitlines():
         word = _CONDITION.match(line)
         if word and word[1] == b"if":
@@ -188,8 +188,8 @@ def _halves(text: bytes) -> bytes:
         elif word and open_:
             open_ = open_[: None if word[1] == b"el" else -1]
         elif word:
-            found.append(line)
-    lines = [*found, *open_]
+            closing.append(line)
+    lines = [*closing, *open_]
     return b"\n" + b"\n".join(lines) + b"\n" if lines else b""
 
 

@@ -29,7 +29,7 @@ class CodeFile:
 
     path: Path
     content: bytes
-    """Without the markers that the parser cannot read a function's head for: spaces stand there."""
+    """The text, with spaces for markers that keep the parser from reading a function's head."""
     tree: Tree
     original: bytes
     added: int = 0
@@ -40,7 +40,7 @@ class CodeFile:
         return max(1, node.start_point.row + 1 - self.added)
 
     def text(self, node: Node) -> str:
-        """What a node says."""
+        """The node's text."""
         return self.content[node.start_byte : node.end_byte].decode()
 
 
@@ -57,16 +57,16 @@ class Function:
     """Its name and parameters."""
     body: Node
     outer: Node
-    """The definition with `template <...>` before it."""
+    """The definition, with `template <...>` if it has one."""
 
     @property
     def qualified(self) -> str:
-        """As `image::blur`."""
+        """The name with its scope: `image::blur`."""
         return "::".join((*self.scope, self.name))
 
     @property
     def line(self) -> int:
-        """Where it begins, from 1."""
+        """The line where it begins, from 1."""
         return self.source.line(self.node)
 
     @property
@@ -103,14 +103,14 @@ class Function:
         return above
 
     def shown(self) -> str:
-        """As it is chosen among others: `blur(const float*, int)`."""
+        """The name that `--function` accepts: `blur(const float*, int)`."""
         types = ", ".join(parameter_type(self.source, parameter) for parameter in self.parameters)
         return f"{self.qualified}({types})"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What `--function` says: `image::blur<float>(const float*, int)`, or a part."""
+class FunctionQuery:
+    """A value of `--function`: `image::blur<float>(const float*, int)`, or a part of it."""
 
     name: str
     instance: tuple[str, ...]
@@ -145,9 +145,9 @@ def parsed(path: Path, content: bytes) -> CodeFile:
 
 
 def _without_markers(content: bytes, tree: Tree) -> bytes:
-    """As long as before; of heads that are no C++ as they stand, without words like NO_INLINE.
+    """The text with spaces for words like NO_INLINE in heads that the parser cannot read.
 
-    Such words are macros for compilers, and nobody knows here what they stand for.
+    Such words are macros that hold attributes. The length stays the same, so offsets hold.
     """
     parts, end = list[bytes](), 0
     for node in walk(tree.root_node):
@@ -157,7 +157,7 @@ def _without_markers(content: bytes, tree: Tree) -> bytes:
         head = [child for child in node.children if child.id != body.id]
         if any(child.has_error for child in head):
             text = content[node.start_byte : body.start_byte]
-            blank = _MARKER.sub(lambda found: b" " * len(found[0]), text)
+            blank = _MARKER.sub(lambda match: b" " * len(match[0]), text)
             parts += [content[end : node.start_byte], blank]
             end = body.start_byte
     return b"".join((*parts, content[end:]))
@@ -167,14 +167,14 @@ def walk(node: Node) -> Iterator[Node]:
     """A node and all in it, in the order of the text; without recursion, for any depth."""
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(reversed(one.children))
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(current.children))
 
 
 def functions(source: CodeFile) -> list[Function]:
     """Every function with a body, in the order of the file."""
-    found = []
+    defined = []
     for node in walk(source.tree.root_node):
         body = node.child_by_field_name("body") if node.type == "function_definition" else None
         declarator = _function_declarator(node) if body is not None else None
@@ -186,13 +186,13 @@ def functions(source: CodeFile) -> list[Function]:
             outer = (
                 node.parent if node.parent and node.parent.type == "template_declaration" else node
             )
-            found.append(
+            defined.append(
                 Function(source, parts[-1], (*around, *parts[:-1]), node, declarator, body, outer)
             )
-    return found
+    return defined
 
 
-def wanted(text: str) -> Wanted:
+def parse_query(text: str) -> FunctionQuery:
     """Read `--function`. Raises `BadInput`."""
     match = re.fullmatch(r"\s*(?:::)?([\w:~]+?)\s*(?:<(.*?)>)?\s*(?:\((.*)\))?\s*", text, re.DOTALL)
     if not match or not match[1]:
@@ -202,15 +202,15 @@ def wanted(text: str) -> Wanted:
         )
     instance = tuple(map(_plain, split(match[2] or "")))
     types = None if match[3] is None else tuple(map(_plain, split(match[3])))
-    return Wanted(match[1], instance, types)
+    return FunctionQuery(match[1], instance, types)
 
 
 def choose(source: CodeFile, text: str) -> Function:
     """The function that `--function` means. Raises `BadInput` naming those that there are."""
-    want, known = wanted(text), functions(source)
-    ends = [f for f in known if f"::{f.qualified}".endswith(f"::{want.name}")]
-    fits = [f for f in ends if want.types is None or want.types == _types(f)]
-    if len(fits) > 1 and want.instance:
+    query, defined = parse_query(text), functions(source)
+    ends = [f for f in defined if f"::{f.qualified}".endswith(f"::{query.name}")]
+    fits = [f for f in ends if query.types is None or query.types == _types(f)]
+    if len(fits) > 1 and query.instance:
         fits = [f for f in fits if f.templates] or fits
     if len(fits) == 1:
         return fits[0]
@@ -225,7 +225,7 @@ def choose(source: CodeFile, text: str) -> Function:
         raise BadInput(
             f"{source.path}: {len(fits) or 'no'} functions fit {text!r}; choose one: {listed}"
         )
-    names = ", ".join(dict.fromkeys(f.qualified for f in known if f.name != "main"))
+    names = ", ".join(dict.fromkeys(f.qualified for f in defined if f.name != "main"))
     there = f"it defines {names[:300]}" if names else "it defines no function"
     raise BadInput(f"{source.path}: no function {text!r}; {there}")
 
@@ -263,13 +263,13 @@ def _types(function: Function) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """With single spaces, and none around signs but after a comma."""
-    bare = _SPACE.sub(lambda found: found[1] or " ", text).strip()
+    """The text with single spaces, and with spaces around no sign but after a comma."""
+    bare = _SPACE.sub(lambda match: match[1] or " ", text).strip()
     return bare.replace(",", ", ")
 
 
 def _names(node: Node | None) -> list[Node]:
-    """The names in a declarator, array bounds aside; of a template's parameter the last is it."""
+    """The names in a declarator, without array bounds; a template parameter's own is the last."""
     if node is None:
         return []
     if node.type in ("identifier", "field_identifier", "type_identifier"):
@@ -281,7 +281,7 @@ def _names(node: Node | None) -> list[Node]:
 
 
 def _function_declarator(node: Node) -> Node | None:
-    """Beneath pointers and references of what it returns."""
+    """The function's declarator inside the pointers and references of its result."""
     inner = node.child_by_field_name("declarator")
     while inner is not None and inner.type in ("pointer_declarator", "reference_declarator"):
         inner = inner.child_by_field_name("declarator") or inner.named_children[-1]
@@ -289,7 +289,7 @@ def _function_declarator(node: Node) -> Node | None:
 
 
 def _parts(source: CodeFile, declarator: Node) -> list[str]:
-    """`a::b::f` in its parts."""
+    """The parts of a name such as `a::b::f`."""
     name = declarator.child_by_field_name("declarator")
     if name is None or name.type not in ("identifier", "field_identifier", "qualified_identifier"):
         return []

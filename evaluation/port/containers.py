@@ -1,7 +1,7 @@
 """Vectors, spans and arrays as pointers and lengths, in the functions that a port keeps.
 
-A parameter becomes a pointer, with its length beside it where the function asks for that. A vector
-that the work makes becomes memory that `launch` gets for it.
+A parameter becomes a pointer, and a length if the function uses it. A vector that the work
+declares becomes memory that `launch` allocates.
 Not covered: vectors that grow, that are made in a loop, or that hold vectors.
 """
 
@@ -17,8 +17,8 @@ from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import (
     declared,
     flat,
+    is_computable,
     is_plain,
-    is_told,
     needed,
     words_of,
 )
@@ -28,47 +28,47 @@ from regraph_kg.evaluation.port.work import Container, Work, container_of
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """Memory that the work needs besides its arguments: its vector, or the one it returns."""
+    """Memory for a vector that the work declares, or for the one that it returns."""
 
     name: str
     element: str
     length: str
-    """C++ over the work's parameters, and its constants that are needed for it."""
+    """C++ over the work's parameters and constants."""
     value: Node | str | None
-    """What all elements are at first, with `at` for an element's place; None where that is 0."""
+    """The first value of each element, with `at` for its index; None for 0."""
     is_result: bool = False
 
 
 @dataclass(slots=True)
-class OwnContainers:
-    """What a function has of containers."""
+class FunctionContainers:
+    """The containers of one function."""
 
     function: Function
     parameters: dict[str, Container] = field(default_factory=dict)
     lengths: dict[str, str] = field(default_factory=dict)
-    """Of each container: C++ within the function."""
+    """Container -> its length, as C++ within the function."""
     sized: set[str] = field(default_factory=set)
-    """Those whose lengths are passed besides."""
+    """Containers whose lengths are passed too."""
     scratch: list[Scratch] = field(default_factory=list)
-    made: dict[int, list[Scratch]] = field(default_factory=dict)
-    """By the declaration's place."""
+    vectors: dict[int, list[Scratch]] = field(default_factory=dict)
+    """Offset of a declaration -> the vectors that it declares."""
     constants: list[Node] = field(default_factory=list)
     """Declarations that the lengths of its vectors need."""
 
-    def taken(self, constants: Collection[str]) -> list[tuple[str, str]]:
-        """Its parameters as the port has them: their names, and their declarations."""
-        source, found = self.function.source, list[tuple[str, str]]()
+    def declarations(self, constants: Collection[str]) -> list[tuple[str, str]]:
+        """Names and declarations of its parameters in the port."""
+        source, result = self.function.source, list[tuple[str, str]]()
         for node in self.function.parameters:
             name = declared_name(source, node)
-            one = self.parameters.get(name)
-            if one is None:
-                found.append((name, flat(source, node).partition("=")[0].rstrip()))  # no default
+            container = self.parameters.get(name)
+            if container is None:
+                result.append((name, flat(source, node).partition("=")[0].rstrip()))  # no default
                 continue
-            const = "const " if one.const or name in constants else ""
-            found += self._pointer(name, f"{const}{one.element}")
+            const = "const " if container.const or name in constants else ""
+            result += self._pointer(name, f"{const}{container.element}")
         for scratch in self.scratch:
-            found += self._pointer(scratch.name, scratch.element)
-        return found
+            result += self._pointer(scratch.name, scratch.element)
+        return result
 
     def _pointer(self, name: str, element: str) -> list[tuple[str, str]]:
         length = [(self.lengths[name], f"size_t {self.lengths[name]}")]
@@ -76,111 +76,115 @@ class OwnContainers:
 
 
 class Containers:
-    """Those of the functions that are reached; call `rewrite` for each."""
+    """The containers of all reached functions; call `rewrite` for each function."""
 
     def __init__(self, functions: Iterable[Function], work: Work, taken: set[str]) -> None:
-        """`taken`: names in the code. Raises `UnportableError` for what has no pointer to it."""
+        """`taken`: names in the code. Raises `UnportableError` for unsupported containers."""
         self._work, self._taken = work, taken
         self._at = fresh("at", taken)
         self.kernel = fresh(f"{work.function.name}_kernel", taken)
         """The name of the kernel that does the work."""
-        self.held: dict[str, OwnContainers] = {}
+        self.owners: dict[str, FunctionContainers] = {}
         for function in functions:
-            if function.name in self.held:
+            if function.name in self.owners:
                 raise UnportableError(f"two functions have the name {function.name}")
-            self.held[function.name] = self._parameters(function)
-        self._find_scratch(self.held[work.function.name])
-        while sum(self._grow(one) for one in self.held.values()):
+            self.owners[function.name] = self._parameters(function)
+        self._find_scratch(self.owners[work.function.name])
+        while sum(self._require_lengths(owner) for owner in self.owners.values()):
             pass
 
-    def _parameters(self, function: Function) -> OwnContainers:
-        held = OwnContainers(function)
+    def _parameters(self, function: Function) -> FunctionContainers:
+        owner = FunctionContainers(function)
         for node in function.parameters:
-            found = container_of(function.source, node)
-            if found:
+            container = container_of(function.source, node)
+            if container:
                 name = declared_name(function.source, node)
-                held.parameters[name] = found
-                held.lengths[name] = found.fixed or self._size(name)
-        return held
+                owner.parameters[name] = container
+                owner.lengths[name] = container.fixed or self._size(name)
+        return owner
 
     def _size(self, name: str) -> str:
         return fresh(f"{name}_size", self._taken)
 
-    def _find_scratch(self, held: OwnContainers) -> None:
-        """Vectors that the work makes before anything else may return."""
-        source = held.function.source
-        returned = self._returned(held.function)
-        for node in held.function.body.named_children:
+    def _find_scratch(self, owner: FunctionContainers) -> None:
+        """Note the vectors that the work declares in its outermost block."""
+        source = owner.function.source
+        returned = self._returned(owner.function)
+        for node in owner.function.body.named_children:
             kind = node.child_by_field_name("type")
             text = source.text(kind) if kind and node.type == "declaration" else ""
             if not text.startswith("std::vector<"):
                 continue
             if "std::vector" in text[1:]:
                 raise UnportableError(f"{flat(source, node)[:40]} ..: a vector of vectors")
-            held.made[node.start_byte] = []
+            owner.vectors[node.start_byte] = []
             for declarator in node.children_by_field_name("declarator"):
-                one = self._scratch(held, node, text[12:-1], declarator)
-                if one is None:
+                vector = self._scratch(owner, node, text[12:-1], declarator)
+                if vector is None:
                     raise UnportableError(
                         f"{flat(source, node)[:60]}: a vector of a length that is not told there"
                     )
-                held.lengths[one.name] = self._size(one.name)
-                held.scratch.append(replace(one, is_result=one.name == returned))
-                held.made[node.start_byte].append(held.scratch[-1])
-                if one.value is not None:
-                    held.sized.add(one.name)
+                owner.lengths[vector.name] = self._size(vector.name)
+                owner.scratch.append(replace(vector, is_result=vector.name == returned))
+                owner.vectors[node.start_byte].append(owner.scratch[-1])
+                if vector.value is not None:
+                    owner.sized.add(vector.name)
 
     def _scratch(
-        self, held: OwnContainers, node: Node, element: str, declarator: Node
+        self, owner: FunctionContainers, node: Node, element: str, declarator: Node
     ) -> Scratch | None:
-        """What a declaration makes; None where its length is not told."""
-        source, name = held.function.source, declarator.child_by_field_name("declarator")
-        given = declarator.child_by_field_name("value") or declarator.child_by_field_name(
+        """The vector of a declaration; None where its length is unknown."""
+        source, name = owner.function.source, declarator.child_by_field_name("declarator")
+        value = declarator.child_by_field_name("value") or declarator.child_by_field_name(
             "parameters"  # `t(n)` may be read as a function's declaration
         )
-        if name is None or given is None:
+        if name is None or value is None:
             return None
-        is_call = given.type in ("argument_list", "parameter_list")
-        items = [n for n in (given.named_children if is_call else [given]) if n.type != "comment"]
+        is_call = value.type in ("argument_list", "parameter_list")
+        items = [n for n in (value.named_children if is_call else [value]) if n.type != "comment"]
         first = flat(source, items[0]) if items else ""
-        if first in held.lengths and len(items) == 1:
-            lengths = {one.name: one.length for one in held.scratch}
+        if first in owner.lengths and len(items) == 1:
+            lengths = {vector.name: vector.length for vector in owner.scratch}
             length = lengths.get(first, f"{first}.size()")
             return Scratch(source.text(name), element, length, f"{first}[{self._at}]")
-        if not is_call or not 1 <= len(items) <= 2 or not self._is_told(held, node, first):  # noqa: PLR2004
+        if not is_call or not 1 <= len(items) <= 2 or not self._is_computable(owner, node, first):  # noqa: PLR2004
             return None
         zero = None if is_number(element) else f"{element}()"
         return Scratch(source.text(name), element, first, items[1] if items[1:] else zero)
 
-    def _is_told(self, held: OwnContainers, made: Node, length: str) -> bool:
-        """Whether the host can compute a vector's length; notes which constants it needs."""
-        source = held.function.source
-        before = [n for n in held.function.body.named_children if n.end_byte <= made.start_byte]
-        told = parsed(source.path, f"auto told = ({length});".encode())
-        changes, words = Changes(source), words_of(told, told.tree.root_node) - {"told"}
-        locals_ = [n for n in before if n.type == "declaration" and n.start_byte not in held.made]
-        kept = needed(source, locals_, words, held.lengths)
-        if kept is None or not is_told(told, told.tree.root_node, held.lengths):
+    def _is_computable(self, owner: FunctionContainers, vector: Node, length: str) -> bool:
+        """Whether the host can compute a vector's length; notes the constants it needs."""
+        source = owner.function.source
+        before = [n for n in owner.function.body.named_children if n.end_byte <= vector.start_byte]
+        expression = parsed(source.path, f"auto told = ({length});".encode())
+        changes, words = Changes(source), words_of(expression, expression.tree.root_node) - {"told"}
+        locals_ = [
+            n for n in before if n.type == "declaration" and n.start_byte not in owner.vectors
+        ]
+        constants = needed(source, locals_, words, owner.lengths)
+        if constants is None or not is_computable(
+            expression, expression.tree.root_node, owner.lengths
+        ):
             return False
-        changed = {source.text(one) for node in before for one in changes.of(node)}
-        changed |= {n for node in kept for n in declared(source, node)} & {
-            source.text(one) for one in changes.of(held.function.body)
+        changed = {source.text(target) for node in before for target in changes.changed_by(node)}
+        changed |= {n for node in constants for n in declared(source, node)} & {
+            source.text(target) for target in changes.changed_by(owner.function.body)
         }
         local = {name for node in locals_ for name in declared(source, node)}
-        own = local | {declared_name(source, node) for node in held.function.parameters}
-        held.constants += [node for node in kept if node not in held.constants]
+        names = local | {declared_name(source, node) for node in owner.function.parameters}
+        owner.constants += [node for node in constants if node not in owner.constants]
         return (
-            all(is_plain(source, node) for node in kept)
-            and not (words - held.lengths.keys()) & (changed | self._pointers(held))
-            and not changes.words(words) & own
+            all(is_plain(source, node) for node in constants)
+            and not (words - owner.lengths.keys()) & (changed | self._pointers(owner))
+            and not changes.words(words) & names
         )
 
-    def _pointers(self, held: OwnContainers) -> set[str]:
+    def _pointers(self, owner: FunctionContainers) -> set[str]:
         """Parameters that are pointers."""
-        source = held.function.source
+        source = owner.function.source
         return {
             declared_name(source, node)
-            for node in held.function.parameters
+            for node in owner.function.parameters
             if re.search(r"[*\[]", source.text(node))
         }
 
@@ -190,50 +194,50 @@ class Containers:
             return ""
         returns = [node for node in walk(function.body) if _is_return(function, node)]
         last = function.body.named_children[-1]
-        found = re.fullmatch(r"return (\w+);", function.source.text(last))
-        if len(returns) != 1 or found is None:
+        match = re.fullmatch(r"return (\w+);", function.source.text(last))
+        if len(returns) != 1 or match is None:
             raise UnportableError(f"{function.name} returns a vector in more than one place")
-        return found[1]
+        return match[1]
 
-    def _ask(self, held: OwnContainers, name: str) -> bool:
-        """Note that a length is needed; whether that is new."""
-        if (name in held.parameters and held.parameters[name].fixed) or name in held.sized:
+    def _require_length(self, owner: FunctionContainers, name: str) -> bool:
+        """Note a needed length; returns whether it is new."""
+        if (name in owner.parameters and owner.parameters[name].fixed) or name in owner.sized:
             return False
-        held.sized.add(name)
+        owner.sized.add(name)
         return True
 
-    def _grow(self, held: OwnContainers) -> bool:
-        """Note whose lengths a function needs; whether any is new."""
-        source, news = held.function.source, False
-        for node in walk(held.function.body):
-            if not _is_use(held, node):
+    def _require_lengths(self, owner: FunctionContainers) -> bool:
+        """Note all lengths that a function needs; returns whether any is new."""
+        source, news = owner.function.source, False
+        for node in walk(owner.function.body):
+            if not _is_use(owner, node):
                 continue
             above, name = node.parent, source.text(node)
             if above is None:
                 continue
             if above.type in ("field_expression", "for_range_loop"):
-                news |= self._ask(held, name)
+                news |= self._require_length(owner, name)
             if above.type == "argument_list":
-                callee, place = self._passed(held, above, node)
+                callee, place = self._passed(owner, above, node)
                 target = self._parameter(callee, place)
                 if target in callee.sized:
-                    news |= self._ask(held, name)
+                    news |= self._require_length(owner, name)
         return news
 
     def _passed(
-        self, held: OwnContainers, arguments: Node, node: Node
-    ) -> tuple[OwnContainers, int]:
-        """The function that gets a container, and as which argument. Raises `UnportableError`."""
-        call, source = arguments.parent, held.function.source
+        self, owner: FunctionContainers, arguments: Node, node: Node
+    ) -> tuple[FunctionContainers, int]:
+        """The function that takes a container, and the place. Raises `UnportableError`."""
+        call, source = arguments.parent, owner.function.source
         called = call.child_by_field_name("function") if call else None
         name = source.text(called).split("::")[-1] if called else ""
-        if name not in self.held:
+        if name not in self.owners:
             whom = source.text(called)[:40] if called else "a declaration"
             raise UnportableError(f"{source.text(node)} is passed whole to {whom}")
         place = [child.id for child in arguments.named_children].index(node.id)
-        return self.held[name], place
+        return self.owners[name], place
 
-    def _parameter(self, callee: OwnContainers, place: int) -> str:
+    def _parameter(self, callee: FunctionContainers, place: int) -> str:
         parameters = callee.function.parameters
         if place >= len(parameters):
             raise UnportableError(f"{callee.function.name} is called with more than it takes")
@@ -242,82 +246,82 @@ class Containers:
             raise UnportableError(f"{callee.function.name} takes a container as {name}")
         return name
 
-    def rewrite(self, held: OwnContainers, edits: Edits) -> None:
+    def rewrite(self, owner: FunctionContainers, edits: Edits) -> None:
         """Edit a function's body. Raises `UnportableError`."""
-        for node in walk(held.function.body):
-            if node.start_byte in held.made and node.type == "declaration":
-                self._scratch_made(held, node, edits)
+        for node in walk(owner.function.body):
+            if node.start_byte in owner.vectors and node.type == "declaration":
+                self._scratch_made(owner, node, edits)
             elif node.type == "for_range_loop":
-                self._range(held, node, edits)
-            elif _is_return(held.function, node) and any(one.is_result for one in held.scratch):
+                self._range(owner, node, edits)
+            elif _is_return(owner.function, node) and any(item.is_result for item in owner.scratch):
                 edits.put(node, "")
-            elif _is_use(held, node):
-                self._use(held, node, edits)
+            elif _is_use(owner, node):
+                self._use(owner, node, edits)
 
-    def _scratch_made(self, held: OwnContainers, node: Node, edits: Edits) -> None:
-        """The declaration becomes the elements' first values, where `launch` does not set them."""
+    def _scratch_made(self, owner: FunctionContainers, node: Node, edits: Edits) -> None:
+        """Replace a declaration by a loop that sets the elements, unless `launch` sets them."""
         at, place, text = self._at, node.start_byte, ""
-        for one in held.made[node.start_byte]:
-            if one.value is None:
+        for vector in owner.vectors[node.start_byte]:
+            if vector.value is None:
                 continue
-            size = held.lengths[one.name]
-            text += f"for (size_t {at} = 0; {at} < {size}; ++{at}) {one.name}[{at}] = "
-            if isinstance(one.value, str):
-                text += f"{one.value}; "
+            size = owner.lengths[vector.name]
+            text += f"for (size_t {at} = 0; {at} < {size}; ++{at}) {vector.name}[{at}] = "
+            if isinstance(vector.value, str):
+                text += f"{vector.value}; "
                 continue
-            edits.made.append((place, one.value.start_byte, text))
-            place, text = one.value.end_byte, "; "
-        edits.made.append((place, node.end_byte, text.rstrip()))
+            edits.replacements.append((place, vector.value.start_byte, text))
+            place, text = vector.value.end_byte, "; "
+        edits.replacements.append((place, node.end_byte, text.rstrip()))
 
-    def _range(self, held: OwnContainers, node: Node, edits: Edits) -> None:
-        """`for (auto x : xs)` over a container as a loop over its places."""
-        source = held.function.source
+    def _range(self, owner: FunctionContainers, node: Node, edits: Edits) -> None:
+        """Replace `for (auto x : xs)` over a container by a loop over its indices."""
+        source = owner.function.source
         over = node.child_by_field_name("right")
         body = node.child_by_field_name("body")
         declarator = node.child_by_field_name("declarator")
         if over is None or body is None or declarator is None:
             return
         name = source.text(over)
-        if name not in held.lengths or body.type != "compound_statement":
+        if name not in owner.lengths or body.type != "compound_statement":
             raise UnportableError(f"a loop over {name[:40]}, which is no argument")
         kind = source.content[node.children[2].start_byte : declarator.end_byte].decode()
         at = fresh(f"{name}_at", self._taken)
         before = " " * (node.start_point.column + 4)
-        head = f"for (size_t {at} = 0; {at} < {held.lengths[name]}; ++{at}) {{"
+        head = f"for (size_t {at} = 0; {at} < {owner.lengths[name]}; ++{at}) {{"
         head += f"\n{before}{kind} = {name}[{at}];"
-        edits.made.append((node.start_byte, body.start_byte + 1, head))
+        edits.replacements.append((node.start_byte, body.start_byte + 1, head))
 
-    def _use(self, held: OwnContainers, node: Node, edits: Edits) -> None:
-        """One use of a container: an element, its length, or as an argument."""
-        source, above = held.function.source, node.parent
+    def _use(self, owner: FunctionContainers, node: Node, edits: Edits) -> None:
+        """Edit one use of a container: an element, its length, or an argument."""
+        source, above = owner.function.source, node.parent
         name = source.text(node)
         if above is None or above.type in ("return_statement", "for_range_loop"):
             return
         if above.type == "field_expression":
-            self._member(held, above, name, edits)
+            self._member(owner, above, name, edits)
         elif above.type == "argument_list":
-            if self._is_copied(held, above):
+            if self._is_copied(owner, above):
                 return
-            callee, place = self._passed(held, above, node)
+            callee, place = self._passed(owner, above, node)
             if self._parameter(callee, place) in callee.sized:
-                edits.put(node, f"{name}, {held.lengths[name]}")
-        elif above.type == "subscript_expression" or self._is_copied(held, above):
+                edits.put(node, f"{name}, {owner.lengths[name]}")
+        elif above.type == "subscript_expression" or self._is_copied(owner, above):
             return
         else:
             raise UnportableError(f"{source.text(above)[:50]}: a container is used as a whole")
 
-    def _is_copied(self, held: OwnContainers, node: Node) -> bool:
-        """Whether it stands in the declaration of a vector of the work's own."""
+    def _is_copied(self, owner: FunctionContainers, node: Node) -> bool:
+        """Whether a node stands in the declaration of a vector that the work declares."""
         above: Node | None = node
         while above is not None and above.type != "declaration":
             above = above.parent
-        return above is not None and above.start_byte in held.made
+        return above is not None and above.start_byte in owner.vectors
 
-    def _member(self, held: OwnContainers, node: Node, name: str, edits: Edits) -> None:
-        source, call = held.function.source, node.parent
+    def _member(self, owner: FunctionContainers, node: Node, name: str, edits: Edits) -> None:
+        source, call = owner.function.source, node.parent
         member = node.child_by_field_name("field")
-        said = source.text(member) if member else ""
-        length = held.lengths[name]
+        method = source.text(member) if member else ""
+        length = owner.lengths[name]
         meant = {
             "size": length,
             "empty": f"({length} == 0)",
@@ -326,14 +330,14 @@ class Containers:
             "data": name,
             **dict.fromkeys(("begin", "cbegin"), name),
             **dict.fromkeys(("end", "cend"), f"({name} + {length})"),
-        }.get(said)
+        }.get(method)
         if meant is None or call is None or call.type != "call_expression":
-            raise UnportableError(f"{name}.{said}() does not run on a GPU")
+            raise UnportableError(f"{name}.{method}() does not run on a GPU")
         edits.put(call, meant)
 
 
 def _is_return(function: Function, node: Node) -> bool:
-    """Whether a function returns there, and no lambda in it."""
+    """Whether a node returns from the function itself, not from a lambda in it."""
     above = node.parent if node.type == "return_statement" else None
     while above is not None and above.id != function.body.id:
         if above.type == "lambda_expression":
@@ -342,17 +346,17 @@ def _is_return(function: Function, node: Node) -> bool:
     return above is not None
 
 
-def _is_use(held: OwnContainers, node: Node) -> bool:
-    """Whether a node names a container, and no lambda's parameter of the same name."""
-    source = held.function.source
-    if node.type != "identifier" or source.text(node) not in held.lengths:
+def _is_use(owner: FunctionContainers, node: Node) -> bool:
+    """Whether a node names a container, not a lambda's parameter of the same name."""
+    source = owner.function.source
+    if node.type != "identifier" or source.text(node) not in owner.lengths:
         return False
     above = node.parent
-    while above is not None and above.id != held.function.body.id:
+    while above is not None and above.id != owner.function.body.id:
         if above.type == "lambda_expression" and source.text(node) in {
-            declared_name(source, one)
-            for one in walk(above)
-            if one.type in ("parameter_declaration", "optional_parameter_declaration")
+            declared_name(source, parameter)
+            for parameter in walk(above)
+            if parameter.type in ("parameter_declaration", "optional_parameter_declaration")
         }:
             return False
         above = above.parent

@@ -1,6 +1,6 @@
-"""A file's functions and constants as the device has them: the work a kernel, the rest beside it.
+"""A file's functions and constants as device code; the function that does the work is the kernel.
 
-Not covered: what only a compiler sees, such as names that macros make.
+Not covered: names that macros make.
 """
 
 import re
@@ -9,13 +9,13 @@ from tree_sitter import Node
 
 from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, walk
 from regraph_kg.evaluation.port.algorithms import with_algorithms
-from regraph_kg.evaluation.port.containers import Containers, OwnContainers
+from regraph_kg.evaluation.port.containers import Containers, FunctionContainers
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import declared
 from regraph_kg.evaluation.port.names import rename
 
 _MOST_LOCAL_BYTES = 8192
-"""Of a function's own arrays: a GPU's thread has a stack of few KiB, and all of it is slow."""
+"""Limit for a function's local arrays: a GPU thread has a small and slow stack."""
 _SIZES = {"char": 1, "bool": 1, "short": 2, "int": 4, "float": 4, "double": 8, "long": 8}
 _LARGEST_ELEMENT = 16
 _ITEMS = {
@@ -31,32 +31,32 @@ _FIXED = re.compile(r"\b(?:const|constexpr)\b")
 
 
 def work_name(function: Function) -> str:
-    """Of the function that does the work and returns something: not the entry's, which is another.
+    """The port's name of a work function that returns a value; the entry has its old name.
 
-    One in a namespace keeps its own.
+    A function in a namespace keeps its name.
     """
     return function.qualified if function.scope else f"{function.name}_work"
 
 
-def on_device(source: CodeFile, work: Function, held: Containers, constants: set[str]) -> str:
+def on_device(source: CodeFile, work: Function, containers: Containers, constants: set[str]) -> str:
     """The file's text for the device. Raises `UnportableError`."""
     edits = Edits()
-    for one in held.held.values():
-        _require_fit(one.function)
-        held.rewrite(one, edits)
-        is_work = one.function.node.start_byte == work.node.start_byte
-        taken = [text for _, text in one.taken(constants if is_work else ())]
-        _head(one, ", ".join(taken), edits, held.kernel if is_work else "")
-    seen = {one.function.node.start_byte for one in held.held.values()}
-    given = {source.text(n) for n in walk(source.tree.root_node) if _is_given(source, n)}
+    for owner in containers.owners.values():
+        _require_fit(owner.function)
+        containers.rewrite(owner, edits)
+        is_work = owner.function.node.start_byte == work.node.start_byte
+        taken = [text for _, text in owner.declarations(constants if is_work else ())]
+        _head(owner, ", ".join(taken), edits, containers.kernel if is_work else "")
+    starts = {owner.function.node.start_byte for owner in containers.owners.values()}
+    passed = {source.text(n) for n in walk(source.tree.root_node) if _is_passed(source, n)}
     for node in _items(source.tree.root_node):
-        if node.type == "function_definition" and node.start_byte not in seen:
+        if node.type == "function_definition" and node.start_byte not in starts:
             place = "__host__ __device__ " if _is_member(node) else "__device__ "
             edits.insert(node.start_byte, place)
         elif node.type == "type_definition":
             _typedef(source, node, edits)
         elif node.type in ("declaration", "field_declaration"):
-            _declaration(source, node, edits, given)
+            _declaration(source, node, edits, passed)
         elif node.type == "static_assert_declaration":
             edits.put(node, "")
         elif node.type == "using_declaration" and "namespace" in source.text(node):
@@ -66,19 +66,19 @@ def on_device(source: CodeFile, work: Function, held: Containers, constants: set
 
 
 def _items(root: Node) -> list[Node]:
-    """What stands outside of functions, and methods in classes."""
-    found, end = list[Node](), 0
+    """Declarations outside of functions, and methods in classes."""
+    items, end = list[Node](), 0
     for node in walk(root):
         is_inside = node.start_byte < end
         is_function = node.type == "function_definition"
         if node.type in _ITEMS and (not is_inside or (is_function and _is_member(node))):
-            found.append(node)
+            items.append(node)
         if is_function and not is_inside:
             end = node.end_byte
-    return found
+    return items
 
 
-def _is_given(source: CodeFile, node: Node) -> bool:
+def _is_passed(source: CodeFile, node: Node) -> bool:
     """Whether a name is passed to a function, which may take it by reference."""
     above = node.parent if node.type == "identifier" else None
     called = above.prev_sibling if above is not None and above.type == "argument_list" else None
@@ -89,47 +89,47 @@ def _is_member(node: Node) -> bool:
     return node.parent is not None and node.parent.type == "field_declaration_list"
 
 
-def _head(held: OwnContainers, taken: str, edits: Edits, kernel: str) -> None:
-    """A function's head; the work's, where it returns nothing, becomes the kernel's."""
-    function = held.function
+def _head(owner: FunctionContainers, taken: str, edits: Edits, kernel: str) -> None:
+    """Edit a function's head; the head of work that returns nothing becomes the kernel's."""
+    function = owner.function
     listed = function.declarator.child_by_field_name("parameters")
     name = function.declarator.child_by_field_name("declarator")
     if listed is None or name is None:
         raise UnportableError(f"{function.name} is not declared in a way that is understood")
     start = _linkage(function.node)
-    if kernel and gives_nothing(held):
+    if kernel and returns_nothing(owner):
         text = f"__global__ void {kernel}({taken})"
-        edits.made.append((start, function.declarator.end_byte, text))
+        edits.replacements.append((start, function.declarator.end_byte, text))
         return
-    edits.made.append((start, function.node.start_byte, "__device__ "))
+    edits.replacements.append((start, function.node.start_byte, "__device__ "))
     if kernel and not function.scope:
         edits.put(name, work_name(function))
-    if held.parameters or held.scratch:
+    if owner.parameters or owner.scratch:
         edits.put(listed, f"({taken})")
 
 
-def gives_nothing(held: OwnContainers) -> bool:
+def returns_nothing(owner: FunctionContainers) -> bool:
     """Whether a function returns nothing, or a vector that has become a parameter."""
-    function = held.function
+    function = owner.function
     kind = function.node.child_by_field_name("type")
     is_void = kind is not None and function.source.text(kind) == "void"
     plain = function.node.child_by_field_name("declarator")
     is_plain = plain is not None and plain.id == function.declarator.id
-    return (is_void and is_plain) or any(one.is_result for one in held.scratch)
+    return (is_void and is_plain) or any(vector.is_result for vector in owner.scratch)
 
 
 def _linkage(node: Node) -> int:
-    """Where a definition begins, `extern "C"` before it included."""
+    """The offset of a definition, with `extern "C"` before it."""
     above = node.parent
     if above is not None and above.type == "linkage_specification":
         return above.start_byte
     return node.start_byte
 
 
-def _declaration(source: CodeFile, node: Node, edits: Edits, given: set[str]) -> None:
-    """A constant, or a function's declaration."""
+def _declaration(source: CodeFile, node: Node, edits: Edits, passed: set[str]) -> None:
+    """Edit a constant, or a function's declaration."""
     text = source.text(node)
-    inside = {one.type for one in walk(node)}
+    inside = {inner.type for inner in walk(node)}
     if _is_member(node):
         if "array_declarator" in inside and _KEPT.search(text):
             raise UnportableError(f"{text[:50]}: a table in a struct")
@@ -145,24 +145,26 @@ def _declaration(source: CodeFile, node: Node, edits: Edits, given: set[str]) ->
     is_limit = "numeric_limits" in text or "constexpr" in text
     if "lambda_expression" in inside or ("call_expression" in inside and not is_limit):
         raise UnportableError(f"{text[:50]}: a constant that is computed before main")
-    if {"array_declarator", "initializer_list"} & inside or given & {*declared(source, node)}:
+    if {"array_declarator", "initializer_list"} & inside or passed & {*declared(source, node)}:
         edits.insert(node.start_byte, "__device__ ")
 
 
 def _typedef(source: CodeFile, node: Node, edits: Edits) -> None:
-    """`typedef struct { .. } P;` becomes `struct P { .. };`."""
+    """Replace `typedef struct { .. } P;` by `struct P { .. };`."""
     kind, name = node.child_by_field_name("type"), node.child_by_field_name("declarator")
     body = kind.child_by_field_name("body") if kind else None
     named = kind.child_by_field_name("name") if kind else None
     if kind is None or name is None or body is None or kind.type != "struct_specifier":
         return
     if name.type == "type_identifier" and source.text(named or name) == source.text(name):
-        edits.made.append((node.start_byte, body.start_byte, f"struct {source.text(name)} "))
-        edits.made.append((body.end_byte, node.end_byte, ";"))
+        edits.replacements.append(
+            (node.start_byte, body.start_byte, f"struct {source.text(name)} ")
+        )
+        edits.replacements.append((body.end_byte, node.end_byte, ";"))
 
 
 def _require_fit(function: Function) -> None:
-    """Raise `UnportableError` for what a GPU's thread has no stack or no state for."""
+    """Raise `UnportableError` for static variables, recursion and large local arrays."""
     source, total = function.source, 0
     for node in walk(function.body):
         if node.type == "declaration":
@@ -183,30 +185,30 @@ def _require_fit(function: Function) -> None:
 
 
 def _local_bytes(source: CodeFile, node: Node) -> int:
-    """What the arrays of a declaration take, about. Raises `UnportableError` where nobody knows."""
+    """Rough size of a declaration's arrays. Raises `UnportableError` for an unknown extent."""
     kind = node.child_by_field_name("type")
     words = source.text(kind).split() if kind else []
-    each = max((_SIZES.get(word, 0) for word in words), default=0) or _LARGEST_ELEMENT
+    element_bytes = max((_SIZES.get(word, 0) for word in words), default=0) or _LARGEST_ELEMENT
     total = 0
     for declarator in node.children_by_field_name("declarator"):
         elements = 0
-        for one in walk(declarator):
-            size = one.child_by_field_name("size") if one.type == "array_declarator" else None
+        for inner in walk(declarator):
+            size = inner.child_by_field_name("size") if inner.type == "array_declarator" else None
             if size is not None:
                 elements = max(1, elements) * _extent(source, size)
-        total += elements * each
+        total += elements * element_bytes
     return total
 
 
 def _extent(source: CodeFile, size: Node) -> int:
-    """An array's extent: a number, or a constant of the file's."""
+    """An array's extent: a number, or a constant of the file."""
     text = source.text(size)
     if text.isdigit():
         return int(text)
-    whole = source.content.decode()
-    found = re.search(
-        rf"(?:#[ \t]*define[ \t]+{re.escape(text)}[ \t]+|\b{re.escape(text)} = )(\d+)\b", whole
+    file_text = source.content.decode()
+    match = re.search(
+        rf"(?:#[ \t]*define[ \t]+{re.escape(text)}[ \t]+|\b{re.escape(text)} = )(\d+)\b", file_text
     )
-    if found is None:
+    if match is None:
         raise UnportableError(f"an array of {text[:40]} elements: nobody knows how large that is")
-    return int(found[1])
+    return int(match[1])

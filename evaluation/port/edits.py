@@ -1,4 +1,4 @@
-"""Edits of a text by the offsets of its bytes, made at once; and what cannot be ported."""
+"""Edits of a text by byte offsets, applied at once, and the error for code that has no port."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,28 +7,28 @@ from tree_sitter import Node
 
 
 class UnportableError(Exception):
-    """Serial code that no port is made of: its text is the reason, in one line."""
+    """Serial code cannot be ported; the error's text is the reason, in one line."""
 
 
 @dataclass(slots=True)
 class Edits:
-    """Replacements that do not overlap; of nested ones the outer holds."""
+    """Replacements in a text; of nested ones the outer one is applied."""
 
-    made: list[tuple[int, int, str]] = field(default_factory=list)
+    replacements: list[tuple[int, int, str]] = field(default_factory=list)
 
     def put(self, node: Node, text: str) -> None:
         """Write a text in place of a node."""
-        self.made.append((node.start_byte, node.end_byte, text))
+        self.replacements.append((node.start_byte, node.end_byte, text))
 
     def insert(self, at: int, text: str) -> None:
         """Write a text at an offset."""
-        self.made.append((at, at, text))
+        self.replacements.append((at, at, text))
 
     def applied(self, content: bytes, start: int = 0, end: int | None = None) -> str:
         """The text between two offsets, with the edits in it."""
         end = len(content) if end is None else end
         parts, at = list[bytes](), start
-        for first, last, text in _outer(self.made):
+        for first, last, text in _outer(self.replacements):
             if first < at or last > end:
                 continue
             parts += [content[at:first], text.encode()]
@@ -36,6 +36,6 @@ class Edits:
         return b"".join((*parts, content[at:end])).decode()
 
 
-def _outer(made: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """In the order of the text; a longer one before those in it."""
-    return sorted(made, key=lambda edit: (edit[0], -edit[1]))
+def _outer(replacements: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Replacements in text order, a longer one before those inside it."""
+    return sorted(replacements, key=lambda edit: (edit[0], -edit[1]))

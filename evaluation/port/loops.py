@@ -1,10 +1,9 @@
-"""Whether a loop may run its iterations as threads, by a test that errs to "no".
+"""Conservative test whether the iterations of a loop may run as threads.
 
-It may where each iteration writes only variables of its own, and elements that no other iteration
-touches: by the loop's variable i these are p[i], p[i + c], p[K * i + r] with 0 <= r < K, or
-p[i * s + j] with j in a loop from 0 to at most s, or p[j * s + i] where i itself runs from 0 to at
-most s. Arrays do not overlap: the judge's never do. Not covered: whether any integer overflows; the
-judge verifies what is made of it.
+They may if each iteration writes only its own variables, and elements that no other iteration
+touches. With the loop's variable i these elements are p[i], p[i + c], p[K * i + r] with
+0 <= r < K, p[i * s + j] with j in a loop from 0 to at most s, and p[j * s + i] where i runs from
+0 to at most s. Arrays do not overlap, since the judge's never do. Not covered: integer overflow.
 """
 
 import re
@@ -19,7 +18,7 @@ from regraph_kg.evaluation.port.host import declared, is_plain, needed
 from regraph_kg.evaluation.port.names import is_integer
 
 _LEAVES = {"return_statement", "goto_statement", "co_return_statement"}
-_LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
+LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
 _BOUND = re.compile(r"[\w\s+\-*/()]+")
 
 
@@ -32,7 +31,7 @@ class SerialLoop:
     variable: str
     first: str
     end: str
-    """One more than the last."""
+    """One more than the last value."""
     before: tuple[Node, ...]
     """Declarations before it that its bounds need."""
 
@@ -47,17 +46,19 @@ def as_threads(
 ) -> SerialLoop | None:
     """A loop of a function whose iterations may be threads; None for another statement.
 
-    `before`: what stands before it and is fixed: constants, and heads of loops around it. `arrays`:
-    the function's parameters that are arrays, and whether anything may write them.
+    `before`: constants before it, and heads of loops around it. `arrays`: the function's array
+    parameters -> whether anything may write them.
     """
     source, changes = function.source, Changes(function.source)
     loop = counted(function, node, before, arrays) if node.type == "for_statement" else None
     body = node.child_by_field_name("body")
     if loop is None or body is None or changes.are_hidden(arrays):
         return None
-    fixed = {name for one in before for name in declared(source, one)}
+    fixed = {name for constant in before for name in declared(source, constant)}
     fixed |= {declared_name(source, parameter) for parameter in function.parameters}
-    return loop if _Iteration(function, loop, body, fixed, arrays, changes).is_apart() else None
+    return (
+        loop if _Iteration(function, loop, body, fixed, arrays, changes).is_independent() else None
+    )
 
 
 def counted(
@@ -65,23 +66,23 @@ def counted(
 ) -> SerialLoop | None:
     """A loop whose bounds the host can compute beforehand."""
     header = _header(function.source, node)
-    kept = _needed(function, before, " ".join(header[2:]), arrays) if header else None
-    return SerialLoop(node, *header, tuple(kept)) if header and kept is not None else None
+    nodes = _needed(function, before, " ".join(header[2:]), arrays) if header else None
+    return SerialLoop(node, *header, tuple(nodes)) if header and nodes is not None else None
 
 
 def is_constant(
     source: CodeFile, node: Node, changed: set[str], arrays: Mapping[str, bool]
 ) -> bool:
-    """`(void)n;`, or a number that nothing changes afterwards."""
+    """Whether a node is `(void)n;`, or declares a number that nothing changes afterwards."""
     if re.fullmatch(r"\(void\)\s*\w+;|;", source.text(node)):
         return True
     return (
         is_plain(source, node)
         and not changed & set(declared(source, node))
         and not any(
-            one.type in ("call_expression", "lambda_expression", "pointer_expression")
-            or (source.text(one) in arrays and not _is_indexed(one))
-            for one in walk(node)
+            inner.type in ("call_expression", "lambda_expression", "pointer_expression")
+            or (source.text(inner) in arrays and not _is_indexed(inner))
+            for inner in walk(node)
         )
     )
 
@@ -101,17 +102,17 @@ def _needed(
         is_integer(kinds.get(word, "auto")) for word in words
     ):
         return None
-    kept = needed(source, [*before], words)
+    nodes = needed(source, [*before], words)
     changes, hidden = Changes(source), set[str]()
     while more := changes.words(words | hidden) - hidden:
         hidden |= more
-    if kept is None or words & arrays.keys() or hidden & kinds.keys():
+    if nodes is None or words & arrays.keys() or hidden & kinds.keys():
         return None
-    return [one for one in kept if one.parent is None or one.parent.type != "for_statement"]
+    return [node for node in nodes if node.parent is None or node.parent.type != "for_statement"]
 
 
 def _is_indexed(node: Node) -> bool:
-    """Whether what is named is reached by an index there."""
+    """Whether a name is that of a subscripted array."""
     above = node.parent
     argument = above.child_by_field_name("argument") if above else None
     is_subscript = above is not None and above.type == "subscript_expression"
@@ -124,19 +125,19 @@ def _header(source: CodeFile, node: Node) -> tuple[str, str, str, str] | None:
     if any(part is None for part in parts):
         return None
     texts = [" ".join(source.text(part).split()) for part in parts if part]
-    made = re.fullmatch(r"((?:const )?[\w: ]+?) (\w+) = ([^,;]+);", texts[0])
-    if made is None:
+    initializer = re.fullmatch(r"((?:const )?[\w: ]+?) (\w+) = ([^,;]+);", texts[0])
+    if initializer is None:
         return None
-    name = made[2]
-    asked = re.fullmatch(rf"{name} < (.+)|{name} <= (.+)", texts[1])
+    name = initializer[2]
+    condition = re.fullmatch(rf"{name} < (.+)|{name} <= (.+)", texts[1])
     steps = {f"++{name}", f"{name}++", f"{name} += 1"}
-    if asked is None or texts[2] not in steps or not is_integer(made[1]):
+    if condition is None or texts[2] not in steps or not is_integer(initializer[1]):
         return None
-    return made[1], name, made[3].strip(), asked[1] or f"{asked[2]} + 1"
+    return initializer[1], name, initializer[3].strip(), condition[1] or f"{condition[2]} + 1"
 
 
 class _Iteration:
-    """One iteration of a loop: what it writes and reads."""
+    """Reads and writes of one iteration of a loop."""
 
     def __init__(
         self,
@@ -150,7 +151,7 @@ class _Iteration:
         self._source, self._loop, self._body, self._fixed = function.source, loop, body, fixed
         self._arrays = arrays
         self._own, self._plain = set[str](), set[str]()
-        """Names that it declares, and those of them that are no inner loop's variables."""
+        """Names that it declares, and those among them that are no inner loop's variables."""
         for node in walk(body):
             if node.type == "declaration":
                 names = set(declared(self._source, node))
@@ -158,14 +159,14 @@ class _Iteration:
                 is_loops = node.parent is not None and node.parent.type == "for_statement"
                 self._plain |= set() if is_loops else names
         self._changed: dict[str, list[int]] = {}
-        """Where it may change a variable."""
-        for node in changes.of(body):
+        """Variable -> offsets where it may change."""
+        for node in changes.changed_by(body):
             self._changed.setdefault(self._source.text(node), []).append(node.start_byte)
 
-    def is_apart(self) -> bool:
+    def is_independent(self) -> bool:
         """Whether it touches nothing that another iteration writes."""
         tests: tuple[Callable[[Node], bool], ...] = (
-            self._stays,
+            self._ends_normally,
             self._has_no_alias,
             self._is_reached,
         )
@@ -176,20 +177,20 @@ class _Iteration:
         written = self._written()
         return written is not None and all(map(self._is_owned, written))
 
-    def _stays(self, node: Node) -> bool:
-        """It ends by its end only."""
+    def _ends_normally(self, node: Node) -> bool:
+        """Whether a node leaves the iteration's end as its only exit."""
         if node.type in _LEAVES:
             return False
         if node.type not in ("break_statement", "continue_statement"):
             return True
         above = node.parent
-        inner = (*_LOOPS, *(("switch_statement",) if node.type == "break_statement" else ()))
+        inner = (*LOOPS, *(("switch_statement",) if node.type == "break_statement" else ()))
         while above is not None and above.id != self._loop.node.id and above.type not in inner:
             above = above.parent
         return above is not None and above.id != self._loop.node.id
 
     def _has_no_alias(self, node: Node) -> bool:
-        """No address is taken, and no name stands for what may be written."""
+        """Whether a node takes no address, and makes no other name for writable memory."""
         if node.type == "lambda_expression":
             return False
         if node.type in ("pointer_expression", "function_declarator"):
@@ -202,17 +203,17 @@ class _Iteration:
         return True
 
     def _is_reached(self, node: Node) -> bool:
-        """What may be written is reached by an index only."""
+        """Whether a node reaches a writable array by an index only."""
         is_array = node.type == "identifier" and self._arrays.get(self._source.text(node), False)
         return not is_array or _is_indexed(node)
 
     def _written(self) -> set[str] | None:
-        """Arrays that are written; None where something else is that others see."""
-        found = {name for name in self._changed if self._arrays.get(name, True)} - self._own
-        return found if found <= self._arrays.keys() else None
+        """Arrays that are written; None where other shared variables are written."""
+        names = {name for name in self._changed if self._arrays.get(name, True)} - self._own
+        return names if names <= self._arrays.keys() else None
 
     def _is_owned(self, array: str) -> bool:
-        """Whether each iteration touches elements of its own only, all by one rule."""
+        """Whether all accesses to an array follow one rule, so that iterations share no element."""
         rules = set[str]()
         for node in walk(self._body):
             if node.type != "subscript_expression":
@@ -230,38 +231,38 @@ class _Iteration:
         return len(rules) == 1
 
     def _rule(self, index: Node) -> str | None:
-        """By which rule an index belongs to one iteration; None for by none."""
+        """The rule by which an index belongs to one iteration; None where there is none."""
         text = "".join(self._source.text(index).split())
         i = re.escape(self._loop.variable)
-        if found := re.fullmatch(rf"{i}(?:([+-])(\d+))?|(\d+)\+{i}", text):
-            return f"i {found[1] or '+'}{found[2] or found[3] or 0}"
+        if match := re.fullmatch(rf"{i}(?:([+-])(\d+))?|(\d+)\+{i}", text):
+            return f"i {match[1] or '+'}{match[2] or match[3] or 0}"
         if row := re.fullmatch(rf"\(?(?:\w+\*(\w+)|(\w+)\*\w+)\)?\+{i}", text):
             width = next((group for group in row.groups() if group and self._is_below(group)), None)
             return f"i of {width}" if width else None
         scaled = rf"\(?(?:(\w+)\*{i}|{i}\*(\w+))\)?"
-        found = re.fullmatch(rf"{scaled}(?:\+(\w+))?", text) or None
-        if found is None:
+        match = re.fullmatch(rf"{scaled}(?:\+(\w+))?", text) or None
+        if match is None:
             swapped = re.fullmatch(rf"(\w+)\+{scaled}", text)
             if swapped is None:
                 return None
-            stride, rest = swapped[2] or swapped[3], swapped[1]
+            stride, offset = swapped[2] or swapped[3], swapped[1]
         else:
-            stride, rest = found[1] or found[2], found[3] or "0"
+            stride, offset = match[1] or match[2], match[3] or "0"
         if stride.isdigit():
-            below = int(rest) < int(stride) if rest.isdigit() else False
-            return f"i *{stride}" if below or self._runs_below(index, rest, stride) else None
+            below = int(offset) < int(stride) if offset.isdigit() else False
+            return f"i *{stride}" if below or self._runs_below(index, offset, stride) else None
         if stride not in self._fixed or stride in self._own:
             return None
-        return f"i *{stride}" if self._runs_below(index, rest, stride) else None
+        return f"i *{stride}" if self._runs_below(index, offset, stride) else None
 
     def _is_below(self, width: str) -> bool:
-        """Whether the loop runs from 0 or more to at most a number that is the same for all."""
+        """Whether the loop runs from 0 or more to at most `width`, which is fixed."""
         fixed = width.isdigit() or (width in self._fixed and width not in self._own)
         end = re.fullmatch(rf"{re.escape(width)}(?:-\d+)?", "".join(self._loop.end.split()))
         return fixed and bool(end) and self._loop.first.isdigit()
 
     def _runs_below(self, node: Node, variable: str, stride: str) -> bool:
-        """Whether a variable is of a loop from 0 to at most `stride`, which alone changes it."""
+        """Whether a variable runs in a loop from 0 to at most `stride`, and changes only there."""
         above: Node | None = None if variable in self._plain else node
         while above is not None and above.id != self._loop.node.id:
             header = _header(self._source, above) if above.type == "for_statement" else None

@@ -1,4 +1,4 @@
-"""What of the standard library a GPU's code may use: as it is, under another name, or not at all.
+"""Names of the standard library in device code: kept, renamed, or refused.
 
 Not covered: names that `using namespace std` brings; the compiler refuses what does not run there.
 """
@@ -27,7 +27,7 @@ BY_VALUE = frozenset([*_MATHS.split(), "min", "max", "std_min", "std_max"])
 """Functions that write none of their arguments."""
 _AS_IT_IS = frozenset([*_MATHS.split(), *_TYPES.split()])
 _RENAMED = frozenset({"memcpy", "memset"})
-"""The device has its own, outside of std."""
+"""Functions that the device has outside of std."""
 NUMBERS = frozenset(f"{_TYPES} auto bool char double float int long short signed unsigned".split())
 """Words of arithmetic types, and `auto`."""
 _LIMIT = re.compile(r"std::numeric_limits<\s*([\w ]+?)\s*>::(\w+)\s*\(\s*\)")
@@ -74,54 +74,54 @@ _REFUSED_NAMES = {
 
 
 def fresh(name: str, taken: Collection[str]) -> str:
-    """A name of ours, with a number behind it where the code has it, too."""
+    """A name for the port, with a number behind it where the code has the name."""
     numbered = (f"{name}_{number}" for number in itertools.count(2))
-    return next(one for one in itertools.chain((name,), numbered) if one not in taken)
+    return next(option for option in itertools.chain((name,), numbered) if option not in taken)
 
 
 def is_number(kind: str) -> bool:
-    """Whether a type is an arithmetic one, or told by its value."""
+    """Whether a type is arithmetic, or `auto`."""
     return set(re.findall(r"\w+", kind)) - {"const", "constexpr", "std"} <= NUMBERS
 
 
 def is_integer(kind: str) -> bool:
-    """Whether a type is one of integers."""
+    """Whether a type is an integer type."""
     return is_number(kind) and not re.search(r"\b(?:auto|float|double|bool)\b|[&*]", kind)
 
 
 def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:
-    """Write what stands in a node as the device knows it; the algorithms that it uses.
+    """Rename the library's names in a node for the device; returns the algorithms it uses.
 
     Raises `UnportableError`.
     """
     used, written = set[str](), bytearray(len(source.content))
-    for first, last, _ in edits.made:
+    for first, last, _ in edits.replacements:
         written[first:last] = b"x" * (last - first)
-    for one in walk(node):
-        if one.type in _REFUSED_NODES:
-            raise UnportableError(_REFUSED_NODES[one.type])
-        text = source.text(one) if one.type in ("identifier", "primitive_type") else ""
-        if text in _REFUSED_NAMES and not _is_field(one):
+    for inner in walk(node):
+        if inner.type in _REFUSED_NODES:
+            raise UnportableError(_REFUSED_NODES[inner.type])
+        text = source.text(inner) if inner.type in ("identifier", "primitive_type") else ""
+        if text in _REFUSED_NAMES and not _is_field(inner):
             raise UnportableError(f"{text}: {_REFUSED_NAMES[text]}")
-        if one.type in ("sized_type_specifier", "primitive_type") and "long double" in (
-            source.text(one)
+        if inner.type in ("sized_type_specifier", "primitive_type") and "long double" in (
+            source.text(inner)
         ):
             raise UnportableError("long double: a GPU has no such type")
         if (
-            _is_defined(one)
-            and _OF_CUDA.fullmatch(source.text(one))
-            and not written[one.start_byte]
+            _is_defined(inner)
+            and _OF_CUDA.fullmatch(source.text(inner))
+            and not written[inner.start_byte]
         ):
-            raise UnportableError(f"{source.text(one)}: CUDA has something of that name")
-        if one.type == "qualified_identifier" and not written[one.start_byte]:
-            used |= _qualified(source, one, edits)
-        elif one.type == "preproc_arg":
-            used |= _in_macro(source, one, edits)
+            raise UnportableError(f"{source.text(inner)}: CUDA has something of that name")
+        if inner.type == "qualified_identifier" and not written[inner.start_byte]:
+            used |= _qualified(source, inner, edits)
+        elif inner.type == "preproc_arg":
+            used |= _in_macro(source, inner, edits)
     return used
 
 
 def _is_defined(node: Node) -> bool:
-    """Whether a node is the name of a function or a struct where that is declared."""
+    """Whether a node is the name in a declaration of a function or struct."""
     within = {"identifier": "function_declarator", "type_identifier": "struct_specifier"}
     above = node.parent if node.type in within else None
     return above is not None and above.type == within[node.type]
@@ -132,16 +132,16 @@ def _is_field(node: Node) -> bool:
 
 
 def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
-    """One name with `std::` before it; the algorithm that it is."""
+    """Rename one `std::` name; returns the algorithm that it is, if any."""
     text = source.text(node)
     if not text.startswith("std::"):
         return set()
-    rest = text.removeprefix("std::")
-    name = re.split(r"[<:\s]", rest)[0]
+    unqualified = text.removeprefix("std::")
+    name = re.split(r"[<:\s]", unqualified)[0]
     if node.parent and node.parent.type == "using_declaration" and name not in _AS_IT_IS:
         raise UnportableError(f"{source.text(node.parent)} hides which names are of std")
-    if name in ALGORITHMS and (rest == name or name in BY_VALUE):
-        edits.put(node, f"std_{rest}")
+    if name in ALGORITHMS and (unqualified == name or name in BY_VALUE):
+        edits.put(node, f"std_{unqualified}")
         return {name}
     if name in _RENAMED:
         edits.put(node, name)
@@ -153,7 +153,7 @@ def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
 
 
 def _in_macro(source: CodeFile, node: Node, edits: Edits) -> set[str]:
-    """The names of std in a macro's text; the algorithms that they are."""
+    """Rename the `std::` names in a macro's text; returns the algorithms among them."""
     text = source.text(node)
     names = set(re.findall(r"\bstd::(\w+)", text))
     used = names & ALGORITHMS.keys()
@@ -167,8 +167,8 @@ def _in_macro(source: CodeFile, node: Node, edits: Edits) -> set[str]:
 def _limit(source: CodeFile, node: Node, edits: Edits) -> None:
     is_call = node.parent is not None and _LIMIT.fullmatch(source.text(node.parent))
     call = node.parent if node.parent and is_call else node
-    found = _LIMIT.fullmatch(source.text(call))
-    constant = _LIMITS.get((found[1], found[2])) if found else None
+    match = _LIMIT.fullmatch(source.text(call))
+    constant = _LIMITS.get((match[1], match[2])) if match else None
     if constant is None:
         raise UnportableError(f"{source.text(call)[:60]} has no name on a GPU")
     edits.put(call, constant)

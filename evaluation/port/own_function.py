@@ -1,6 +1,6 @@
 """The user's function of a file that `problem new` made, apart from the entry that calls it.
 
-A model gets the function alone to rewrite: what our wrapper does around it is no work of its.
+A model rewrites the function alone; the wrapper around it stays.
 Not here: how the wrapper is written (adopt/adapter.py); ports to CUDA (port.py).
 """
 
@@ -46,7 +46,7 @@ def own_function(problem: Problem) -> Port | None:
 
 
 def _head_end(source: CodeFile) -> int:
-    """Where the headers end, and what the function sees its arrays through."""
+    """The offset where the headers end, and the class of views if there is one."""
     ends = [0]
     for node in source.tree.root_node.children:
         if node.type == "preproc_include":

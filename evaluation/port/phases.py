@@ -1,10 +1,10 @@
-"""A function as kernels, one after the other: a loop each, and loops of the host around them.
+"""A function as a sequence of kernels, one for each loop, and loops of the host around them.
 
     out[i] = in[i] for all i;  for s: { next[..] = ..; out[..] = next[..]; }
 
-is three kernels, of which the host starts the last two in each step. What a phase leaves, the next
-one finds in the arrays: so nothing else may be kept between them. Not here: whether a loop's
-iterations may be threads (loops.py).
+is three kernels, of which the host starts the last two in each step. Phases share data by arrays
+only, so no other variable may live across them. Not here: whether a loop's iterations may be
+threads (loops.py).
 """
 
 import re
@@ -15,17 +15,16 @@ from tree_sitter import Node
 
 from regraph_kg.evaluation.cpp.syntax import Function, declared_name, walk
 from regraph_kg.evaluation.port.changes import Changes
-from regraph_kg.evaluation.port.host import words_of
-from regraph_kg.evaluation.port.loops import SerialLoop, as_threads, counted, is_constant
+from regraph_kg.evaluation.port.host import element_type, words_of
+from regraph_kg.evaluation.port.loops import LOOPS, SerialLoop, as_threads, counted, is_constant
 from regraph_kg.evaluation.port.names import is_number
 
 _LEAVES = {"return_statement", "goto_statement", "break_statement", "continue_statement"}
 _STATEMENTS = {
-    *("for_statement", "while_statement", "do_statement", "for_range_loop"),
+    *LOOPS,
     *("expression_statement", "if_statement", "switch_statement", "compound_statement"),
 }
-"""What declares nothing for those behind it."""
-_LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
+"""Statements that declare nothing for later ones."""
 _CLEARS = re.compile(r"(?:\*\s*(\w+)|(\w+)\[(\d+)\]) = 0;")
 
 
@@ -35,7 +34,7 @@ class Phase:
 
     node: Node
     loop: SerialLoop | None
-    """Whose iterations are threads, or that the host runs; None: one thread does the statement."""
+    """A loop whose iterations are threads, or that the host runs; None: one thread runs all."""
     inside: tuple["Phase", ...] = ()
     constants: tuple[Node, ...] = ()
     """Declarations before it that it may need."""
@@ -45,27 +44,27 @@ class Phase:
     """The array and the index of the one element that it sets to 0, which the host can do."""
 
     def all(self) -> Iterator["Phase"]:
-        """It, and those in it."""
+        """The phase, and all phases inside it."""
         yield self
-        for one in self.inside:
-            yield from one.all()
+        for child in self.inside:
+            yield from child.all()
 
     def kernels(self) -> Iterator["Phase"]:
-        """Those of it that are kernels."""
-        return (one for one in self.all() if not one.inside and one.cleared is None)
+        """The kernels among them."""
+        return (phase for phase in self.all() if not phase.inside and phase.cleared is None)
 
 
 def phases(
     function: Function, arrays: Mapping[str, bool], *, serial: bool = False
 ) -> tuple[Phase, ...]:
-    """The phases of a kernel's text; none where it is none of them or no loop may be threads.
+    """The phases of a kernel; empty where it cannot be split, or where no loop may be threads.
 
-    `arrays`: its parameters that are arrays, and whether anything may write them. `serial`: also
-    where no loop may.
+    `arrays`: its array parameters -> whether anything may write them. `serial`: allow phases
+    without threads.
     """
-    found = _Reader(function, arrays).split(function.body, (), ())
-    kernels = [kernel for phase in found or () for kernel in phase.kernels()]
-    return tuple(found or ()) if serial or any(kernel.loop for kernel in kernels) else ()
+    parts = _Reader(function, arrays).split(function.body, (), ())
+    kernels = [kernel for phase in parts or () for kernel in phase.kernels()]
+    return tuple(parts or ()) if serial or any(kernel.loop for kernel in kernels) else ()
 
 
 @dataclass(slots=True)
@@ -78,35 +77,35 @@ class _Reader:
     def __post_init__(self) -> None:
         source = self.function.source
         changes = Changes(source)
-        self.changed = {source.text(one) for one in changes.of(self.function.body)}
+        self.changed = {source.text(target) for target in changes.changed_by(self.function.body)}
 
     def split(
         self, block: Node, constants: tuple[Node, ...], outer: tuple[SerialLoop, ...]
     ) -> list[Phase] | None:
-        """The phases of a block; None where something else is kept between them."""
-        source, found = self.function.source, list[Phase]()
+        """The phases of a block; None where another variable lives across them."""
+        source, parts = self.function.source, list[Phase]()
         scalars = {declared_name(source, parameter) for parameter in self.function.parameters}
         if self.changed & (scalars - self.arrays.keys()):
             return None
         for node in block.named_children:
             if node.type == "comment":
                 continue
-            if not found and is_constant(source, node, self.changed, self.arrays):
+            if not parts and is_constant(source, node, self.changed, self.arrays):
                 constants += (node,)
             elif node.type not in _STATEMENTS or self._leaves(node):
                 return None
             else:
-                found.append(self._phase(node, constants, outer))
-        several = len(found) > 1 or any(one.inside for one in found)
+                parts.append(self._phase(node, constants, outer))
+        several = len(parts) > 1 or any(part.inside for part in parts)
         reads = [word for node in constants for word in words_of(source, node)]
         if several and any(self.arrays.get(word, False) for word in reads):
             return None
-        return found
+        return parts
 
     def _phase(
         self, node: Node, constants: tuple[Node, ...], outer: tuple[SerialLoop, ...]
     ) -> Phase:
-        heads = [one.head for one in outer if one.head]
+        heads = [host_loop.head for host_loop in outer if host_loop.head]
         before = (*constants, *heads)
         loop = as_threads(self.function, node, before, self.arrays)
         inside = self._of_host(node, before, constants, outer) if loop is None else None
@@ -115,20 +114,11 @@ class _Reader:
         return Phase(node, loop, (), constants, outer, self._cleared(node))
 
     def _cleared(self, node: Node) -> tuple[str, str] | None:
-        """What `a[0] = 0;` and `*a = 0;` clear."""
-        found = _CLEARS.fullmatch(self.function.source.text(node))
-        array = (found[1] or found[2]) if found else ""
-        for parameter in self.function.parameters:
-            kind = parameter.child_by_field_name("type")
-            if (
-                found
-                and kind is not None
-                and declared_name(self.function.source, parameter) == array
-            ):
-                return (
-                    (array, found[3] or "0") if is_number(self.function.source.text(kind)) else None
-                )
-        return None
+        """The array and index that `a[0] = 0;` or `*a = 0;` clears."""
+        match = _CLEARS.fullmatch(self.function.source.text(node))
+        array = (match[1] or match[2]) if match else ""
+        kind = element_type(self.function, array)
+        return (array, match[3] or "0") if match and kind and is_number(kind) else None
 
     def _of_host(
         self,
@@ -137,7 +127,7 @@ class _Reader:
         constants: tuple[Node, ...],
         outer: tuple[SerialLoop, ...],
     ) -> Phase | None:
-        """A loop that the host can run, where some of what is in it may be threads."""
+        """A loop that the host can run, with at least one loop of threads inside it."""
         body = node.child_by_field_name("body")
         loop = counted(self.function, node, before, self.arrays) if body is not None else None
         if loop is None or body is None or body.type != "compound_statement":
@@ -152,16 +142,19 @@ class _Reader:
     def changed_in(self, node: Node) -> set[str]:
         """Names that a part may change."""
         source = self.function.source
-        return {source.text(one) for one in Changes(source).of(node)}
+        return {source.text(target) for target in Changes(source).changed_by(node)}
 
     def _leaves(self, node: Node) -> bool:
-        """Whether a statement may end more than itself."""
-        for one in walk(node):
-            if one.type not in _LEAVES:
+        """Whether a statement may leave the code around it."""
+        for inner in walk(node):
+            if inner.type not in _LEAVES:
                 continue
-            above, held = one.parent, one.type not in ("break_statement", "continue_statement")
-            while not held and above is not None and above.type not in _LOOPS:
+            above, is_far = (
+                inner.parent,
+                inner.type not in ("break_statement", "continue_statement"),
+            )
+            while not is_far and above is not None and above.type not in LOOPS:
                 above = above.parent
-            if held or above is None or above.start_byte < node.start_byte:
+            if is_far or above is None or above.start_byte < node.start_byte:
                 return True
         return False

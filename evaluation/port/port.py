@@ -1,8 +1,8 @@
-"""Serial code as a CUDA program that works: the story of one port.
+"""A working CUDA program from serial code: the steps of one port.
 
-The function that does the work becomes a kernel, what it calls code of the device; `launch` calls
-the kernel, and the entry calls `launch` (wrapper.py). One thread does all of it, or, where loops.py
-is sure of it, one thread each iteration of the one loop. Nothing is compiled: the judge is to.
+The function that does the work becomes a kernel, and the functions it calls become device code.
+`launch` starts the kernel, and the entry calls `launch` (wrapper.py). One thread does all the work,
+unless loops.py proves that a loop's iterations may be threads. The judge compiles the result.
 """
 
 import re
@@ -17,13 +17,13 @@ from regraph_kg.evaluation.cpp.slice import sliced
 from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, functions, parsed, walk
 from regraph_kg.evaluation.port import launch
 from regraph_kg.evaluation.port.containers import Containers
-from regraph_kg.evaluation.port.device import gives_nothing, on_device, work_name
+from regraph_kg.evaluation.port.device import on_device, returns_nothing, work_name
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import declared, words_of
 from regraph_kg.evaluation.port.names import fresh
 from regraph_kg.evaluation.port.phases import Phase, phases
 from regraph_kg.evaluation.port.returned import returned_to
-from regraph_kg.evaluation.port.sums import with_sums_apart
+from regraph_kg.evaluation.port.sums import with_split_sum
 from regraph_kg.evaluation.port.work import Work, view_of, work_of
 from regraph_kg.evaluation.port.wrapper import result_name, signature, tail
 from regraph_kg.evaluation.problem.problem import Problem
@@ -42,7 +42,7 @@ _LIMIT_HEADERS = (("cfloat", r"\b(?:DBL|FLT)_"), ("climits", r"\bU?(?:INT|LLONG)
 
 
 def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
-    """The problem's serial code for CUDA. `one_thread`: also where a loop may run as threads."""
+    """The problem's serial code for CUDA. `one_thread`: one thread even where loops allow more."""
     try:
         _require_types(problem)
         source = parsed(_PLACE, problem.serial_code.encode())
@@ -63,17 +63,17 @@ def _require_types(problem: Problem) -> None:
 
 def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
     source = _needed(work, problem.entry)
-    known = [function for function in functions(source) if function.method_of is None]
-    found = [one for one in known if one.name == work.function.name]
-    if len(found) != 1:
+    defined = [function for function in functions(source) if function.method_of is None]
+    matches = [function for function in defined if function.name == work.function.name]
+    if len(matches) != 1:
         raise UnportableError(f"two functions have the name {work.function.name}")
     taken = {*re.findall(r"[A-Za-z_]\w*", problem.serial_code), *(arg.name for arg in problem.args)}
     if _OWN & words_of(source, source.tree.root_node):
         raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
-    held = Containers(known, work, taken)
-    code = on_device(source, found[0], held, {a.name for a in work.arguments if a.const})
+    containers = Containers(defined, work, taken)
+    code = on_device(source, matches[0], containers, {a.name for a in work.arguments if a.const})
     plan = launch.Launch(
-        problem, work, held.held[work.function.name], held.kernel, frozenset(taken)
+        problem, work, containers.owners[work.function.name], containers.kernel, frozenset(taken)
     )
     code, plan = _as_kernels(code, plan, one_thread)
     start = f"{_tidied(code)}\n\n{plan.text()}"
@@ -89,7 +89,7 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
 
 
 def _needed(work: Work, entry: str) -> CodeFile:
-    """What the work needs of its file, without the entry where that only calls the work."""
+    """The part of its file that the work needs, without an entry that only calls the work."""
     source = work.function.source
     content = source.content
     if work.function.name != entry:
@@ -97,52 +97,54 @@ def _needed(work: Work, entry: str) -> CodeFile:
         node = node.parent if node.parent and node.parent.type == "linkage_specification" else node
         view = view_of(source)  # stands before it, and its place is taken by pointers
         cut = [node, view] if view is not None else [node]
-        for one in cut:
-            content = content[: one.start_byte] + content[one.end_byte :]
-    whole = parsed(_PLACE, content)
-    found = [
-        function for function in functions(whole) if function.qualified == work.function.qualified
+        for part in cut:
+            content = content[: part.start_byte] + content[part.end_byte :]
+    file = parsed(_PLACE, content)
+    matches = [
+        function for function in functions(file) if function.qualified == work.function.qualified
     ]
-    if len(found) != 1:
+    if len(matches) != 1:
         raise UnportableError(f"serial.cpp does not define {entry} once, as a plain function")
-    text = _INCLUDE.sub("", sliced(found[0]).text)
+    text = _INCLUDE.sub("", sliced(matches[0]).text)
     return parsed(_PLACE, _EMPTY_CONDITION.sub("", text).encode())
 
 
 def _as_kernels(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str, "launch.Launch"]:
-    """The code with loops' iterations as threads, where that may be; as it was elsewhere."""
+    """The code with loops' iterations as threads; unchanged where that is not proved."""
     source, planned = _as_kernel(parsed(_PLACE, code.encode()), plan)
     kernel = _kernel_of(source, planned)
     if kernel is None or one_thread:
         return code, plan
-    apart = with_sums_apart(source, kernel, planned.arrays())
-    if apart is not None:
-        source = parsed(_PLACE, apart.encode())
+    split = with_split_sum(source, kernel, planned.arrays())
+    if split is not None:
+        source = parsed(_PLACE, split.encode())
         kernel = _kernel_of(source, planned) or kernel
-    found = phases(kernel, planned.arrays(), serial=apart is not None)
-    hosted = {one.loop.variable for top in found for one in top.all() if one.inside and one.loop}
-    if not found or hosted & {arg.name for arg in planned.problem.args}:
+    parts = phases(kernel, planned.arrays(), serial=split is not None)
+    hosted = {
+        part.loop.variable for phase in parts for part in phase.all() if part.inside and part.loop
+    }
+    if not parts or hosted & {arg.name for arg in planned.problem.args}:
         return code, plan
-    plan = replace(planned, phases=found, code=source)
+    plan = replace(planned, phases=parts, code=source)
     edits = Edits()
-    for _, phase in plan.kernels:
-        _threads(source, phase, edits)
-    if len(found) > 1 or found[0].inside:
-        texts = [_kernel(source, name, one, plan, edits) for name, one in plan.kernels]
+    for _, part in plan.kernels:
+        _threads(source, part, edits)
+    if len(parts) > 1 or parts[0].inside:
+        texts = [_kernel(source, name, part, plan, edits) for name, part in plan.kernels]
         start = source.original.rindex(b"__global__", 0, kernel.node.start_byte)
-        edits.made = [(start, kernel.node.end_byte, "\n\n".join(texts))]
+        edits.replacements = [(start, kernel.node.end_byte, "\n\n".join(texts))]
     return edits.applied(source.original), plan
 
 
 def _as_kernel(source: CodeFile, plan: "launch.Launch") -> tuple[CodeFile, "launch.Launch"]:
-    """The work that returns something as the kernel itself, where that may be."""
-    if gives_nothing(plan.held) or not plan.kind:
+    """The work as the kernel itself although it returns a value, where possible."""
+    if returns_nothing(plan.owner) or not plan.kind:
         return source, plan
     place = fresh(result_name(plan.problem), plan.taken)
-    made = returned_to(source, work_name(plan.held.function), plan.kernel, plan.kind, place)
-    if made is None:
+    text = returned_to(source, work_name(plan.owner.function), plan.kernel, plan.kind, place)
+    if text is None:
         return source, plan
-    return parsed(_PLACE, made.encode()), replace(plan, returns=place)
+    return parsed(_PLACE, text.encode()), replace(plan, returns=place)
 
 
 def _kernel_of(source: CodeFile, plan: "launch.Launch") -> Function | None:
@@ -150,7 +152,7 @@ def _kernel_of(source: CodeFile, plan: "launch.Launch") -> Function | None:
 
 
 def _threads(source: CodeFile, phase: Phase, edits: Edits) -> None:
-    """A loop's head becomes the thread's number, and the test whether there is work for it."""
+    """Replace a loop's head by the thread's number and a bounds test."""
     loop, body = phase.loop, phase.node.child_by_field_name("body")
     if loop is None or body is None:
         return
@@ -158,7 +160,7 @@ def _threads(source: CodeFile, phase: Phase, edits: Edits) -> None:
     index = f"{loop.type} {loop.variable} = {wide}blockIdx.x * blockDim.x + threadIdx.x"
     index += f" + {loop.first};\n" if loop.first != "0" else ";\n"
     head = f"{index}{_indent(source, loop.node)}if ({loop.variable} < {loop.end}) "
-    edits.made.append((loop.node.start_byte, body.start_byte, head))
+    edits.replacements.append((loop.node.start_byte, body.start_byte, head))
 
 
 def _kernel(source: CodeFile, name: str, phase: Phase, plan: "launch.Launch", edits: Edits) -> str:
@@ -192,26 +194,26 @@ def _tidied(code: str) -> str:
 
 
 def _head(problem: Problem, start: str) -> str:
-    """Headers: CUDA's, and those of the serial code that the device has a use for."""
-    wanted = [
+    """The headers: CUDA's, and the serial code's that device code can use."""
+    names = [
         name
         for name in _KEPT_HEADERS
         if re.search(rf"#[ \t]*include[ \t]*<{re.escape(name)}>", problem.serial_code)
     ]
-    wanted += [name for name, uses in _LIMIT_HEADERS if re.search(uses, start)]
-    headers = ["cuda_runtime.h", *sorted(set(wanted))]
+    names += [name for name, uses in _LIMIT_HEADERS if re.search(uses, start)]
+    headers = ["cuda_runtime.h", *sorted(set(names))]
     return "".join(f"#include <{name}>\n" for name in headers)
 
 
 def _types(problem: Problem, start: str) -> list[tuple[str, str]]:
     """Definitions of the structs that the entry's signature names. Raises `UnportableError`."""
-    source, found = parsed(_PLACE, start.encode()), list[tuple[str, str]]()
+    source, definitions = parsed(_PLACE, start.encode()), list[tuple[str, str]]()
     for name in dict.fromkeys(arg.struct for arg in problem.args if arg.struct):
         node = next((n for n in walk(source.tree.root_node) if _is_type(source, n, name)), None)
         if node is None:
             raise UnportableError(f"struct {name} is not defined outside of namespaces")
-        found.append((name, f"{source.text(node)};\n"))
-    return found
+        definitions.append((name, f"{source.text(node)};\n"))
+    return definitions
 
 
 def _is_type(source: CodeFile, node: Node, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""A sum that ends in an element is added to it, so that threads may share the adding up.
+"""A sum that is stored in an element is added up in that element, so that threads may share it.
 
     double s = 0; for (..) s += x[i]; out[0] = f(s);
 
@@ -8,7 +8,7 @@ becomes three statements that share only arrays:
     { double s = 0; for (..) s += x[i]; out[0] += s; }
     { double s = out[0]; out[0] = f(s); }
 
-What each one computes is as before. Not covered: sums of another type than the element's.
+The result is the same. Not covered: sums of another type than the element's.
 """
 
 import re
@@ -17,14 +17,14 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, declared_name, walk
+from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, walk
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.edits import Edits
-from regraph_kg.evaluation.port.host import declared, is_plain, words_of
+from regraph_kg.evaluation.port.host import declared, element_type, is_plain, words_of
 from regraph_kg.evaluation.port.loops import is_constant
 
 _ADDED = {"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"}
-"""What a GPU adds to as one."""
+"""Types that a GPU adds to atomically."""
 _ZERO = re.compile(r"0x0|0*\.?0+(?:\.0*)?[fFuUlL]*")
 _ELEMENT = re.compile(r"\*\s*(\w+)|(\w+)\[\d+\]")
 _LEAVES = {"return_statement", "goto_statement", "lambda_expression"}
@@ -32,7 +32,7 @@ _LEAVES = {"return_statement", "goto_statement", "lambda_expression"}
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """Statements that add up, one after the other: the variable's, the loop's, the element's."""
+    """Three statements: one declares the sum, a loop adds to it, one stores it."""
 
     name: str
     kind: str
@@ -43,41 +43,41 @@ class _Sum:
     value: Node
 
 
-def with_sums_apart(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> str | None:
-    """The text with the kernel's sum added to its element; None where it has none such."""
-    found = _sum_of(source, kernel, arrays)
-    if found is None:
+def with_split_sum(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> str | None:
+    """The text with the kernel's sum split in this way; None where it has no such sum."""
+    total = _sum_of(source, kernel, arrays)
+    if total is None:
         return None
-    own = f"{found.kind} {found.name}"
+    declaration = f"{total.kind} {total.name}"
     texts = [
-        f"{found.element} = 0;",
-        f"{{\n    {source.text(found.first)}\n    {source.text(found.loop)}"
-        f"\n    {found.element} += {found.name};\n    }}",
+        f"{total.element} = 0;",
+        f"{{\n    {source.text(total.first)}\n    {source.text(total.loop)}"
+        f"\n    {total.element} += {total.name};\n    }}",
     ]
-    if source.text(found.value) != found.name:
-        said = source.text(found.last)
-        texts.append(f"{{\n    {own} = {found.element};\n    {said}\n    }}")
+    if source.text(total.value) != total.name:
+        statement = source.text(total.last)
+        texts.append(f"{{\n    {declaration} = {total.element};\n    {statement}\n    }}")
     edits = Edits()
-    edits.put(found.first, "")
-    edits.made.append((found.loop.start_byte, found.last.end_byte, "\n    ".join(texts)))
+    edits.put(total.first, "")
+    edits.replacements.append((total.loop.start_byte, total.last.end_byte, "\n    ".join(texts)))
     return edits.applied(source.original)
 
 
 def _sum_of(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> _Sum | None:
     statements = [child for child in kernel.body.named_children if child.type != "comment"]
     changes = Changes(source)
-    changed = {source.text(one) for one in changes.of(kernel.body)}
+    changed = {source.text(target) for target in changes.changed_by(kernel.body)}
     if changes.are_hidden(arrays) or len(statements) < 3:  # noqa: PLR2004 (a sum's)
         return None
     *before, loop, last = statements
-    sums = [one for one in before if not is_constant(source, one, changed, arrays)]
+    sums = [node for node in before if not is_constant(source, node, changed, arrays)]
     if len(sums) != 1 or loop.type != "for_statement":
         return None
     first, stored = sums[0], _stored(source, last)
     name, kind = _zero(source, first)
-    if any(name in words_of(source, one) for one in before if one.id != first.id):
+    if any(name in words_of(source, node) for node in before if node.id != first.id):
         return None
-    if stored is None or not name or _kind(source, kernel, stored[1]) != kind:
+    if stored is None or not name or element_type(kernel, stored[1]) != kind:
         return None
     element, array, value = stored
     uses = [node for node in walk(kernel.body) if source.text(node) == array and not node.children]
@@ -90,65 +90,58 @@ def _sum_of(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> _
 def _stored(source: CodeFile, statement: Node) -> tuple[str, str, Node] | None:
     """The element that a statement sets, its array, and the value."""
     inner = statement.named_children[:1] if statement.type == "expression_statement" else []
-    for one in inner:
-        left, right = one.child_by_field_name("left"), one.child_by_field_name("right")
-        found = _ELEMENT.fullmatch(source.text(left)) if left is not None else None
-        sets = one.type == "assignment_expression" and source.text(one.children[1]) == "="
-        if found and sets and right is not None:
-            return found[0], found[1] or found[2], right
+    for change in inner:
+        left, right = change.child_by_field_name("left"), change.child_by_field_name("right")
+        match = _ELEMENT.fullmatch(source.text(left)) if left is not None else None
+        sets = change.type == "assignment_expression" and source.text(change.children[1]) == "="
+        if match and sets and right is not None:
+            return match[0], match[1] or match[2], right
     return None
 
 
 def _zero(source: CodeFile, statement: Node) -> tuple[str, str]:
-    """The one number that a statement declares as 0, and its type."""
+    """Name and type of the one number that a statement declares as 0."""
     names, kind = [*declared(source, statement)], statement.child_by_field_name("type")
-    made = statement.child_by_field_name("declarator")
-    value = made.child_by_field_name("value") if made is not None else None
+    declarator = statement.child_by_field_name("declarator")
+    value = declarator.child_by_field_name("value") if declarator is not None else None
     if not is_plain(source, statement) or len(names) != 1 or value is None or kind is None:
         return "", ""
-    own = not any(child.type == "type_qualifier" for child in statement.named_children)
+    mutable = not any(child.type == "type_qualifier" for child in statement.named_children)
     return (
-        (names[0], source.text(kind)) if own and _ZERO.fullmatch(source.text(value)) else ("", "")
+        (names[0], source.text(kind))
+        if mutable and _ZERO.fullmatch(source.text(value))
+        else ("", "")
     )
 
 
-def _kind(source: CodeFile, kernel: Function, array: str) -> str:
-    """The type of an array's elements."""
-    for parameter in kernel.parameters:
-        kind = parameter.child_by_field_name("type")
-        if declared_name(source, parameter) == array and kind is not None:
-            return source.text(kind)
-    return ""
-
-
 def _adds_up(source: CodeFile, loop: Node, name: str) -> bool:
-    """Whether all that a loop does with a variable is to add to it."""
+    """Whether a loop uses a variable only to add to it."""
     uses = [node for node in walk(loop) if node.type == "identifier" and source.text(node) == name]
     adds = [use.parent for use in uses]
     return bool(uses) and all(
         above is not None
         and above.type == "assignment_expression"
         and source.text(above.children[1]) == "+="
-        and above.child_by_field_name("left") == one
+        and above.child_by_field_name("left") == use
         and above.parent is not None
         and above.parent.type == "expression_statement"
-        for one, above in zip(uses, adds, strict=True)
+        for use, above in zip(uses, adds, strict=True)
     )
 
 
 def _keeps(source: CodeFile, loop: Node, changes: Changes, name: str) -> bool:
     """Whether a loop changes more than elements, the sum and what is declared in it, or returns."""
-    own = {
-        one for node in walk(loop) if node.type == "declaration" for one in declared(source, node)
+    locals_ = {
+        name for node in walk(loop) if node.type == "declaration" for name in declared(source, node)
     }
-    changed = {source.text(one) for one in changes.of(loop)}
+    changed = {source.text(target) for target in changes.changed_by(loop)}
     leaves = any(node.type in _LEAVES for node in walk(loop))
-    return leaves or bool(changed - own - {name} - _arrays_of(source, loop))
+    return leaves or bool(changed - locals_ - {name} - _arrays_of(source, loop))
 
 
 def _arrays_of(source: CodeFile, loop: Node) -> set[str]:
-    found = set[str]()
+    arrays = set[str]()
     for node in walk(loop):
         if node.type == "subscript_expression":
-            found |= words_of(source, node.children[0])
-    return found
+            arrays |= words_of(source, node.children[0])
+    return arrays

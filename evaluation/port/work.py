@@ -1,9 +1,8 @@
-"""The function that does the work, and what the entry passes to it.
+"""The function that does the work, and the arguments that the entry passes to it.
 
-The entry of a problem that was written by hand does the work itself. One that `problem new` made
-gives the user's function views or copies of its arrays, or passes its parameters on
-(adopt/adapter.py).
-Not covered: entries that prepare or copy data in ways of their own, beyond the adapter's.
+A hand-written entry does the work itself. An entry that `problem new` made passes its parameters,
+or views or copies of its arrays, to the user's function (adopt/adapter.py).
+Not covered: entries that prepare data in other ways than the adapter's.
 """
 
 import re
@@ -37,15 +36,15 @@ _SPAN = re.compile(r"(?:std::span|View)<.+>\((\w+), (.+)\)")
 
 @dataclass(frozen=True, slots=True)
 class WorkArgument:
-    """What one parameter of the work gets: C++ over the entry's parameters."""
+    """The argument of one parameter of the work, as C++ over the entry's parameters."""
 
     name: str
     """The parameter's."""
     text: str
     length: str = ""
-    """Elements of a container; "" for what is none."""
+    """Number of elements of a container; "" for other arguments."""
     const: bool = False
-    """The entry's pointer is to what nobody writes."""
+    """Whether the entry's pointer is to const."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +54,36 @@ class Work:
     function: Function
     arguments: tuple[WorkArgument, ...]
     result: str = ""
-    """The entry's parameter where the elements go of a vector that the function returns."""
+    """The entry's parameter for the elements of a vector that the function returns."""
 
 
 def work_of(problem: Problem, source: CodeFile) -> Work:
-    """Find it. Raises `UnportableError`."""
-    entry = _one(source, problem.entry)
+    """The function that does the work. Raises `UnportableError`."""
+    entry = _unique(source, problem.entry)
     if entry is None:
         raise UnportableError(
             f"serial.cpp does not define {problem.entry} once, as a plain function"
         )
-    copied, rest = dict[str, tuple[str, str]](), list[str]()
+    copied, statements = dict[str, tuple[str, str]](), list[str]()
     for node in entry.body.named_children:
         text = flat(source, node)
-        if found := _OWN.fullmatch(text):
-            copied[found[1]] = found[2], found[3]
+        if match := _OWN.fullmatch(text):
+            copied[match[1]] = match[2], match[3]
         elif node.type != "comment" and not _BACK.fullmatch(text):
-            rest.append(text)
-    called = _CALL.fullmatch(rest[0]) if rest else None
-    function = _one(source, called[1]) if called else None
-    result = _result(rest[1:])
+            statements.append(text)
+    first = statements[0] if statements else ""
+    called = _CALL.fullmatch(first)
+    function = _unique(source, called[1]) if called else None
+    result = _result(statements[1:])
     names = [declared_name(source, node) for node in entry.parameters]
-    alone = len(rest) == 1 or (bool(rest) and rest[0].startswith("const auto returned = "))
+    alone = len(statements) == 1 or first.startswith("const auto returned = ")
     follows = (
         called is not None
         and alone
-        and (_adapted(called, rest, copied) or _passes_on(problem, function, called, names))
+        and (
+            _adapted(called, len(statements), copied)
+            or _passes_on(problem, function, called, names)
+        )
     )
     if called is None or function is None or result is None or not follows:
         if len(names) != len(problem.args):
@@ -88,62 +91,62 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
         pairs = zip(names, problem.args, strict=True)
         return Work(entry, tuple(WorkArgument(name, arg.name) for name, arg in pairs))
     constants = {arg.name for arg in problem.args if arg.role == "in" and arg.is_array}
-    given = split(called[2])
-    if len(given) != len(function.parameters):
+    passed = split(called[2])
+    if len(passed) != len(function.parameters):
         raise UnportableError(f"{function.name} has default arguments")
     arguments = [
         _argument(declared_name(source, node), text, copied, constants)
-        for node, text in zip(function.parameters, given, strict=True)
+        for node, text in zip(function.parameters, passed, strict=True)
     ]
     return Work(function, tuple(arguments), result)
 
 
 def view_of(source: CodeFile) -> Node | None:
-    """The class through which the user's function sees arrays as it would vectors."""
+    """The class `View` that shows arrays to the user's function as vectors."""
     nodes = source.tree.root_node.children
-    kept = (
+    views = (
         n for n in nodes if n.type == "template_declaration" and "class View " in source.text(n)
     )
-    return next(kept, None)
+    return next(views, None)
 
 
 def _passes_on(
     problem: Problem, function: Function | None, called: re.Match[str], names: list[str]
 ) -> bool:
-    """Whether an entry gives its own parameters to a function, no array twice.
+    """Whether an entry passes its own parameters to a function, no array twice.
 
-    What the function returns, the entry does.
+    The entry returns the function's result.
     """
-    given = split(called[2])
+    passed = split(called[2])
     arrays = [arg.name for arg in problem.args if arg.is_array]
     kind = function.node.child_by_field_name("type") if function is not None else None
     silent = function is not None and kind is not None and function.source.text(kind) == "void"
-    once = all(given.count(array) < 2 for array in arrays)  # noqa: PLR2004
-    return {*given} <= {*names} and once and (silent or bool(problem.returns))
+    once = all(passed.count(array) < 2 for array in arrays)  # noqa: PLR2004
+    return {*passed} <= {*names} and once and (silent or bool(problem.returns))
 
 
-def _adapted(called: re.Match[str], rest: list[str], copied: dict[str, tuple[str, str]]) -> bool:
-    """Whether the adapter wrote the entry: it copies, or has the result in its own words."""
+def _adapted(called: re.Match[str], count: int, copied: dict[str, tuple[str, str]]) -> bool:
+    """Whether the adapter wrote the entry: it copies or wraps arrays, or handles the result."""
     wraps = any(word in called[2] for word in ("reinterpret_cast", "span<", "View<"))
-    return bool(copied) or len(rest) > 1 or wraps
+    return bool(copied) or count > 1 or wraps
 
 
-def _result(rest: list[str]) -> str | None:
-    """Where a vector that is returned goes: "" where none is; None for statements of another's."""
-    if not rest or rest == ["return returned;"]:
+def _result(statements: list[str]) -> str | None:
+    """The parameter for a returned vector; "" for no vector; None for other statements."""
+    if not statements or statements == ["return returned;"]:
         return ""
-    copied = _COPIED.fullmatch(rest[-1])
-    if len(rest) == 2 and _CHECKED.fullmatch(rest[0]) and copied:  # noqa: PLR2004
+    copied = _COPIED.fullmatch(statements[-1])
+    if len(statements) == 2 and _CHECKED.fullmatch(statements[0]) and copied:  # noqa: PLR2004
         return copied[1]
     return None
 
 
-def _one(source: CodeFile, name: str) -> Function | None:
-    """The function of that name, where there is one and no template."""
-    found = [
+def _unique(source: CodeFile, name: str) -> Function | None:
+    """The only function of a name; None for several or for a template."""
+    matches = [
         function for function in functions(source) if name in (function.name, function.qualified)
     ]
-    return found[0] if len(found) == 1 and not found[0].templates else None
+    return matches[0] if len(matches) == 1 and not matches[0].templates else None
 
 
 def _argument(
@@ -152,10 +155,10 @@ def _argument(
     if text in copied:
         pointer, length = copied[text]
         return WorkArgument(name, pointer, length, pointer in constants)
-    if found := _ARRAY.fullmatch(text):
-        return WorkArgument(name, found[2], found[1], found[2] in constants)
-    if found := _SPAN.fullmatch(text):
-        return WorkArgument(name, found[1], found[2], found[1] in constants)
+    if match := _ARRAY.fullmatch(text):
+        return WorkArgument(name, match[2], match[1], match[2] in constants)
+    if match := _SPAN.fullmatch(text):
+        return WorkArgument(name, match[1], match[2], match[1] in constants)
     if re.search(r"^\*|\[|std::", text):
         raise UnportableError(f"the entry passes {text[:60]}, which the host must read first")
     return WorkArgument(name, text)
@@ -168,7 +171,7 @@ class Container:
     element: str
     const: bool
     fixed: str
-    """How many elements an array has; "" for the others."""
+    """Number of elements of an array; "" for a vector or span."""
 
 
 _VIEWS = ("span", "View")
@@ -176,13 +179,13 @@ _CONTAINER = re.compile(r"(const )?(?:std::)?(vector|span|array|View)<(.+)>( ?co
 
 
 def container_of(source: CodeFile, node: Node) -> Container | None:
-    """What a parameter's type says, where it is a container. Raises `UnportableError`."""
-    found = _CONTAINER.fullmatch(parameter_type(source, node).replace(" &", "&"))
-    if found is None:
+    """The container that a parameter is, if any. Raises `UnportableError`."""
+    match = _CONTAINER.fullmatch(parameter_type(source, node).replace(" &", "&"))
+    if match is None:
         return None
-    kind, inside = found[2], split(found[3])
+    kind, inside = match[2], split(match[3])
     element = inside[0].removeprefix("const ")
-    if "vector" in element or (kind not in _VIEWS and not found[5]):
+    if "vector" in element or (kind not in _VIEWS and not match[5]):
         raise UnportableError(f"{source.text(node)[:60]}: a container that is copied, or of others")
-    const = bool(found[1] or found[4]) if kind not in _VIEWS else inside[0].startswith("const ")
+    const = bool(match[1] or match[4]) if kind not in _VIEWS else inside[0].startswith("const ")
     return Container(element, const, inside[1] if kind == "array" else "")

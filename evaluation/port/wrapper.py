@@ -1,6 +1,6 @@
-"""The entry of a port: brings the arguments to the device, calls `launch`, brings the results back.
+"""The entry of a port: copies arguments to the device, calls `launch`, copies results back.
 
-Not covered: what a model's own whole file does instead.
+Not covered: a whole file that a model writes instead.
 """
 
 import ast
@@ -36,7 +36,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
 
 
 def signature(problem: Problem) -> str:
-    """Of `launch`: the entry's, with a place for what the entry returns, and returning nothing."""
+    """The signature of `launch`: the entry's, with the result as a last parameter."""
     _, _, parameters = problem.signature(cuda=True).partition(f" {problem.entry}(")
     parts = [parameters.removesuffix(")")]
     if problem.returns:
@@ -45,7 +45,7 @@ def signature(problem: Problem) -> str:
 
 
 def result_name(problem: Problem) -> str:
-    """Of the parameter for what the entry returns."""
+    """The name of the parameter for the entry's result."""
     return fresh("result", _taken(problem))
 
 
@@ -56,7 +56,7 @@ def _taken(problem: Problem) -> set[str]:
 
 
 def tail(problem: Problem) -> str:
-    """The entry's definition. Raises `UnportableError` where an array's length is not told."""
+    """The entry's definition. Raises `UnportableError` where an array's length is unknown."""
     head = problem.signature(cuda=True)
     copied = [arg for arg in problem.args if arg.is_array] if problem.metric == "call" else []
     if not copied and not problem.returns:
@@ -74,20 +74,20 @@ def tail(problem: Problem) -> str:
             before.append(_copy(there, arg.name, size, "HostToDevice"))
         if arg.role != "in":
             after.append(_copy(arg.name, there, size, "DeviceToHost"))
-    given = [there_of[arg.name] if arg in copied else arg.name for arg in problem.args]
+    arguments = [there_of[arg.name] if arg in copied else arg.name for arg in problem.args]
     if problem.returns:
         kind, name = _result(problem).spelled(cuda=True), result_name(problem)
         there = fresh(f"d_{name}", _taken(problem))
         before.append(_memory(kind, there, len(copied), f"sizeof({kind})"))
         back = _copy(f"&{name}", there, f"sizeof({kind})", "DeviceToHost")
         after = [f"{kind} {name};", back, *after, f"return {name};"]
-        given.append(there)
-    lines = [*lines, *before, f"{LAUNCH}({', '.join(given)});", *after]
+        arguments.append(there)
+    lines = [*lines, *before, f"{LAUNCH}({', '.join(arguments)});", *after]
     return f"{memory}{head} {{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
 
 
 def _result(problem: Problem) -> Argument:
-    """What is returned, as an output."""
+    """The result, as an output."""
     return problem.slots[-1]
 
 
@@ -101,51 +101,51 @@ def _copy(target: str, source: str, size: str, way: str) -> str:
 
 def _bytes(problem: Problem, arg: Argument) -> str:
     """An array's size, in C++ over the entry's parameters."""
-    known = dict[str, str]()
-    for one in problem.args:
-        if one.size is not None:
-            known |= _told(one.size, one.name)
-    extents = [_extent(text, known, arg.name) for text in arg.shape]
+    sizes = dict[str, str]()
+    for parameter in problem.args:
+        if parameter.size is not None:
+            sizes |= _size_of(parameter.size, parameter.name)
+    extents = [_extent(text, sizes, arg.name) for text in arg.shape]
     return " * ".join((f"sizeof({arg.spelled(cuda=True)})", *extents))
 
 
-def _told(size: str, parameter: str) -> dict[str, str]:
-    """A size that a parameter tells: itself, or it and a number more or less."""
-    found = re.fullmatch(r"\s*(\w+)\s*(?:([+-])\s*(\d+))?\s*", size)
-    if found is None or found[1].isdigit():
+def _size_of(size: str, parameter: str) -> dict[str, str]:
+    """The size that a parameter gives: its value, or its value and a constant more or less."""
+    match = re.fullmatch(r"\s*(\w+)\s*(?:([+-])\s*(\d+))?\s*", size)
+    if match is None or match[1].isdigit():
         return {}
-    if found[2] is None:
-        return {found[1]: parameter}
-    return {found[1]: f"({parameter} {'-' if found[2] == '+' else '+'} {found[3]})"}
+    if match[2] is None:
+        return {match[1]: parameter}
+    return {match[1]: f"({parameter} {'-' if match[2] == '+' else '+'} {match[3]})"}
 
 
-def _extent(text: str, known: dict[str, str], name: str) -> str:
-    """One extent of a shape, to be multiplied with others."""
+def _extent(text: str, sizes: dict[str, str], name: str) -> str:
+    """One extent of a shape, as a factor of a product."""
     tree = ast.parse(text, mode="eval").body
     wide = any(isinstance(node, ast.Mult) for node in ast.walk(tree))
-    said = _cpp(tree, known, name, "1LL * " if wide else "")
-    return said if isinstance(tree, ast.Name | ast.Constant) else f"({said})"
+    expression = _cpp(tree, sizes, name, "1LL * " if wide else "")
+    return expression if isinstance(tree, ast.Name | ast.Constant) else f"({expression})"
 
 
-def _cpp(node: ast.expr, known: dict[str, str], name: str, widened: str) -> str:
+def _cpp(node: ast.expr, sizes: dict[str, str], name: str, widened: str) -> str:
     match node:
         case ast.Constant(value=int(number)):
             return str(number)
-        case ast.Name(id=size) if size in known:
-            return known[size]
+        case ast.Name(id=size) if size in sizes:
+            return sizes[size]
         case ast.Name(id=size):
             raise UnportableError(f"the length of {name} needs {size}, which no parameter tells")
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return f"-{_nested(operand, known, name, '')}"
+            return f"-{_nested(operand, sizes, name, '')}"
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             first = widened if isinstance(op, ast.Mult) else ""
             return (
-                f"{first}{_nested(left, known, name, widened)} {_OPERATORS[type(op)]}"
-                f" {_nested(right, known, name, widened)}"
+                f"{first}{_nested(left, sizes, name, widened)} {_OPERATORS[type(op)]}"
+                f" {_nested(right, sizes, name, widened)}"
             )
     raise UnportableError(f"the length of {name} is {ast.unparse(node)}, which C++ has no word for")
 
 
-def _nested(node: ast.expr, known: dict[str, str], name: str, widened: str) -> str:
-    said = _cpp(node, known, name, widened)
-    return f"({said})" if isinstance(node, ast.BinOp) else said
+def _nested(node: ast.expr, sizes: dict[str, str], name: str, widened: str) -> str:
+    text = _cpp(node, sizes, name, widened)
+    return f"({text})" if isinstance(node, ast.BinOp) else text

@@ -1,1 +1,1 @@
-"""Code as tokens: when two spellings are one program, which technique a step shows."""
+"""Facts of code, read from its tokens and its syntax tree."""

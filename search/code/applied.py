@@ -1,10 +1,10 @@
-"""Did a step do what it was asked for? A cheap check on facts of the code, without a model.
+"""Whether a step applied its technique: a cheap check on facts of the code, without a model.
 
-A technique says what it leaves (`leaves` in the vocabulary), each thing as a verb and a name, or as
-several joined by "and": "new simd", "more loops", "new schedule and same parallel_region". The name
-is a predicate (predicates.py), or a path of facts (facts.py): `directives.nowait` are those with
-that word. What begins with "new" or "gone" proves the technique, all else only goes with it.
-Not here: the verdict of a model (propose.py asks for it), and what a wrong code did.
+A technique lists its effects in `leaves` (vocabulary). An effect is a verb and a name, or several
+joined by "and": "new simd", "more loops", "new schedule and same parallel_region". The name is a
+predicate (predicates.py) or a path of facts (facts.py): `directives.nowait` are directives with
+that word. An effect with "new" or "gone" proves the technique; others only accompany it.
+Not here: the verdict of a model (propose.py asks for it), and wrong code.
 """
 
 import re
@@ -26,21 +26,21 @@ VERBS = ("new", "gone", "more", "fewer", "other", "same")
 _SIGNS = str.maketrans("(),:.", "     ")
 
 
-def deed(technique: Technique | None, before: str, after: str, others: Sequence[Technique]) -> Deed:
-    """What the step from `before` to `after` did that was to apply `technique`.
+def deed(technique: Technique | None, before: str, after: str, rivals: Sequence[Technique]) -> Deed:
+    """The deed of a step from `before` to `after` that was to apply `technique`.
 
-    "nothing": no more than blanks, comments or other names for the code's own names. "other": the
-    step left none of what the technique leaves; which of `others`, is told where what it left
-    proves that one alone. "asked": all else, also where a code cannot be read whole, or the
-    technique leaves nothing. Without a technique, for a name that is none's, what is proved counts.
+    "nothing": only blanks, comments or names changed. "other": the step has no effect of the
+    technique; the deed names the technique among `rivals` if the step proves exactly one. "asked":
+    all else, also where a code cannot be read whole, or the technique lists no effects. Without a
+    technique, for an unknown name, only a proof counts.
     """
     old, new = map(_normal, (before, after))
     if old == new or _renamed(old, new):
         return Deed("nothing")
     step = facts_of(before), facts_of(after)
-    if not all(one.read_whole for one in step) or (technique and _may_be(technique, *step)):
+    if not all(facts.read_whole for facts in step) or (technique and _may_be(technique, *step)):
         return Deed("asked")
-    shown = [other.id for other in others if _is_shown(other, *step)]
+    shown = [candidate.id for candidate in rivals if _is_shown(candidate, *step)]
     if technique is None and len(shown) != 1:
         return Deed("asked")
     return Deed("other", shown[0] if len(shown) == 1 else None)
@@ -51,29 +51,30 @@ def _normal(code: str) -> str:
 
 
 def shows(technique: Technique, code: str) -> bool:
-    """Whether a code has what the technique leaves as new."""
+    """Whether a code has an effect that the technique lists as new."""
     signs = [entry.partition(" and ")[0] for entry in technique.leaves]
-    return any(_left(sign, Facts(), facts_of(code)) for sign in signs if sign.startswith("new "))
+    new = [sign for sign in signs if sign.startswith("new ")]
+    return any(_shows_entry(sign, Facts(), facts_of(code)) for sign in new)
 
 
 def _may_be(technique: Technique, before: Facts, after: Facts) -> bool:
-    left = [_left(entry, before, after) for entry in technique.leaves]
-    return not left or any(one is not False for one in left)
+    answers = [_shows_entry(entry, before, after) for entry in technique.leaves]
+    return not answers or any(answer is not False for answer in answers)
 
 
 def _is_shown(technique: Technique, before: Facts, after: Facts) -> bool:
     proofs = [entry for entry in technique.leaves if entry.startswith(_PROOFS)]
-    return any(_left(entry, before, after) for entry in proofs)
+    return any(_shows_entry(entry, before, after) for entry in proofs)
 
 
-def _left(entry: str, before: Facts, after: Facts) -> Truth:
-    """Whether a step left what an entry says; None where that is not known."""
-    return all_of(_is_left(part, before, after) for part in entry.split(" and "))
+def _shows_entry(entry: str, before: Facts, after: Facts) -> Truth:
+    """Whether a step has the effect of an entry; None where that is unknown."""
+    return all_of(_shows_part(part, before, after) for part in entry.split(" and "))
 
 
-def _is_left(part: str, before: Facts, after: Facts) -> Truth:
+def _shows_part(part: str, before: Facts, after: Facts) -> Truth:
     verb, _, name = part.partition(" ")
-    old, new = found(name, before), found(name, after)
+    old, new = matches(name, before), matches(name, after)
     if old is None or new is None or verb not in VERBS:
         return None
     if verb in ("same", "other"):
@@ -82,24 +83,24 @@ def _is_left(part: str, before: Facts, after: Facts) -> Truth:
     return more and not (verb == "new" and old) and not (verb == "gone" and new)
 
 
-def found(name: str, facts: Facts) -> Sequence[object] | None:
-    """What a predicate or a path finds, each as often as it is there; None: not known."""
+def matches(name: str, facts: Facts) -> Sequence[object] | None:
+    """All matches of a predicate or a path; None where they are unknown."""
     if name in PREDICATES:
         holds = PREDICATES[name].holds(facts)
         return None if holds is None else [name] * holds
     here: list[object] = [facts]
     for part in name.split("."):
-        values = [_values(one, part) for one in here]
+        values = [_values(item, part) for item in here]
         if None in values:
             return None
-        here = [one for listed in values if listed is not None for one in listed]
+        here = [item for listed in values if listed is not None for item in listed]
     return here
 
 
-def _values(one: object, part: str) -> Sequence[object] | None:
-    if not isinstance(one, Frozen):
-        return [one] * (part in str(one).translate(_SIGNS).split())
-    value = getattr(one, part, None)
+def _values(item: object, part: str) -> Sequence[object] | None:
+    if not isinstance(item, Frozen):
+        return [item] * (part in str(item).translate(_SIGNS).split())
+    value = getattr(item, part, None)
     if isinstance(value, int):
         return [part] * value
     if isinstance(value, tuple):
@@ -114,20 +115,20 @@ _NO_TYPES = frozenset({"return", "else", "do", "goto", "case", "throw", "new", "
 def _renamed(old: str, new: str) -> bool:
     """Whether two normalized codes differ in nothing but names that the code itself declares.
 
-    Each other name must be new and stand wherever, and only where, the old one stood. What is not
-    seen to be declared (a library's function) is no name that can be changed without effect.
+    Each new name must stand wherever, and only where, the old one stood. A name without a visible
+    declaration (a library's function) cannot be changed without effect.
     """
     before, after = (code.replace("\n", " \n ").split(" ") for code in (old, new))
     if len(before) != len(after):
         return False
     places = set(zip(before, after, strict=True))
-    pairs = {(one, two) for one, two in places if one != two}
-    kept = {one for one, two in places if one == two}
-    olds, news = {one for one, _ in pairs}, {two for _, two in pairs}
+    pairs = {(first, second) for first, second in places if first != second}
+    unchanged = {first for first, second in places if first == second}
+    olds, news = {first for first, _ in pairs}, {second for _, second in pairs}
     return (
         len(olds) == len(news) == len(pairs)
         and not olds & news
-        and not (olds | news) & kept
+        and not (olds | news) & unchanged
         and all(_NAME.match(name) for name in olds | news)
         and olds <= _declared(before)
         and news <= _declared(after)
@@ -136,7 +137,7 @@ def _renamed(old: str, new: str) -> bool:
 
 def _declared(tokens: Sequence[str]) -> set[str]:
     """Names of macros, and those that follow a type and are followed by what ends a declarator."""
-    found = {name for word, name in pairwise(tokens) if word == "#define"}
+    names = {name for word, name in pairwise(tokens) if word == "#define"}
     for place in range(1, len(tokens) - 1):
         name, previous, following = tokens[place], tokens[place - 1], tokens[place + 1]
         pointer = previous in ("*", "&") and place > 1
@@ -144,5 +145,5 @@ def _declared(tokens: Sequence[str]) -> set[str]:
         if not _NAME.match(name) or not _NAME.match(kind) or kind in _NO_TYPES:
             continue
         if following in ("=", ";", ",", ")", "[", "{", ":") or (following == "(" and not pointer):
-            found.add(name)
-    return found
+            names.add(name)
+    return names

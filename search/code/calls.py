@@ -1,4 +1,4 @@
-"""What a call may change that other iterations of a loop see, as far as the text shows it."""
+"""Changes by a call that other iterations of a loop may see, as far as the text shows them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -28,7 +28,7 @@ _DEEPEST = 4
 
 
 class Calls:
-    """Answers for one loop, of which `local` says what each iteration has of its own."""
+    """Calls in one loop; `local` says whether each iteration has its own storage for a name."""
 
     def __init__(self, names: Indices, local: Callable[[Declared | None], bool]) -> None:
         self.names, self.events, self.local = names, names.events, local
@@ -71,7 +71,7 @@ class Calls:
         return self.events.find(text(base), base) if base is not None else None
 
     def _may_be_written(self, argument: Node, loop: int) -> bool:
-        """Whether a function may change, through an argument, what iterations share."""
+        """Whether a function may change shared data through an argument."""
         node = bare(argument)
         if node is None or "literal" in node.type:
             return False
@@ -83,19 +83,19 @@ class Calls:
             return node.type not in ("binary_expression", "unary_expression", "call_expression")
         plain = not (declared.refers or declared.array or _is_class(declared))
         addressed = node.type == "pointer_expression"
-        known = self.local(declared) or (plain and not addressed)
-        return not known and "const" not in declared.kind.split()
+        unshared = self.local(declared) or (plain and not addressed)
+        return not unshared and "const" not in declared.kind.split()
 
     def _changes_arguments_alone(self, call: Node, depth: int) -> bool:
         """Whether a function or lambda of the text changes nothing but through its arguments."""
         function, name = call.child_by_field_name("function"), called(call)
         declared = self.events.find(name, function) if function is not None else None
         body = bare(declared.value) if declared is not None else self.events.functions.get(name)
-        known = body is not None and body.type in ("function_definition", "lambda_expression")
-        return body is not None and known and self._quiet(body, depth)
+        is_function = body is not None and body.type in ("function_definition", "lambda_expression")
+        return body is not None and is_function and self._quiet(body, depth)
 
     def _quiet(self, body: Node, depth: int) -> bool:
-        """Whether a function's text sets nothing that is declared outside of it."""
+        """Whether a function sets nothing that is declared outside of it."""
         begin, end = body.start_byte, body.end_byte
         if depth > _DEEPEST:
             return False
@@ -103,28 +103,29 @@ class Calls:
         def inside(use: Occurrence) -> bool:
             return begin <= use.node.start_byte < end
 
-        def own(use: Occurrence) -> bool:
+        def is_own(use: Occurrence) -> bool:
             node = use.node.child_by_field_name("right") or use.node  # of a loop over a container
             pointed = self.names.pointer(node, use.place.loop)
-            one = (pointed[1] if pointed is not None else None) or self._declared(node)
-            held = one is not None and begin <= one.scope[0] and one.scope[1] <= end
-            return one is not None and held and "static" not in one.kind.split()
+            declared = (pointed[1] if pointed is not None else None) or self._declared(node)
+            if declared is None or "static" in declared.kind.split():
+                return False
+            return begin <= declared.scope[0] and declared.scope[1] <= end
 
         uses = [*filter(inside, self.events.names), *filter(inside, self.events.elements)]
-        changed = all(own(use) for use in uses if use.mode != "read")
-        seen = all(own(use) or self._fixed(use) for use in uses)
+        changed = all(is_own(use) for use in uses if use.mode != "read")
+        fixed = all(is_own(use) or self._fixed(use) for use in uses)
         calls = [call for call in self.events.calls if inside(call)]
-        return changed and seen and all(self._known(call, depth + 1) for call in calls)
+        return changed and fixed and all(self._is_quiet_call(call, depth + 1) for call in calls)
 
     def _fixed(self, use: Occurrence) -> bool:
-        """Whether what a function reads from outside is the same at all times."""
-        one = self._declared(use.node)
-        if one is None:
+        """Whether a value that a function reads from outside never changes."""
+        declared = self._declared(use.node)
+        if declared is None:
             return use.node.type == "identifier"
         element = use.node.type in ("subscript_expression", "pointer_expression")
-        return not one.writes and (not element or "const" in one.kind.split())
+        return not declared.writes and (not element or "const" in declared.kind.split())
 
-    def _known(self, call: Occurrence, depth: int) -> bool:
+    def _is_quiet_call(self, call: Occurrence, depth: int) -> bool:
         name = called(call.node)
         if name in self.events.functions or not (name in ASKING or _harmless(name)):
             return self._changes_arguments_alone(call.node, depth)
@@ -139,5 +140,5 @@ def _is_class(declared: Declared) -> bool:
 
 def _harmless(name: str) -> bool:
     """Whether a function is known to write nothing that a loop's iterations share."""
-    known = name in MATH or name in HARMLESS or "atomic" in name
-    return known or name.endswith("_cast") or name.startswith(("_", "cudaM", "cudaF", "cudaS"))
+    listed = name in MATH or name in HARMLESS or "atomic" in name
+    return listed or name.endswith("_cast") or name.startswith(("_", "cudaM", "cudaF", "cudaS"))

@@ -1,4 +1,4 @@
-"""What OpenMP must be told of a loop: that it is canonical, and how it names what is not shared."""
+"""OpenMP's view of a loop: whether it is canonical, and the names for its clauses."""
 
 from collections.abc import Sequence
 
@@ -23,13 +23,13 @@ def is_counted(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
     if step is None or condition is None or operator(condition) not in COMPARES:
         return False
     left, right = (names.value(side, k) for side in sides(condition))
-    rest = add(left, right, -1)
-    factor = number(coefficient(rest, header.symbol) or {})
-    fixed = [replace(rest, header.symbol, {}), step]
+    difference = add(left, right, -1)
+    factor = number(coefficient(difference, header.symbol) or {})
+    fixed = [replace(difference, header.symbol, {}), step]
     body = loop.node.child_by_field_name("body")
     begin = body.start_byte if body is not None else loop.node.end_byte
     named = [use for use in uses if text(use.node) == header.variable]
-    own = [
+    of_variable = [
         use
         for use in named
         if names.events.find(header.variable, use.node) is _variable(names, loop)
@@ -37,7 +37,7 @@ def is_counted(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
     return (
         factor in (1, -1)
         and not any(names.varies(value, k, header.symbol) for value in fixed)
-        and not any(use.mode != "read" and use.node.start_byte >= begin for use in own)
+        and not any(use.mode != "read" and use.node.start_byte >= begin for use in of_variable)
     )
 
 
@@ -45,13 +45,13 @@ def is_canonical(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool
     """Whether OpenMP can share out a loop as it stands."""
     header = names.headers[loop.number]
     if header.ranged:
-        found = names.pointer(loop.node.child_by_field_name("right"), loop.place.loop)
-        declared = found[1] if found is not None else None
-        known = declared is not None and any(one in declared.kind for one in _SEQUENCES)
-        return declared is not None and (declared.array or known)
+        pointed = names.pointer(loop.node.child_by_field_name("right"), loop.place.loop)
+        declared = pointed[1] if pointed is not None else None
+        is_sequence = declared is not None and any(word in declared.kind for word in _SEQUENCES)
+        return declared is not None and (declared.array or is_sequence)
     declared = _variable(names, loop)
-    whole = declared is None or not _FLOATING & set(declared.kind.split()) or declared.pointer
-    return header.plain and whole and not loop.exits and is_counted(names, loop, uses)
+    integral = declared is None or not _FLOATING & set(declared.kind.split()) or declared.pointer
+    return header.plain and integral and not loop.exits and is_counted(names, loop, uses)
 
 
 def _variable(names: Indices, loop: Loop) -> Declared | None:
@@ -60,7 +60,7 @@ def _variable(names: Indices, loop: Loop) -> Declared | None:
 
 
 def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str) -> str:
-    """How a reduction clause names what loop `k` reduces; "" where it cannot."""
+    """The name or section in a reduction clause of loop `k`; "" where there is none."""
     if not accesses:
         return name if name.isidentifier() else ""
     first = accesses[0]
@@ -84,17 +84,17 @@ def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str
 
 
 def _cleared(names: Indices, k: int, reduced: ElementAccess) -> str:
-    """How long an array is by the loop of the same function that clears it; "" where none does."""
+    """The length of an array by the loop that clears it in the same function; "" for none."""
     declared, function = reduced.declared, names.events.loops[k].place.function
     if declared is None or not declared.pointer or declared.function != function:
         return ""
-    for element in names.elements():
+    for element in names.elements:
         header = names.headers[element.place.loop] if element.place.loop >= 0 else None
         if header is None or element.declared is not declared or element.mode != "write":
             continue
-        own, step = header.symbol, names.step(element.place.loop)
-        whole = element.index == ({(own,): 1},) and names.known_start(element.place.loop) == {}
-        if whole and header.compare in ("<", "<=", "!=") and step == {(): 1} and header.plain:
+        step, start = names.step(element.place.loop), names.known_start(element.place.loop)
+        clears_all = element.index == ({(header.symbol,): 1},) and start == {}
+        if clears_all and header.compare in ("<", "<=", "!=") and step == {(): 1} and header.plain:
             if header.compare != "<=":
                 return short(header.end)
             end = add(names.end(element.place.loop), constant(1))
@@ -103,14 +103,14 @@ def _cleared(names: Indices, k: int, reduced: ElementAccess) -> str:
 
 
 def lasting(names: Indices, loop: Loop, private: Sequence[str]) -> tuple[str, ...]:
-    """Of what each iteration sets, and of the variable, what is read after the loop."""
-    found = []
+    """Those of `private` and the loop's variable that are read after the loop."""
+    result = []
     for name in dict.fromkeys([*private, names.headers[loop.number].variable]):
         declared = names.events.find(name, loop.node) if name else None
         outer = declared is not None and declared.scope[0] < loop.node.start_byte
         if declared is not None and outer and _read_after(names, loop, declared):
-            found.append(name)
-    return tuple(found)
+            result.append(name)
+    return tuple(result)
 
 
 def _read_after(names: Indices, loop: Loop, declared: Declared) -> bool:
@@ -119,9 +119,9 @@ def _read_after(names: Indices, loop: Loop, declared: Declared) -> bool:
     if not declared.function or "static" in declared.kind or declared.reference:
         return True
     named = [name for name in events.names if text(name.node) == declared.name]
-    uses = [one for one in named if events.find(declared.name, one.node) is declared]
+    uses = [use for use in named if events.find(declared.name, use.node) is declared]
     around = [events.loops[k].node for k in names.chain(loop.place.loop)]
-    begins = [one.start_byte for one in around if one.start_byte > declared.scope[0]]
+    begins = [node.start_byte for node in around if node.start_byte > declared.scope[0]]
     later = [[use for use in uses if use.node.start_byte >= loop.node.end_byte]]
     later += [[use for use in uses if use.node.start_byte >= begin] for begin in begins[:1]]
     return any(listed and listed[0].mode != "write" for listed in later)

@@ -1,6 +1,6 @@
-"""What is known of the kernels of a text, with the functions and macros that they use.
+"""Facts of the kernels of a text, with the functions and macros that they use.
 
-Not here: what the host does for them (cuda_host.py).
+Not here: launches, copies and memory of the host (cuda_host.py).
 """
 
 import re
@@ -51,34 +51,34 @@ _BOUND = re.compile(r"\(\s*(\w+)\s*<\s*([\w\s+\-*]*\w)\s*\)")
 
 
 class GridNumber(Frozen):
-    """The variable for a thread's number in the grid, where there is one, with one guard."""
+    """The variable for a thread's number in the grid, with its one guard."""
 
     at: int
     """Bytes of the text before the statement that makes it."""
     name: str
     end: str
-    """What the guard has it below."""
+    """The upper bound in the guard."""
     first: str = ""
-    """What is added to the number: "+1"."""
+    """An offset that is added to the number: "+1"."""
     row_at: int = -1
-    """Bytes of the text before the loop that is all that it guards; -1 for none."""
+    """Bytes of the text before the only guarded loop; -1 for none."""
     row_begins: str = ""
-    """How that loop's body begins: its brace and its first declarations."""
+    """The beginning of that loop's body: its brace and its first declarations."""
 
 
 class KernelFacts(Frozen):
-    """What is known of one kernel, and of what it reaches in the text."""
+    """Facts of one kernel, and of the functions that it reaches in the text."""
 
     name: str
     reached: tuple[str, ...] = ()
-    """Functions and macros of the text, itself aside."""
+    """Functions and macros of the text, without the kernel."""
     followed: bool = True
     """Whether the thread's number and all accesses stand in the kernel itself, by `threadIdx`."""
     head_at: int = 0
     """Bytes of the text before it."""
     number: GridNumber | None = None
     axes: tuple[str, ...] = ()
-    """The dimensions in which its threads differ: "x", "y", "z"; none: all do the same."""
+    """Dimensions in which its threads differ: "x", "y", "z"; empty: all threads do the same."""
     grid_stride: bool = False
     """Whether its threads walk in steps of the whole grid."""
     shared: tuple[str, ...] = ()
@@ -86,14 +86,14 @@ class KernelFacts(Frozen):
     barriers: int = 0
     barrier_in_loop: bool = False
     atomics: bool = False
-    """Whether it updates memory atomically, be it told which or not."""
+    """Whether it updates memory atomically, in whatever memory."""
     global_atomics: int = 0
     shared_atomics: int = 0
     one_address: bool = False
     """Whether an atomic update of global memory has the same address for all threads."""
     shuffles: bool = False
     read_only: bool = False
-    """Whether it loads by `__ldg`, or all that it only reads is `const .. __restrict__`."""
+    """Whether it loads by `__ldg`, or all its pointers to const are `__restrict__`."""
     inputs: tuple[str, ...] = ()
     """Its parameters that are pointers to const."""
     vectors: bool = False
@@ -102,8 +102,7 @@ class KernelFacts(Frozen):
     unrolled: bool = False
     fast_math: bool = False
     divides: bool | None = False
-    """Whether it divides floating-point numbers by what is no number; None: the type is not known.
-    """
+    """Whether it divides floating-point numbers by a variable; None: a type is unknown."""
     fused: bool = False
     async_copy: bool = False
     tensor: bool = False
@@ -124,13 +123,13 @@ def kernel_facts(
     names: Indices, elements: Sequence[ElementAccess], reached: Reached
 ) -> tuple[KernelFacts, ...]:
     """Every kernel, in the order of the text."""
-    found: list[KernelFacts] = []
+    kernels: list[KernelFacts] = []
     for name, node in names.events.functions.items():
         body = node.child_by_field_name("body")
         heads = [child for child in node.children if body is None or child.id != body.id]
-        if len(found) < _MOST_KERNELS and any(text(head) == "__global__" for head in heads):
-            found.append(_Kernel(names, name, node, elements, reached).facts())
-    return tuple(found)
+        if len(kernels) < _MOST_KERNELS and any(text(head) == "__global__" for head in heads):
+            kernels.append(_Kernel(names, name, node, elements, reached).facts())
+    return tuple(kernels)
 
 
 class _Kernel:
@@ -145,22 +144,19 @@ class _Kernel:
         self.names, self.events, self.name, self.node = names, names.events, name, node
         self.within, self.words = reached.of(name), reached.words_of(name)
         self.all = [element for element in elements if element.place.function in self.within]
-        self.elements = [one for one in self.all if one.place.function == name]
+        self.elements = [element for element in self.all if element.place.function == name]
         self.calls = [use for use in self.events.calls if use.place.function in self.within]
-        declared = [one for group in self.events.declared.values() for one in group]
-        inside = [one for one in declared if one.function in self.within]
-        self.own = [one for one in inside if one.function == name]
-        self.shared = {one.name for one in inside if "__shared__" in one.kind.split()}
+        inside = [symbol for symbol in self.events.symbols if symbol.function in self.within]
+        self.declared = [symbol for symbol in inside if symbol.function == name]
+        self.shared = {symbol.name for symbol in inside if "__shared__" in symbol.kind.split()}
         self.axes = _axes(self.words)
-        own = {one for one in self.within - {name} if _axes(reached.words.get(one, frozenset()))}
-        self.numbers = _RANKS | reached.that_reach(own)
-        """Names that stand for a thread's number."""
+        helpers = self.within - {name}
+        with_axes = {helper for helper in helpers if _axes(reached.words.get(helper, frozenset()))}
+        self.numbers = _RANKS | reached.that_reach(with_axes)
+        """Names for a thread's number."""
         self.hidden = self.axes != _axes(reached.words.get(name, frozenset()) - _RANKS)
-        pointers = any(
-            one.parameter and (one.pointer or one.reference or one.array)
-            for one in inside
-            if one.function != name
-        )
+        parameters = [symbol for symbol in inside if symbol.parameter and symbol.function != name]
+        pointers = any(symbol.pointer or symbol.reference or symbol.array for symbol in parameters)
         macros = self.within & reached.macros
         indexed = any("[" in reached.words[macro] for macro in macros)
         self.followed = not (self.hidden or pointers or indexed)
@@ -168,7 +164,8 @@ class _Kernel:
 
     def facts(self) -> KernelFacts:
         words = self.words
-        inputs = [one for one in self.own if one.parameter and one.pointer and _const(one.kind)]
+        pointers = [symbol for symbol in self.declared if symbol.parameter and symbol.pointer]
+        inputs = [symbol.name for symbol in pointers if "const" in symbol.kind.split()]
         return KernelFacts(
             name=self.name,
             reached=tuple(sorted(self.within - {self.name}))[:32],
@@ -181,12 +178,12 @@ class _Kernel:
             shuffles=any(word.startswith(_SHUFFLES) for word in words)
             or {"tiled_partition", "reduce"} <= words,
             read_only="__ldg" in words or self._restricted(),
-            inputs=tuple(one.name for one in inputs),
+            inputs=tuple(inputs),
             vectors=any(word.lstrip("_") in _VECTORS for word in words),
             bounds="".join(short(node) for node in walk(self.node) if node.type == "launch_bounds"),
             unrolled=any(
-                "unroll" in said and place.function in self.within
-                for said, place in self.events.directives
+                "unroll" in directive and place.function in self.within
+                for directive, place in self.events.directives
             ),
             fast_math=bool(words & FAST_MATH),
             divides=self._divides(),
@@ -195,26 +192,25 @@ class _Kernel:
             tensor=any(_TENSOR & {*word.replace(".", "_").split("_")} for word in words),
             divergent=self._divergent(),
             scattered=self._arrays(self._scattered),
-            uniform=self._uniform([one.name for one in inputs]),
+            uniform=self._uniform(inputs),
             reuse=self._arrays(self._reused),
             stencil=self._stencil(),
             conflicts=self._conflicts(),
         ).model_copy(update=self._of_shared())
 
     def _of_shared(self) -> dict[str, object]:
-        """What it shares among threads: shared memory, barriers, atomic updates."""
+        """Facts of shared memory, barriers and atomic updates."""
         barriers = [use for use in self.calls if called(use.node) in _BARRIERS]
-        updates = [
-            one for one in self.all if one.mode == "update" and "atomic" in self._caller(one)
-        ]
+        updates = [element for element in self.all if element.mode == "update"]
+        updates = [update for update in updates if "atomic" in self._caller(update)]
         inside = [update for update in updates if update.array in self.shared]
-        others = [update for update in updates if update.array not in self.shared]
-        outside = [update for update in others if self._told(update)]
+        elsewhere = [update for update in updates if update.array not in self.shared]
+        outside = [update for update in elsewhere if self._is_located(update)]
         shared = {
-            one.sized
-            for group in self.events.declared.values()
-            for one in group
-            if one.name in self.shared and one.function in self.within and not one.parameter
+            symbol.sized
+            for symbol in self.events.symbols
+            if symbol.name in self.shared and symbol.function in self.within
+            if not symbol.parameter
         }
         return {
             "shared": tuple(sorted(shared)),
@@ -223,39 +219,38 @@ class _Kernel:
             "atomics": any(word.startswith("atomic") for word in self.words),
             "global_atomics": len(outside),
             "shared_atomics": len(inside),
-            "one_address": any(self._fixed(one) for one in outside),
+            "one_address": any(self._fixed(element) for element in outside),
         }
 
-    def _told(self, one: ElementAccess) -> bool:
-        """Whether it is known where an array lies: what a helper is given may lie anywhere."""
-        given = one.declared is not None and one.declared.parameter
-        return one.place.function == self.name or not given
+    def _is_located(self, element: ElementAccess) -> bool:
+        """Whether an array's memory space is known: a helper's parameter may lie anywhere."""
+        is_parameter = element.declared is not None and element.declared.parameter
+        return element.place.function == self.name or not is_parameter
 
     def _number(self) -> GridNumber | None:
-        """A number that the last statement guards, which holds all that uses it."""
+        """The thread's number, if the last statement guards it and holds all its uses."""
         body = statements(self.node.child_by_field_name("body"))
         guard = body[-1] if body and body[-1].type == "if_statement" else None
         if guard is None or self.axes != ("x",) or guard.child_by_field_name("alternative"):
             return None
         head = _BOUND.fullmatch(text(guard.child_by_field_name("condition")))
-        for one in self.own:
-            statement = one.value.parent.parent if one.value and one.value.parent else None
-            fits = head is not None and head[1] == one.name and not one.writes
-            made = _GRID_NUMBER.fullmatch("".join(text(one.value).split()))
-            if fits and statement and made:
+        for symbol in self.declared:
+            statement = symbol.value.parent.parent if symbol.value and symbol.value.parent else None
+            fits = head is not None and head[1] == symbol.name and not symbol.writes
+            match = _GRID_NUMBER.fullmatch("".join(text(symbol.value).split()))
+            if fits and statement and match:
                 outside = [
                     use
                     for use in self.events.names
-                    if use.place.function == self.name and text(use.node) == one.name
+                    if use.place.function == self.name and text(use.node) == symbol.name
                     if not guard.start_byte <= use.node.start_byte < guard.end_byte
                 ]
-                end, at = head[2] if head else "", statement.start_byte
                 row, begins = only_loop(guard.child_by_field_name("consequence"))
                 number = GridNumber(
-                    at=at,
-                    name=one.name,
-                    end=end,
-                    first=made[1] or "",
+                    at=statement.start_byte,
+                    name=symbol.name,
+                    end=head[2] if head else "",
+                    first=match[1] or "",
                     row_at=row,
                     row_begins=begins,
                 )
@@ -265,15 +260,15 @@ class _Kernel:
     def _divides(self) -> bool | None:
         nodes = [self.events.functions[key] for key in self.within & self.events.functions.keys()]
         answers = {
-            self._floating(one)
+            self._floating(division)
             for node in nodes
-            for one in islice(walk(node), MOST_NODES)
-            if operator(one) in ("/", "/=") and one.children[-1].type != "number_literal"
+            for division in islice(walk(node), MOST_NODES)
+            if operator(division) in ("/", "/=") and division.children[-1].type != "number_literal"
         }
         return True if True in answers else (None if None in answers else False)
 
     def _floating(self, division: Node) -> bool | None:
-        """Whether a division is one of floating-point numbers; None where a type is not known."""
+        """Whether a division is of floating-point numbers; None where a type is unknown."""
         kinds = set[str]()
         for node in walk(division):
             if node.type == "number_literal" and "." in text(node):
@@ -285,90 +280,89 @@ class _Kernel:
                 kinds.add(UNKNOWN)
         return True if kinds & _FLOATS else (None if kinds - _INTEGERS else False)
 
-    def _caller(self, one: ElementAccess) -> str:
-        """The name of the call that an element stands in, as `atomicAdd(&a[i], 1)`."""
-        order = one.order
-        before = [use for use in self.calls if use.order < order]
+    def _caller(self, element: ElementAccess) -> str:
+        """The name of the call around an element: `atomicAdd(&a[i], 1)`."""
+        before = [use for use in self.calls if use.order < element.order]
         return called(before[-1].node) if before else ""
 
     def _restricted(self) -> bool:
         listed = [node for node in walk(self.node) if node.type == "parameter_declaration"]
-        pointers = [one for one in listed if "*" in text(one) and "const" in text(one)]
-        return bool(pointers) and all("restrict" in text(pointer) for pointer in pointers)
+        pointers = [text(node) for node in listed if "*" in text(node) and "const" in text(node)]
+        return bool(pointers) and all("restrict" in pointer for pointer in pointers)
 
-    def _fixed(self, one: ElementAccess) -> bool:
-        held = frozenset().union(*map(self.names.closure, one.index))
-        return not any(self._varies(name) or "#" in name for name in held)
+    def _fixed(self, element: ElementAccess) -> bool:
+        names = frozenset().union(*map(self.names.closure, element.index))
+        return not any(self._varies(name) or "#" in name for name in names)
 
     def _varies(self, name: str) -> bool:
-        """Whether a name in an index is of a thread's number, or of data."""
+        """Whether a name in an index depends on the thread's number, or on data."""
         last = name.rpartition(".")[2]
         return name.startswith(("threadIdx", "blockIdx", "@")) or last in self.numbers
 
     def _arrays(self, test: Callable[[ElementAccess], bool]) -> tuple[str, ...]:
         elements = filter(self._in_global, self.elements)
-        found = [element.array for element in elements if test(element)]
-        return tuple(dict.fromkeys(found))[:8]
+        arrays = [element.array for element in elements if test(element)]
+        return tuple(dict.fromkeys(arrays))[:8]
 
-    def _in_global(self, one: ElementAccess) -> bool:
-        if one.array in self.shared:
+    def _in_global(self, element: ElementAccess) -> bool:
+        if element.array in self.shared:
             return False
-        return one.declared is None or one.declared.parameter or not one.declared.array
+        return element.declared is None or element.declared.parameter or not element.declared.array
 
-    def _scattered(self, one: ElementAccess) -> bool:
-        stride = thread_stride(self.names, one)
+    def _scattered(self, element: ElementAccess) -> bool:
+        stride = thread_stride(self.names, element)
         return bool(self.axes) and stride not in ("0", "1", "-1", UNKNOWN, INDIRECT)
 
-    def _held(self, one: ElementAccess) -> frozenset[str]:
-        around = self.names.chain(one.place.loop)
-        full = [self.names.expanded(index, "threadIdx.x", around) for index in one.index]
-        held = set[str]().union(*map(self.names.closure, full))
+    def _index_names(self, element: ElementAccess) -> frozenset[str]:
+        around = self.names.chain(element.place.loop)
+        full = [self.names.expanded(index, "threadIdx.x", around) for index in element.index]
+        names = set[str]().union(*map(self.names.closure, full))
         for loop in around:
-            if self.names.headers[loop].symbol in held:
-                held |= self.names.closure(self.names.start(loop))
-        return frozenset(held)
+            if self.names.headers[loop].symbol in names:
+                names |= self.names.closure(self.names.start(loop))
+        return frozenset(names)
 
-    def _reused(self, one: ElementAccess) -> bool:
+    def _reused(self, element: ElementAccess) -> bool:
         """Whether an axis of the block does not enter the index, in a loop."""
-        held = self._held(one)
-        if self.hidden or one.mode != "read" or any(name.startswith("@") for name in held):
+        names = self._index_names(element)
+        if self.hidden or element.mode != "read" or any(name.startswith("@") for name in names):
             return False
-        missing = [a for a in self.axes if f"threadIdx.{a}" not in held]
-        loops = self.names.chain(one.place.loop)
-        walked = any(self.names.headers[k].symbol in held for k in loops)
+        missing = [a for a in self.axes if f"threadIdx.{a}" not in names]
+        loops = self.names.chain(element.place.loop)
+        walked = any(self.names.headers[k].symbol in names for k in loops)
         return bool(missing) and walked
 
     def _uniform(self, inputs: list[str]) -> tuple[str, ...]:
-        found = []
+        uniform = []
         for name in inputs:
             listed = [element for element in self.elements if element.array == name]
-            held = [self._held(one) for one in listed]
-            if listed and not any(self._varies(part) for parts in held for part in parts):
-                found.append(name)
-        return tuple(found)[:8]
+            names = [self._index_names(element) for element in listed]
+            if listed and not any(self._varies(part) for parts in names for part in parts):
+                uniform.append(name)
+        return tuple(uniform)[:8]
 
     def _stencil(self) -> tuple[str, ...]:
         groups: dict[int, list[ElementAccess]] = {}
         for element in self.elements:
             if self._in_global(element):
                 groups.setdefault(element.place.loop, []).append(element)
-        found = [name for group in groups.values() for name in stencil_arrays(self.names, group)]
-        return tuple(dict.fromkeys(found))[:8]
+        arrays = [name for group in groups.values() for name in stencil_arrays(self.names, group)]
+        return tuple(dict.fromkeys(arrays))[:8]
 
     def _conflicts(self) -> tuple[str, ...]:
-        found = []
+        arrays = []
         for element in self.elements:
             if element.array in self.shared and len(self.axes) > 0:
                 stride = thread_stride(self.names, element)
                 number = int(stride) if stride.lstrip("-").isdigit() else 0
                 column = stride == "row" and not self._padded(element)
                 if column or (number and not number % _BANKS):
-                    found.append(element.array)
-        return tuple(dict.fromkeys(found))[:8]
+                    arrays.append(element.array)
+        return tuple(dict.fromkeys(arrays))[:8]
 
-    def _padded(self, one: ElementAccess) -> bool:
+    def _padded(self, element: ElementAccess) -> bool:
         """Whether a row is an odd number of elements long: then its columns lie in all banks."""
-        width = one.declared.width if one.declared is not None else None
+        width = element.declared.width if element.declared is not None else None
         length = polynomial.number(self.names.value(width, NO_LOOP)) if width is not None else None
         return length is not None and length % 2 == 1
 
@@ -377,24 +371,20 @@ class _Kernel:
         for use in self.events.conditions:
             if use.place.function not in self.within:
                 continue
-            for count, one in enumerate(walk(use.node)):
+            for count, node in enumerate(walk(use.node)):
                 if count > 200:  # noqa: PLR2004
                     break
-                if one.type == "subscript_expression" or text(one) in ("%", "&"):
+                if node.type == "subscript_expression" or text(node) in ("%", "&"):
                     return True
-                if one.type == "identifier":
-                    held = self.names.closure(self.names.value(one, use.place.loop))
-                    if any(name.startswith("@") for name in held):
+                if node.type == "identifier":
+                    names = self.names.closure(self.names.value(node, use.place.loop))
+                    if any(name.startswith("@") for name in names):
                         return True
         return False
 
 
 def _axes(words: frozenset[str]) -> tuple[str, ...]:
-    """The dimensions of which the words name a number; a rank in a group counts as "x"."""
+    """Dimensions that the words name; a rank in a group counts as "x"."""
     ranked = {"threadIdx.x"} if words & _RANKS else set[str]()
-    known = words | ranked
-    return tuple(axis for axis in _AXES if known & {f"threadIdx.{axis}", f"blockIdx.{axis}"})
-
-
-def _const(kind: str) -> bool:
-    return "const" in kind.split()
+    mentioned = words | ranked
+    return tuple(axis for axis in _AXES if mentioned & {f"threadIdx.{axis}", f"blockIdx.{axis}"})

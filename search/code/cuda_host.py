@@ -1,4 +1,4 @@
-"""What the host does for its kernels: launches, copies, memory."""
+"""Facts of the host code around kernels: launches, copies, memory."""
 
 from tree_sitter import Node
 
@@ -12,11 +12,11 @@ _WAYS = ("ToDevice", "ToHost", "HostToHost", "ToSymbol", "FromSymbol", "Peer")
 
 
 class LaunchFacts(Frozen):
-    """What is known of one launch."""
+    """Facts of one launch."""
 
     kernel: str
     function: str = ""
-    """Where it stands."""
+    """The function around it."""
     at: int = 0
     """Bytes of the text before the first statement of that function."""
     grid: str = ""
@@ -28,14 +28,14 @@ class LaunchFacts(Frozen):
 
 
 class HostFacts(Frozen):
-    """What the host does for its kernels: how many calls of each kind."""
+    """Facts of the host code: numbers of calls by kind."""
 
     allocations: int = 0
     to_device: int = 0
     to_host: int = 0
     on_device: int = 0
     unsaid: int = 0
-    """Copies of which the call does not say where from and where to."""
+    """Copies without a direction in the call."""
     in_loop: int = 0
     """Copies within a loop of the host, or in a function that a loop calls."""
     asynchronous: int = 0
@@ -50,7 +50,7 @@ class HostFacts(Frozen):
 
 def launch_facts(events: Events) -> tuple[LaunchFacts, ...]:
     """Every launch, in the order of the text."""
-    found, again = [], looped(events)
+    launches, again = [], looped(events)
     for call in events.calls:
         shape = [child for child in call.node.children if child.type == "kernel_call_syntax"]
         parts = (
@@ -58,19 +58,19 @@ def launch_facts(events: Events) -> tuple[LaunchFacts, ...]:
         )
         if len(parts) > 1:
             grid, block = (_shape(events, part) for part in parts[:2])
-            found.append(
+            launches.append(
                 LaunchFacts(
                     kernel=called(call.node),
                     function=call.place.function,
                     at=_first_at(events.functions.get(call.place.function)),
                     grid=grid,
                     block=block,
-                    one_thread=_one(grid) and _one(block),
+                    one_thread=_is_one(grid) and _is_one(block),
                     in_loop=call.place.loop != NO_LOOP or call.place.function in again,
                     stream=len(parts) > 3 and text(parts[3]) != "0",  # noqa: PLR2004
                 )
             )
-    return tuple(found[:32])
+    return tuple(launches[:32])
 
 
 def _first_at(function: Node | None) -> int:
@@ -82,27 +82,27 @@ def _first_at(function: Node | None) -> int:
 
 
 def _shape(events: Events, node: Node) -> str:
-    """A launch's number as text; that of a variable is what it was set to."""
+    """A launch's extent as text; a variable is replaced by its value."""
     declared = events.find(text(node), node) if node.type == "identifier" else None
     if declared is not None and declared.value is not None and not declared.writes:
         return short(declared.value)
-    return declared.made if declared is not None and declared.made else short(node)
+    return declared.arguments if declared is not None and declared.arguments else short(node)
 
 
-def _one(shape: str) -> bool:
+def _is_one(shape: str) -> bool:
     inner = shape.replace(" ", "").removeprefix("dim3").strip("(){}")
     return bool(inner) and all(part == "1" for part in inner.split(","))
 
 
 def host_facts(names: Indices) -> HostFacts:
-    """What the host does, of all functions together."""
+    """Facts of all host functions together."""
     calls = [call for call in names.events.calls if not call.place.kernel]
     listed = [(called(call.node), call) for call in calls]
     copies = [(name, call) for name, call in listed if name.startswith("cudaMemcpy")]
     kinds = [" ".join([name, *map(text, arguments(call.node))]) for name, call in copies]
     again = looped(names.events)
-    declared = [one for group in names.events.declared.values() for one in group]
-    known = {name for name, _ in listed}
+    symbols = [(symbol.name, symbol.kind) for symbol in names.events.symbols]
+    functions = {name for name, _ in listed}
     return HostFacts(
         allocations=sum(name in ("cudaMalloc", "cudaMallocAsync") for name, _ in listed),
         to_device=sum("HostToDevice" in kind for kind in kinds),
@@ -114,18 +114,19 @@ def host_facts(names: Indices) -> HostFacts:
         ),
         asynchronous=sum("Async" in name for name, _ in copies),
         streams=sum(name.startswith("cudaStreamCreate") for name, _ in listed),
-        pinned=bool(known & {"cudaHostRegister", "cudaMallocHost", "cudaHostAlloc"}),
-        managed="cudaMallocManaged" in known or any("__managed__" in one.kind for one in declared),
-        kept=any(_kept(names.events, call) for name, call in listed if name == "cudaMalloc"),
-        constants=tuple(one.name for one in declared if "__constant__" in one.kind.split())[:8],
+        pinned=bool(functions & {"cudaHostRegister", "cudaMallocHost", "cudaHostAlloc"}),
+        managed="cudaMallocManaged" in functions
+        or any("__managed__" in kind for _, kind in symbols),
+        kept=any(_is_static(names.events, call) for name, call in listed if name == "cudaMalloc"),
+        constants=tuple(name for name, kind in symbols if "__constant__" in kind.split())[:8],
     )
 
 
-def _kept(events: Events, call: Occurrence) -> bool:
+def _is_static(events: Events, call: Occurrence) -> bool:
     """Whether an allocation goes to a variable that outlives its function."""
     first = bare(arguments(call.node)[0]) if arguments(call.node) else None
     inner = bare(first.child_by_field_name("argument")) if first is not None else None
     while inner is not None and inner.type == "subscript_expression":
         inner = inner.child_by_field_name("argument")
-    one = events.find(text(inner), inner) if inner is not None else None
-    return one is not None and ("static" in one.kind.split() or not one.function)
+    symbol = events.find(text(inner), inner) if inner is not None else None
+    return symbol is not None and ("static" in symbol.kind.split() or not symbol.function)

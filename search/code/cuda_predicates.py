@@ -20,12 +20,12 @@ def _several(facts: Facts) -> list[KernelFacts]:
 
 def _threaded(facts: Facts) -> list[KernelFacts]:
     """Kernels whose threads differ, and that are not launched with one thread alone."""
-    return [one for one in _several(facts) if one.axes]
+    return [kernel for kernel in _several(facts) if kernel.axes]
 
 
-def _seen(answer: Truth, facts: Facts) -> Truth:
-    """An answer about accesses: not known where they are not all followed."""
-    hidden = any(not one.followed or not one.axes for one in _several(facts))
+def _if_followed(answer: Truth, facts: Facts) -> Truth:
+    """An answer about accesses; unknown instead of False where some are not followed."""
+    hidden = any(not kernel.followed or not kernel.axes for kernel in _several(facts))
     return None if answer is False and hidden else answer
 
 
@@ -56,15 +56,15 @@ def one_thread_loop(facts: Facts) -> Truth:
         return True if answer is False and library_loop(facts) else answer
     several = _several(facts)
     alone = _loops(facts, [kernel for kernel in facts.kernels if kernel not in several])
-    unknown = _loops(facts, [one for one in several if not one.axes])
-    found = any_of(map(is_parallel, alone))
-    return None if found is False and unknown else found
+    unknown = _loops(facts, [kernel for kernel in several if not kernel.axes])
+    answer = any_of(map(is_parallel, alone))
+    return None if answer is False and unknown else answer
 
 
 def _loops(facts: Facts, kernels: list[KernelFacts]) -> list[LoopFacts]:
     """The loops of kernels and of what they reach."""
-    known = {name for kernel in kernels for name in (kernel.name, *kernel.reached)}
-    return [loop for loop in facts.loops if loop.function in known]
+    functions = {name for kernel in kernels for name in (kernel.name, *kernel.reached)}
+    return [loop for loop in facts.loops if loop.function in functions]
 
 
 @_add("a loop in a kernel")
@@ -77,7 +77,7 @@ def kernel_loop(facts: Facts) -> Truth:
 def grid_stride(facts: Facts) -> Truth:
     """Every kernel whose threads differ uses `gridDim`."""
     listed = _threaded(facts)
-    return bool(listed) and all(one.grid_stride for one in listed)
+    return bool(listed) and all(kernel.grid_stride for kernel in listed)
 
 
 @_add("several launches")
@@ -136,8 +136,8 @@ def one_address(facts: Facts) -> Truth:
 
 
 def _atomically(answer: Truth, facts: Facts) -> Truth:
-    """An answer about atomic updates; what a helper updates is not followed."""
-    return _seen(answer, facts) if atomics(facts) else answer
+    """An answer about atomic updates; a helper's updates are not followed."""
+    return _if_followed(answer, facts) if atomics(facts) else answer
 
 
 @_add("shuffles within a warp")
@@ -149,17 +149,18 @@ def shuffles(facts: Facts) -> Truth:
 @_add("accesses of neighbouring threads that lie far apart")
 def scattered(facts: Facts) -> Truth:
     """Neighbouring threads touch addresses with a stride."""
-    answers: list[Truth] = [bool(one.scattered) for one in _threaded(facts)]
+    answers: list[Truth] = [bool(kernel.scattered) for kernel in _threaded(facts)]
     unknown = any(access.thread == "unknown" for access in _accesses(facts))
-    return _seen(any_of([*answers, None] if unknown else answers), facts)
+    return _if_followed(any_of([*answers, None] if unknown else answers), facts)
 
 
 @_add("accesses of neighbouring threads that lie side by side")
 def coalesced(facts: Facts) -> Truth:
     """Neighbouring threads touch neighbouring addresses of global memory."""
     listed = [access for access in _accesses(facts) if not access.shared]
-    answer = any_of(None if one.thread == "unknown" else one.thread == "1" for one in listed)
-    return _seen(answer and bool(_threaded(facts)), facts)
+    strides = [access.thread for access in listed]
+    answer = any_of(None if stride == "unknown" else stride == "1" for stride in strides)
+    return _if_followed(answer and bool(_threaded(facts)), facts)
 
 
 def _accesses(facts: Facts) -> list[Access]:
@@ -170,34 +171,36 @@ def _accesses(facts: Facts) -> list[Access]:
 @_add("data that several threads of a block read")
 def kernel_reuse(facts: Facts) -> Truth:
     """An array of global memory is read at the same places by threads of a block."""
-    return _seen(any(one.reuse for one in _threaded(facts)), facts)
+    return _if_followed(any(kernel.reuse for kernel in _threaded(facts)), facts)
 
 
 @_add("a kernel that reads neighbouring elements")
 def kernel_stencil(facts: Facts) -> Truth:
     """A kernel reads elements of global memory that neighbouring threads read too."""
-    return _seen(any(one.stencil for one in _threaded(facts)), facts)
+    return _if_followed(any(kernel.stencil for kernel in _threaded(facts)), facts)
 
 
 @_add("an input that all threads read at the same places")
 def uniform_input(facts: Facts) -> Truth:
     """The index of an input has no number of a thread or block in it."""
-    return _seen(any(one.uniform for one in _threaded(facts)), facts)
+    return _if_followed(any(kernel.uniform for kernel in _threaded(facts)), facts)
 
 
 @_add("shared arrays that a warp walks in whole rows of banks")
 def bank_conflict(facts: Facts) -> Truth:
     """Neighbouring threads touch the same bank; not known where an index is not followed."""
     unknown = any(access.shared and access.thread == "unknown" for access in _accesses(facts))
-    found = any(kernel.conflicts for kernel in facts.kernels)
+    conflicts = any(kernel.conflicts for kernel in facts.kernels)
     shared = any(kernel.shared for kernel in facts.kernels)
-    return True if found else (None if unknown else _seen(False, facts) if shared else False)
+    if conflicts or unknown:
+        return True if conflicts else None
+    return _if_followed(False, facts) if shared else False
 
 
 @_add("threads of a warp that branch differently")
 def divergent(facts: Facts) -> Truth:
     """A condition of a kernel depends on data, or on the thread's number with % or &."""
-    return any(one.divergent for one in _threaded(facts))
+    return any(kernel.divergent for kernel in _threaded(facts))
 
 
 @_add("inputs that a kernel only reads")

@@ -24,33 +24,33 @@ _MOST_OF_AN_ARRAY = 48
 
 @dataclass(slots=True)
 class Dependences:
-    """What the iterations of one loop share."""
+    """Data that the iterations of one loop share."""
 
     verdicts: set[Carries] = field(default_factory=set)
     reduces: dict[str, set[str]] = field(default_factory=dict)
-    """What they combine, and by which operators of a reduction clause; "" is none of them."""
+    """Name -> operators of a reduction clause that combine it; "" for another operator."""
     scan: bool = False
     swaps: bool = False
     """Whether pointers or containers change places."""
     evolves: bool = False
-    """Whether it reads arrays as the iteration before it left them, and writes them anew."""
+    """Whether it reads arrays of the previous iteration, and writes them anew."""
     private: list[str] = field(default_factory=list)
     """Scalars and arrays that each iteration sets before it reads them."""
 
     @property
     def carries(self) -> Carries:
-        """The strongest of all verdicts."""
+        """The strongest verdict."""
         return "yes" if "yes" in self.verdicts else ("unknown" if self.verdicts else "no")
 
     def sums(self, events: Events, loop: Node) -> list[str]:
-        """The variables that it adds up from 0."""
-        signs = {name for name, given in self.reduces.items() if given == {"+"}}
-        known = {name: events.find(name, loop) for name in signs}
-        return [name for name, one in known.items() if one is not None and one.zero]
+        """Variables that start at 0 and are added up."""
+        signs = {name for name, operators in self.reduces.items() if operators == {"+"}}
+        symbols = {name: events.find(name, loop) for name in signs}
+        return [name for name, symbol in symbols.items() if symbol is not None and symbol.zero]
 
 
 class LoopUses:
-    """What stands in one loop: its accesses, names and calls."""
+    """The accesses, names and calls in one loop."""
 
     def __init__(
         self,
@@ -61,22 +61,22 @@ class LoopUses:
     ) -> None:
         self.names, self.loop = names, loop
         self.elements, self.uses = elements, uses
-        self.found = Dependences()
+        self.result = Dependences()
         self.overlaps = Overlaps(names, loop)
 
     def read(self, calls: Sequence[Occurrence]) -> Dependences:
-        """All that the iterations share."""
+        """The dependences of the loop."""
         if not is_counted(self.names, self.names.events.loops[self.loop], self.uses):
-            self.found.verdicts.add("unknown")
+            self.result.verdicts.add("unknown")
         self._scalars()
         for group in _grouped(self.elements):
             if not self._local(group[0].declared):
                 self._array(group[:_MOST_OF_AN_ARRAY])
-        known = Calls(self.names, self._local)
-        self.found.verdicts |= {known.carries(call) for call in calls} - {"no"}
-        swapped = [called(call.node) for call in calls if known.carries(call) == "yes"]
-        self.found.swaps |= bool({"swap", ".swap"} & set(swapped))
-        return self.found
+        analysis = Calls(self.names, self._local)
+        self.result.verdicts |= {analysis.carries(call) for call in calls} - {"no"}
+        swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
+        self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
+        return self.result
 
     def _inside(self, declared: Declared | None) -> bool:
         """Whether a name is declared in each iteration."""
@@ -97,20 +97,22 @@ class LoopUses:
             name, base = text(use.node), root_name(use.node)
             declared = self.names.events.find(text(base), base) if base is not None else None
             if name in UNORDERED or (declared is not None and "stream" in declared.kind):
-                self.found.verdicts.add("yes")
-            elif not self._elsewhere(declared, field=use.node.type == "field_expression"):
+                self.result.verdicts.add("yes")
+            elif not self._is_other(declared, field=use.node.type == "field_expression"):
                 groups.setdefault((name, id(declared)), []).append(use)
         for (name, _), uses in groups.items():
             if any(use.mode != "read" for use in uses):
                 self._scalar(name, uses)
 
-    def _elsewhere(self, declared: Declared | None, *, field: bool) -> bool:
-        """Whether a name is an iteration's own, or is seen as an element of an array."""
+    def _is_other(self, declared: Declared | None, *, field: bool) -> bool:
+        """Whether a name belongs to one iteration, or counts as an element of an array."""
         if declared is None:
             return False
-        own = declared.name == self.names.headers[self.loop].variable and not field
+        is_variable = declared.name == self.names.headers[self.loop].variable and not field
         named = field and declared.refers and not declared.parameter and declared.value is not None
-        return own or named or declared.element or _aliases(declared) or self._inside(declared)
+        if is_variable or named or declared.element:
+            return True
+        return _aliases(declared) or self._inside(declared)
 
     def _scalar(self, name: str, uses: list[Occurrence]) -> None:
         modes = [use.mode for use in uses]
@@ -120,33 +122,33 @@ class LoopUses:
             self._reduces(name, uses)  # also a flag, or the last that was found
         elif first.mode == "write" and first.place.branches == around and "." not in name:
             within = all(first.place.loop in self.names.chain(use.place.loop) for use in uses)
-            self.found.private.append(name)
-            self.found.verdicts |= set() if within and "->" not in name else {"unknown"}
+            self.result.private.append(name)
+            self.result.verdicts |= set() if within and "->" not in name else {"unknown"}
         elif "write" in modes and self._pointer(first):
-            self.found.swaps = True
-            self.found.verdicts.add("yes")
+            self.result.swaps = True
+            self.result.verdicts.add("yes")
         elif "read" not in modes:
             self._reduces(name, uses)
         else:
             self._carried(uses)
 
     def _carried(self, uses: list[Occurrence]) -> None:
-        """What an iteration reads as the one before it left it; a mere count can be computed."""
+        """Note a value that an iteration takes from the previous one, except a mere count."""
         updates = [use for use in uses if use.mode == "update"]
         counts = (
             bool(updates)
             and all(use.mode != "write" for use in uses)
             and all(_counts(use) and use.place.loop == self.loop for use in updates)
         )
-        self.found.verdicts.add("unknown" if counts else "yes")
+        self.result.verdicts.add("unknown" if counts else "yes")
         running = updates and not all(map(_counts, updates))
-        self.found.scan |= bool(running) and any(
+        self.result.scan |= bool(running) and any(
             use.place.stored for use in uses if use.mode == "read"
         )
 
     def _reduces(self, name: str, updates: Sequence[Occurrence | ElementAccess]) -> None:
         signs = (combined_by(update.node) for update in updates if update.mode != "read")
-        self.found.reduces.setdefault(name, set()).update(
+        self.result.reduces.setdefault(name, set()).update(
             sign for sign in signs if sign is not None
         )
 
@@ -155,13 +157,13 @@ class LoopUses:
         return declared is not None and declared.pointer
 
     def _array(self, group: list[ElementAccess]) -> None:
-        writes = [one for one in group if one.mode != "read"]
+        writes = [element for element in group if element.mode != "read"]
         if not writes:
             return
         if self._inside(group[0].declared):  # a pointer to what is not known
-            self.found.verdicts.add("unknown")
+            self.result.verdicts.add("unknown")
             return
-        updates = all(one.mode == "update" for one in group)
+        updates = all(element.mode == "update" for element in group)
         for write in writes:
             moves = self._moves(write)
             if moves is None:
@@ -171,37 +173,38 @@ class LoopUses:
             elif not self._spread(write):
                 self._update(write, updates, "unknown")
             else:
-                self.found.verdicts |= {self._pair(write, other, moves) for other in group} - {"no"}
+                verdicts = {self._pair(write, other, moves) for other in group}
+                self.result.verdicts |= verdicts - {"no"}
 
     def _update(self, write: ElementAccess, updates: bool, otherwise: Carries) -> None:
         if updates:
             self._reduces(write.array, [write])
         else:
-            self.found.verdicts.add(otherwise)
+            self.result.verdicts.add(otherwise)
 
     def _same_place(self, write: ElementAccess, group: list[ElementAccess], updates: bool) -> None:
-        """Every iteration writes the same elements."""
+        """Note a write to the same elements in every iteration."""
         around = self.names.events.loops[self.loop].place.branches
         first = group[0]
         if not updates and first.mode == "write" and first.place.branches == around:
-            self.found.private.append(write.array)
-            self.found.verdicts.add("unknown")
+            self.result.private.append(write.array)
+            self.result.verdicts.add("unknown")
             return
-        reads = any(one.mode != "update" for one in group if one is not write)
+        reads = any(element.mode != "update" for element in group if element is not write)
         inner = write.place.loop != self.loop
-        self.found.evolves |= inner and reads and not updates
+        self.result.evolves |= inner and reads and not updates
         self._update(write, updates, "yes" if reads else "unknown")
 
-    def _moves(self, one: ElementAccess) -> list[Polynomial] | None:
-        around = self.names.chain(one.place.loop)
-        moves = [self.names.moved(index, self.loop, around) for index in one.index]
-        known = [move for move in moves if move is not None]
-        return known if len(known) == len(moves) else None
+    def _moves(self, element: ElementAccess) -> list[Polynomial] | None:
+        around = self.names.chain(element.place.loop)
+        moves = [self.names.moved(index, self.loop, around) for index in element.index]
+        definite = [move for move in moves if move is not None]
+        return definite if len(definite) == len(moves) else None
 
     def _spread(self, write: ElementAccess) -> bool:
-        """Whether surely no two iterations write the same element."""
+        """Whether it is certain that no two iterations write the same element."""
         inner = list(self._inner(write))
-        return any(self.overlaps.meets(one, one, inner) == "never" for one in write.index)
+        return any(self.overlaps.meets(index, index, inner) == "never" for index in write.index)
 
     def _pair(self, write: ElementAccess, other: ElementAccess, moves: list[Polynomial]) -> Carries:
         if write is other:
@@ -209,18 +212,16 @@ class LoopUses:
         if len(write.index) != len(other.index):
             return "unknown"
         inner = list(self._inner(write, other))
-        found = [
-            self.overlaps.meets(one, two, inner)
-            for one, two in zip(write.index, other.index, strict=True)
-        ]
-        if "never" in found:
+        pairs = [*zip(write.index, other.index, strict=True)]
+        meetings = [self.overlaps.meets(first, second, inner) for first, second in pairs]
+        if "never" in meetings:
             return "no"
-        gaps = [add(one, two, -1) for one, two in zip(write.index, other.index, strict=True)]
-        known = zip(found, gaps, moves, strict=True)
-        if not all(meets == "later" if move else not gap for meets, gap, move in known):
+        gaps = [add(first, second, -1) for first, second in pairs]
+        dimensions = zip(meetings, gaps, moves, strict=True)
+        if not all(meets == "later" if move else not gap for meets, gap, move in dimensions):
             return "unknown"
         if write.place.loop == other.place.loop == self.loop:
-            self.found.scan |= other.place.stored and _combines_previous(write, other)
+            self.result.scan |= other.place.stored and _combines_previous(write, other)
         return "yes"
 
     def _inner(self, *elements: ElementAccess) -> Iterable[int]:
@@ -242,7 +243,7 @@ def _aliases(declared: Declared) -> bool:
 
 
 def _counts(use: Occurrence) -> bool:
-    """Whether an update is by a number, in every iteration: what the loop's variable says, too."""
+    """Whether every iteration adds the same number, so that the loop's variable gives the value."""
     parent = use.node.parent
     if parent is None or use.place.branches:
         return False

@@ -1,6 +1,6 @@
-"""One walk over a tree: loops, names, reads and writes, calls and directives, in the text's order.
+"""One walk over a tree: loops, names, reads and writes, calls and directives, in text order.
 
-Nothing is concluded here: `indices.py` says what an index is, `dependences.py` what a loop carries.
+Not here: the meaning of an index (`indices.py`), and a loop's dependences (`dependences.py`).
 """
 
 from dataclasses import replace
@@ -37,35 +37,37 @@ def events_of(root: Node) -> Events:
     """Walk a tree. Never raises."""
     walk = _Walk()
     walk.run(root)
-    for use in walk.found.names:
+    for use in walk.events.names:
         if use.mode != "read":
-            one = walk.found.find(text(use.node), use.node)
-            if one is not None:
-                one.writes += 1
-    for use in walk.found.names:
-        _set_once(walk.found, use)
-    return walk.found
+            declared = walk.events.find(text(use.node), use.node)
+            if declared is not None:
+                declared.writes += 1
+    for use in walk.events.names:
+        _set_once(walk.events, use)
+    return walk.events
 
 
-def _set_once(found: Events, use: Occurrence) -> None:
-    """Give a pointer the value that its one assignment gives it, where its declaration has none."""
-    one = found.find(text(use.node), use.node) if use.mode == "write" else None
-    if one is None or not one.pointer or one.parameter or one.value is not None or one.writes > 1:
+def _set_once(events: Events, use: Occurrence) -> None:
+    """Give a pointer without an initial value the value of its only assignment."""
+    declared = events.find(text(use.node), use.node) if use.mode == "write" else None
+    if declared is None or not declared.pointer or declared.parameter:
+        return
+    if declared.value is not None or declared.writes > 1:
         return
     change = use.node.parent
     plain = change is not None and change.type == "assignment_expression"
-    if change is not None and plain and one.loop == use.place.loop and not use.place.branches:
-        one.value, one.writes = change.child_by_field_name("right"), 0
+    if change is not None and plain and declared.loop == use.place.loop and not use.place.branches:
+        declared.value, declared.writes = change.child_by_field_name("right"), 0
 
 
 class _Walk:
     def __init__(self) -> None:
-        self.found = Events()
+        self.events = Events()
         self._waiting: list[tuple[Node, CodePlace, Mode]] = []
         self._directives: list[str] = []
         self._order = 0
-        self._seen: dict[int, Mode] = {}
-        """Nodes whose mode another node decided: the guard of a maximum, `x` in `x = x + 1`."""
+        self._modes: dict[int, Mode] = {}
+        """Modes that another node set: the guard of a maximum, `x` in `x = x + 1`."""
 
     def run(self, root: Node) -> None:
         self._waiting.append((root, CodePlace(), "read"))
@@ -76,7 +78,7 @@ class _Walk:
             if node.type in _SCOPES:
                 place = replace(place, scope=(node.start_byte, node.end_byte))
             self._visit(node, place, mode)
-        self.found.whole &= not self._waiting
+        self.events.complete &= not self._waiting
 
     def _visit(self, node: Node, place: CodePlace, mode: Mode) -> None:
         kind = node.type
@@ -103,9 +105,9 @@ class _Walk:
     def _add(self, listed: list[Occurrence], node: Node, place: CodePlace, mode: Mode) -> None:
         if len(listed) < MOST_EVENTS:
             self._order += 1
-            listed.append(Occurrence(node, self._seen.get(node.id, mode), place, self._order))
+            listed.append(Occurrence(node, self._modes.get(node.id, mode), place, self._order))
         else:
-            self.found.whole = False
+            self.events.complete = False
 
     def _directive(self, node: Node, place: CodePlace) -> None:
         line = short(node, 300).replace("\\", " ")
@@ -113,28 +115,28 @@ class _Walk:
         if words.startswith(("#pragma", "# pragma")):
             words = words.partition("pragma")[2].strip()
             self._directives.append(words)
-            self.found.directives.append((words, place))
+            self.events.directives.append((words, place))
 
     def _loop(self, node: Node, place: CodePlace, directives: list[str]) -> None:
-        loops = self.found.loops
+        loops = self.events.loops
         depth = loops[place.loop].depth + 1 if place.loop != NO_LOOP else 0
         region = place.region + any(_opens_region(directive) for directive in directives)
         if len(loops) >= MOST_LOOPS or depth >= MOST_DEPTH:
-            self.found.whole = False
+            self.events.complete = False
             self._push(node.children, place)
             return
         inside = replace(place, loop=len(loops), region=region)
         loops.append(Loop(len(loops), node, place, depth, tuple(directives)))
         first = node.child_by_field_name("initializer")
         body = node.child_by_field_name("body")
-        rest = [child for child in node.named_children if child not in (first, body)]
+        children = [child for child in node.named_children if child not in (first, body)]
         parts = [(first, place)] if first is not None else []
         if node.type == "for_range_loop":
-            rest = self._range(node, inside)
-        parts += [(one, inside) for one in rest]
+            children = self._range(node, inside)
+        parts += [(child, inside) for child in children]
         if body is not None:
             parts.append((body, inside))
-        self._waiting.extend((one, where, "read") for one, where in reversed(parts))
+        self._waiting.extend((child, where, "read") for child, where in reversed(parts))
 
     def _range(self, node: Node, place: CodePlace) -> list[Node]:
         """Declare the variable of a loop over a container."""
@@ -143,9 +145,9 @@ class _Walk:
         kind = short(node.child_by_field_name("type"))
         self._declare(node, declarator, value, kind, place)
         name = declared_name(declarator)
-        if name in self.found.declared:
-            self.found.declared[name][-1].element = True
-        self._add(self.found.elements, node, place, "read")
+        if name in self.events.declared:
+            self.events.declared[name][-1].element = True
+        self._add(self.events.elements, node, place, "read")
         return [value] if value is not None and value.type != "identifier" else []
 
     def _declare(
@@ -160,7 +162,7 @@ class _Walk:
             parts.setdefault(inner.type, inner)
             inner = inner.child_by_field_name("declarator")
         array = parts.get("array_declarator")
-        self.found.declared.setdefault(name, []).append(
+        self.events.declared.setdefault(name, []).append(
             Declared(
                 name,
                 place.scope,
@@ -182,34 +184,34 @@ class _Walk:
         heads = [child for child in node.children if body is None or child.id != body.id]
         kernel = any(head.type == "__global__" or text(head) == "__global__" for head in heads)
         name = declared_name(node.child_by_field_name("declarator"))
-        self.found.functions.setdefault(name, node)
+        self.events.functions.setdefault(name, node)
         self._push(node.children, CodePlace(name, kernel, scope=place.scope))
 
     def _declaration(self, node: Node, place: CodePlace, mode: Mode) -> None:
         parts = node.children_by_field_name("declarator")
         heads = [child for child in node.children if child not in parts]
         kind = " ".join(short(head) for head in heads if head.is_named or head.type != ";")
-        rest: list[Node] = []
+        values: list[Node] = []
         for part in parts:
             value = part.child_by_field_name("value") if part.type == "init_declarator" else None
             plain = value is not None and value.type not in ("argument_list", "initializer_list")
             self._declare(node, part, value if plain else None, kind, place)
             name = declared_name(part)
             if value is not None and not plain and name:
-                self.found.declared[name][-1].made = short(value)
-            rest += [value] if value is not None else []
-        self._push(rest, place)
+                self.events.declared[name][-1].arguments = short(value)
+            values += [value] if value is not None else []
+        self._push(values, place)
 
     def _condition(self, node: Node, place: CodePlace, mode: Mode) -> None:
         condition = node.child_by_field_name("condition")
         inside = replace(place, branches=place.branches + 1)
         if place.loop != NO_LOOP and node.type != "conditional_expression":
-            self.found.loops[place.loop].branches = True  # a conditional expression is a selection
+            self.events.loops[place.loop].branches = True  # a conditional expression is a selection
         if condition is not None:
-            self._seen |= dict.fromkeys(guarded(node, condition), "update")
-            self._add(self.found.conditions, condition, place, mode)
-        rest = [child for child in node.children if child != condition]
-        self._push(rest, inside, mode if node.type == "conditional_expression" else "read")
+            self._modes |= dict.fromkeys(guarded(node, condition), "update")
+            self._add(self.events.conditions, condition, place, mode)
+        children = [child for child in node.children if child != condition]
+        self._push(children, inside, mode if node.type == "conditional_expression" else "read")
         if condition is not None:
             self._push([condition], place)
 
@@ -224,13 +226,13 @@ class _Walk:
             new = "update"
         elif sign == "=":
             same = self_update(left, right)
-            self._seen |= dict.fromkeys(same, "update")
+            self._modes |= dict.fromkeys(same, "update")
             new = "update" if same else "write"
         inside = replace(place, stored=left.type in ("subscript_expression", "pointer_expression"))
         if sign != "=" and new == "write":
             self._push([left], place)
         if sign in ("/=", "%="):
-            self._add(self.found.divisions, node, place, "read")
+            self._add(self.events.divisions, node, place, "read")
         self._push([left], place, new)
         self._push([right], inside)
 
@@ -247,8 +249,8 @@ class _Walk:
         self._push([target] if target is not None else node.children, place, "update")
 
     def _element(self, node: Node, place: CodePlace, mode: Mode) -> None:
-        """`a[i]`, `a[i][j]`, `*p`: the element, then what its index reads."""
-        self._add(self.found.elements, node, place, mode)
+        """Enter an element (`a[i]`, `a[i][j]`, `*p`), then the reads of its index."""
+        self._add(self.events.elements, node, place, mode)
         base: Node | None = node
         inside = replace(place, stored=place.stored or mode != "read")
         while base is not None and base.type in ("subscript_expression", "pointer_expression"):
@@ -267,24 +269,24 @@ class _Walk:
     def _field(self, node: Node, place: CodePlace, mode: Mode) -> None:
         inner = node.child_by_field_name("argument")
         if inner is not None and inner.type in ("identifier", "this"):
-            self._add(self.found.names, node, place, mode)
+            self._add(self.events.names, node, place, mode)
         elif inner is not None:
             self._push([inner], place, mode)
 
     def _call(self, node: Node, place: CodePlace, mode: Mode) -> None:
-        self._add(self.found.calls, node, place, mode)
+        self._add(self.events.calls, node, place, mode)
         listed = node.child_by_field_name("arguments")
         function = node.child_by_field_name("function")
         launch = [child for child in node.children if child.type == "kernel_call_syntax"]
         access = _access_mode(called(node))
         if access is not None and listed is not None and listed.named_children:
-            target, *rest = listed.named_children
+            target, *values = listed.named_children
             inner = target.child_by_field_name("argument") if operator(target) == "&" else None
-            self._push(rest, replace(place, stored=place.stored or access != "read"))
+            self._push(values, replace(place, stored=place.stored or access != "read"))
             if inner is not None:
                 self._push([inner], place, access)
             else:
-                self._add(self.found.elements, target, place, access)
+                self._add(self.events.elements, target, place, access)
                 self._push(target.named_children, place)
             return
         if called(node) == "swap" and listed is not None:
@@ -295,11 +297,11 @@ class _Walk:
 
     def _binary(self, node: Node, place: CodePlace, mode: Mode) -> None:
         if operator(node) in ("/", "%"):
-            self._add(self.found.divisions, node, place, mode)
+            self._add(self.events.divisions, node, place, mode)
         self._push(node.children, place)
 
     def _exit(self, node: Node, place: CodePlace, mode: Mode) -> None:
-        """A break leaves one loop; return, goto and throw leave all around them."""
+        """Mark the loops that a statement leaves: one for break, all around it for others."""
         above = node.parent
         while above is not None and above.type not in (*LOOPS, "switch_statement"):
             if above.type == "lambda_expression":
@@ -308,16 +310,16 @@ class _Walk:
         loop = place.loop
         if node.type == "break_statement":
             if loop != NO_LOOP and above is not None and above.type in LOOPS:
-                self.found.loops[loop].exits = True
+                self.events.loops[loop].exits = True
         else:
             start = self._lambda_start(node)
-            while loop != NO_LOOP and self.found.loops[loop].node.start_byte >= start:
-                self.found.loops[loop].exits = True
-                loop = self.found.loops[loop].place.loop
+            while loop != NO_LOOP and self.events.loops[loop].node.start_byte >= start:
+                self.events.loops[loop].exits = True
+                loop = self.events.loops[loop].place.loop
         self._push(node.children, place)
 
     def _lambda_start(self, node: Node) -> int:
-        """Where the innermost lambda around a statement begins; 0 for none."""
+        """The offset of the innermost lambda around a statement; 0 for none."""
         above: Node | None = node
         while above is not None and above.type != "lambda_expression":
             above = above.parent
@@ -327,11 +329,11 @@ class _Walk:
         self._push(node.named_children, place, mode)
 
     def _name(self, node: Node, place: CodePlace, mode: Mode) -> None:
-        self._add(self.found.names, node, place, mode)
+        self._add(self.events.names, node, place, mode)
 
 
 def _access_mode(name: str) -> Mode | None:
-    """How a function accesses what its first argument points to."""
+    """The mode in which a function accesses the target of its first argument."""
     if name.startswith("atomic"):
         return "update"
     if name.startswith("_mm") and ("store" in name or "stream" in name):

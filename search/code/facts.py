@@ -1,7 +1,7 @@
 """Facts of a code: its loops, its accesses, its OpenMP and its CUDA, read from its tree.
 
-The text alone is read: no header, no compiler. What it does not show is said to be unknown.
-Not here: what the facts mean for a technique (`predicates.py`, `fit.py`).
+The text alone is read: no header, no compiler. A fact that it does not show is unknown.
+Not here: the meaning of facts for a technique (`predicates.py`, `fit.py`).
 """
 
 import re
@@ -58,21 +58,21 @@ class ElementSum(Frozen):
     """Number of the loop that it stands in."""
     element: str
     value: str
-    """What is added; empty where something else is done to the element."""
+    """The added value; empty for another update of the element."""
     sum: bool = False
-    """Whether what it adds is a variable that starts at 0."""
+    """Whether the value is a variable that starts at 0."""
     atomic: bool = False
-    """Whether the element's type is one that a GPU adds to as one."""
+    """Whether a GPU adds to the element's type atomically."""
 
 
 class Facts(Frozen):
-    """What is known of a code."""
+    """Facts of a code."""
 
     read_whole: bool = True
-    """Whether the text was read without errors, and nothing was left out for its length."""
+    """Whether the text was read without errors and without a cut."""
     functions: tuple[str, ...] = ()
     recursive: bool | None = False
-    """None: a method calls one of its name, perhaps of another class."""
+    """None: a method calls one of the same name, perhaps of another class."""
     loops: tuple[LoopFacts, ...] = ()
     kernels: tuple[KernelFacts, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
@@ -83,18 +83,18 @@ class Facts(Frozen):
     """Names of functions and methods that are called; a method's begins with a dot."""
     multiplies_and_adds: bool = False
     product_sums: tuple[ProductSum, ...] = ()
-    """Of floating-point numbers."""
+    """Sums of floating-point products."""
     element_sums: tuple[ElementSum, ...] = ()
     own_arrays: tuple[str, ...] = ()
-    """Arrays and containers that the text itself makes, with the lengths of arrays."""
+    """Arrays and containers that the text declares or allocates, with the lengths of arrays."""
     constants: tuple[str, ...] = ()
     """Names for numbers: "TILE = 16"."""
     variables: tuple[str, ...] = ()
-    """Names that functions declare for values other than arrays; parameters are none."""
+    """Local variables that are no arrays."""
     region_arrays: tuple[str, ...] = ()
-    """Those that each thread makes for itself, in a parallel region."""
+    """Arrays that each thread declares for itself, in a parallel region."""
     types: tuple[str, ...] = ()
-    """Those that the text names, without namespaces."""
+    """Types that the text names, without namespaces."""
     small_elements: tuple[str, ...] = ()
     """Arrays of bytes or shorts that loops or kernels read."""
     pointers: tuple[str, ...] = ()
@@ -104,9 +104,9 @@ class Facts(Frozen):
     intrinsics: bool = False
     """Whether it calls vector intrinsics."""
     per_thread: tuple[str, ...] = ()
-    """Arrays that are written at a thread's number."""
+    """Arrays that are indexed by a thread's number and written."""
     updates: tuple[str, ...] = ()
-    """Arrays that are updated at places which data decides, as histograms are."""
+    """Arrays with updates at data-dependent places, such as histograms."""
     gathers: tuple[str, ...] = ()
     scatters: tuple[str, ...] = ()
     outside: tuple[Access, ...] = ()
@@ -129,16 +129,18 @@ def _facts(code: str, entry: str) -> Facts:
     tree = tree_of(code)
     events = events_of(tree.root)
     names = Indices(events)
-    elements = names.elements()[:_MOST_ELEMENTS]
+    elements = names.elements[:_MOST_ELEMENTS]
     all_reached = Reached(tree.root, events.functions)
     functions = frozenset(events.functions)
     reached = {"", *(all_reached.of(entry) if entry in functions else functions)}
     facts = _of_text(tree, events)
     pointers = [
-        one.name
-        for group in events.declared.values()
-        for one in group
-        if one.parameter and one.pointer and one.function in reached and not facts.restricted
+        symbol.name
+        for symbol in events.symbols
+        if symbol.parameter
+        and symbol.pointer
+        and symbol.function in reached
+        and not facts.restricted
     ]
     return facts.model_copy(
         update={
@@ -161,23 +163,23 @@ def _facts(code: str, entry: str) -> Facts:
 
 
 def _of_text(tree: SyntaxTree, events: Events) -> Facts:
-    """What is known without a look at indices."""
+    """Facts that need no indices."""
     words, types = _words(tree.root)
     calls = [called(call.node) for call in events.calls]
-    declared = [one for group in events.declared.values() for one in group if not one.parameter]
+    declared = [symbol for symbol in events.symbols if not symbol.parameter]
     return Facts(
-        read_whole=tree.whole and events.whole,
+        read_whole=tree.complete and events.complete,
         functions=tuple(events.functions)[:_MOST_NAMES],
         recursive=_recursive(events),
         directives=tuple(_directives(events))[:_MOST_NAMES],
         calls=tuple(dict.fromkeys(name for name in calls if name))[:_MOST_NAMES],
         multiplies_and_adds=_multiplies_and_adds(tree.root),
         product_sums=tuple(_product_sums(tree.root, events))[:3],
-        own_arrays=_own(events, region=False),
-        variables=tuple(one.name for one in declared if one.function and not one.array)[
+        own_arrays=_own_arrays(events, region=False),
+        variables=tuple(symbol.name for symbol in declared if symbol.function and not symbol.array)[
             :_MOST_NAMES
         ],
-        region_arrays=_own(events, region=True),
+        region_arrays=_own_arrays(events, region=True),
         types=tuple(sorted(types))[:_MOST_NAMES],
         constants=_constants(tree.root, events),
         restricted=bool({"__restrict__", "__restrict", "restrict"} & words),
@@ -189,7 +191,7 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
 def _of_elements(
     names: Indices, elements: list[ElementAccess], aliases: dict[str, str]
 ) -> dict[str, tuple[object, ...]]:
-    """What is known of accesses to arrays, loops aside."""
+    """Facts of accesses to arrays, apart from loops."""
     by_data = [element for element in elements if _by_data(names, element)]
     outside = [access(names, e) for e in elements if e.place.kernel and e.place.loop < 0]
     return {
@@ -209,15 +211,17 @@ def _words(root: Node) -> tuple[frozenset[str], frozenset[str]]:
     """All words of a text, and those that name types."""
     leaves = [node for node in walk(root) if not node.child_count]
     types = [text(leaf) for leaf in leaves if leaf.type in ("primitive_type", "type_identifier")]
-    return frozenset(map(text, leaves)), frozenset([*types, *_sizes(leaves)])
+    sizes = [text(leaf) for leaf in leaves if leaf.type in ("long", "short")]
+    return frozenset(map(text, leaves)), frozenset([*types, *sizes])
 
 
 def _constants(root: Node, events: Events) -> tuple[str, ...]:
     macros = [node for node in walk(root) if node.type == "preproc_def"]
     named = [(text(m.child_by_field_name("name")), m.child_by_field_name("value")) for m in macros]
-    declared = [one for group in events.declared.values() for one in group]
-    fixed = [one for one in declared if {"const", "constexpr"} & set(one.kind.split())]
-    named += [(one.name, one.value) for one in fixed]
+    fixed = [
+        symbol for symbol in events.symbols if {"const", "constexpr"} & set(symbol.kind.split())
+    ]
+    named += [(symbol.name, symbol.value) for symbol in fixed]
     numbers = [
         f"{name} = {short(value)}"
         for name, value in named
@@ -226,17 +230,13 @@ def _constants(root: Node, events: Events) -> tuple[str, ...]:
     return tuple(numbers)[:_MOST_NAMES]
 
 
-def _sizes(leaves: list[Node]) -> list[str]:
-    return [text(leaf) for leaf in leaves if leaf.type in ("long", "short")]
-
-
 def _multiplies_and_adds(root: Node) -> bool:
     """Whether `a * b + c` or `c += a * b` stands anywhere."""
     for node in walk(root):
         sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
         if operator(node) not in ("+", "-", "+=", "-="):
             continue
-        products = [one for one in map(bare, sides) if one is not None and operator(one) == "*"]
+        products = [side for side in map(bare, sides) if side is not None and operator(side) == "*"]
         if products and (operator(node) in ("+=", "-=") or _has_element(products[0])):
             return True
     return False
@@ -275,93 +275,94 @@ def _element_sums(events: Events, elements: list[ElementAccess]) -> Iterator[Ele
 
 
 def _adds_as_one(kind: str) -> bool:
-    return " ".join(one for one in kind.split() if not one.startswith("__")) in _ATOMIC
+    return " ".join(word for word in kind.split() if not word.startswith("__")) in _ATOMIC
 
 
 def _has_element(product: Node) -> bool:
     """Whether an element of an array is a factor: an index has none."""
     sides = (product.child_by_field_name("left"), product.child_by_field_name("right"))
-    return any(one is not None and one.type == "subscript_expression" for one in map(bare, sides))
+    return any(
+        side is not None and side.type == "subscript_expression" for side in map(bare, sides)
+    )
 
 
-def _own(events: Events, *, region: bool) -> tuple[str, ...]:
-    """Arrays and containers that are made outside, or inside, parallel regions."""
-    found = [
-        one.sized
-        for group in events.declared.values()
-        for one in group
-        if not one.parameter and one.region == region and _holds_many(one)
+def _own_arrays(events: Events, *, region: bool) -> tuple[str, ...]:
+    """Arrays and containers that are declared outside, or inside, parallel regions."""
+    names = [
+        symbol.sized
+        for symbol in events.symbols
+        if not symbol.parameter and symbol.region == region and _holds_many(symbol)
     ]
-    return tuple(dict.fromkeys(found))[:16]
+    return tuple(dict.fromkeys(names))[:16]
 
 
 def _holds_many(declared: Declared) -> bool:
     value = declared.value
-    made = (
+    creation = (
         "" if value is not None and value.type == "lambda_expression" else text(value)
-    ) + declared.made
-    words = _WORD.findall(declared.kind + made)
-    new = any(word in made for word in ("alloc(", "new ", "make_unique"))
+    ) + declared.arguments
+    words = _WORD.findall(declared.kind + creation)
+    new = any(word in creation for word in ("alloc(", "new ", "make_unique"))
     return declared.array or new or "vector" in words or "array" in words
 
 
 def _recursive(events: Events) -> bool | None:
-    """Whether a chain of calls comes back to where it began; a lambda counts by its name."""
+    """Whether a chain of calls returns to its start; a lambda counts by its name."""
     plain, methods = set[tuple[str, str]](), set[tuple[str, str]]()
     for call in events.calls:
-        name, own = called(call.node), text(call.node).startswith("this->")
+        name, on_this = called(call.node), text(call.node).startswith("this->")
         lambda_ = events.find(name, call.node)
         value = lambda_.value if lambda_ is not None else None
         inside = value is not None and value.start_byte < call.node.start_byte < value.end_byte
         passed = bool(arguments(call.node)) and text(arguments(call.node)[0]) == name
         caller = name if inside or passed else call.place.function
         pair = (caller, name.removeprefix("."))
-        (methods if name.startswith(".") and not own else plain).add(pair)
+        (methods if name.startswith(".") and not on_this else plain).add(pair)
     if _has_circle(plain):
         return True
     return None if _has_circle(plain | methods) else False
 
 
 def _has_circle(calls: set[tuple[str, str]]) -> bool:
-    """Whether calls, as pairs of caller and called, lead back to where they began."""
-    left, before = calls, -1
-    while len(left) != before:  # who calls nobody that calls on is in no circle
-        before, callers = len(left), {caller for caller, _ in left}
-        left = {(caller, name) for caller, name in left if name in callers and caller}
-    return bool(left)
+    """Whether pairs of caller and callee form a circle."""
+    remaining, before = calls, -1
+    while len(remaining) != before:  # a function whose callees call nothing is in no circle
+        before, callers = len(remaining), {caller for caller, _ in remaining}
+        remaining = {(caller, name) for caller, name in remaining if name in callers and caller}
+    return bool(remaining)
 
 
 def _directives(events: Events) -> list[str]:
-    found = [words for words, _ in events.directives]
-    return [one.removeprefix("omp").strip()[:120] for one in found if one.startswith("omp")]
+    lines = [words for words, _ in events.directives]
+    return [line.removeprefix("omp").strip()[:120] for line in lines if line.startswith("omp")]
 
 
 def _aligned(words: frozenset[str], events: Events) -> bool:
-    known = {"aligned_alloc", "posix_memalign", "alignas", "__builtin_assume_aligned", "_mm_malloc"}
-    return bool(known & words) or any("aligned" in one for one, _ in events.directives)
+    names = {"aligned_alloc", "posix_memalign", "alignas", "__builtin_assume_aligned", "_mm_malloc"}
+    return bool(names & words) or any("aligned" in line for line, _ in events.directives)
 
 
 def _aliases(root: Node) -> dict[str, str]:
-    """What `using byte = unsigned char` and `typedef` give another name."""
+    """Alias -> type, by `using byte = unsigned char` and `typedef`."""
     nodes = [node for node in walk(root) if node.type in ("alias_declaration", "type_definition")]
     pairs = [
         (node.child_by_field_name("name") or node.child_by_field_name("declarator"), node)
         for node in nodes
     ]
-    return {declared_name(name): text(one.child_by_field_name("type")) for name, one in pairs}
+    return {declared_name(name): text(node.child_by_field_name("type")) for name, node in pairs}
 
 
 def _small(element: ElementAccess, aliases: dict[str, str]) -> bool:
     kind = element.declared.kind if element.declared is not None else ""
     words = set(_WORD.findall(kind))
     for _ in range(_MOST_ALIASES):
-        words |= {word for one in words for word in _WORD.findall(aliases.get(one, ""))}
+        words |= {word for alias in words for word in _WORD.findall(aliases.get(alias, ""))}
     return bool(_BYTES & words)
 
 
 def _named(elements: list[ElementAccess], mode: str) -> tuple[str, ...]:
-    found = [element.array for element in elements if element.mode == mode]
-    return tuple(dict.fromkeys(found))[:8]
+    arrays = [element.array for element in elements if element.mode == mode]
+    return tuple(dict.fromkeys(arrays))[:8]
 
 
 def _per_thread(names: Indices, elements: list[ElementAccess]) -> list[str]:
@@ -374,6 +375,6 @@ def _per_thread(names: Indices, elements: list[ElementAccess]) -> list[str]:
 
 
 def _by_data(names: Indices, element: ElementAccess) -> bool:
-    """Whether data decides the place: `a[b[i]]`."""
-    found = frozenset().union(*map(names.closure, element.index))
-    return any(one.startswith("@") for one in found)
+    """Whether data decides the index: `a[b[i]]`."""
+    parts = frozenset().union(*map(names.closure, element.index))
+    return any(part.startswith("@") for part in parts)

@@ -1,6 +1,6 @@
 """Whether a technique can be applied to a code, by its preconditions and the code's facts.
 
-Not here: whether it makes the code faster; that is for the judge to measure.
+Not here: whether it makes the code faster, which the judge measures.
 """
 
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ class Fit:
     """Whether a technique fits a code, and why, in one sentence."""
 
     fits: bool | None
-    """None: not known."""
+    """None: unknown."""
     why: str
 
 
 def applicable(technique: Technique, facts: Facts) -> Fit:
     """Whether a technique fits a code.
 
-    All of `needs` must hold, each entry one predicate or several with "|" between, of which one is
-    enough; none of `pointless` may. A predicate that is not known here counts as not known. What is
-    needed must be in the loops that do most: a loop that clears an array speaks for no nest.
+    All of `needs` must hold, and none of `pointless`. An entry is one predicate, or several with
+    "|" between, one of which is enough. An undefined predicate counts as unknown. Needs must hold
+    in the heavy loops: a loop that clears an array is no evidence for a nest.
     """
     heavy = of_heavy_loops(facts)
     answers = {entry: _holds(entry, heavy) for entry in technique.needs}
@@ -36,9 +36,9 @@ def applicable(technique: Technique, facts: Facts) -> Fit:
         small = _holds(lacking[0], facts)
         has = "it in loops that do little alone" if small else _inventory(facts)
         return Fit(False, f"Needs {_what(lacking[0])}; this code has {has}.")
-    done = [entry for entry in technique.pointless if _holds(entry, facts)]
-    if done:
-        return Fit(False, f"Pointless, since this code has {_what(done[0])} already.")
+    pointless = [entry for entry in technique.pointless if _holds(entry, facts)]
+    if pointless:
+        return Fit(False, f"Pointless, since this code has {_what(pointless[0])} already.")
     unknown = [entry for entry, answer in answers.items() if answer is None]
     if unknown:
         return Fit(None, f"Needs {_what(unknown[0])}, which this code does not plainly show.")
@@ -54,7 +54,7 @@ def _holds(entry: str, facts: Facts) -> Truth:
 
 
 def _what(entry: str, facts: Facts | None = None) -> str:
-    """An entry in words; with facts, of several the one that holds."""
+    """An entry in words; with facts, only the alternative that holds."""
     names = [name for name in entry.split("|") if name in PREDICATES]
     if facts is not None:
         names = [name for name in names if PREDICATES[name].holds(facts)][:1] or names
@@ -66,7 +66,7 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _inventory(facts: Facts) -> str:
-    """What a code has, in a few words."""
+    """The loops, kernels and directives of a code, in a few words."""
     loops, deepest = len(facts.loops), max((loop.depth + 1 for loop in facts.loops), default=0)
     parts = [_count(loops, "loop") + (f" in nests up to {deepest} deep" if deepest > 1 else "")]
     if facts.kernels:

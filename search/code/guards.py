@@ -1,6 +1,6 @@
-"""Updates: those that are not written with `+=`, and by which operator an update combines.
+"""Updates that are not written with `+=`, and the operators of updates.
 
-`x = x + e`, `x = max(x, e)` and `if (e > x) x = e` are updates of `x`, too.
+`x = x + e`, `x = max(x, e)` and `if (e > x) x = e` are updates of `x`.
 """
 
 from tree_sitter import Node
@@ -11,7 +11,7 @@ _COMBINES = frozenset({"+", "-", "*", "|", "&", "^", "||", "&&"})
 _CHOOSES = frozenset({"min", "max", "fmin", "fmax", "fminf", "fmaxf"})
 _COMPARES = frozenset({"<", ">", "<=", ">="})
 _CLAUSES = {"-": "+"} | {sign: sign for sign in _COMBINES - {"-"}}
-"""The operator of a reduction clause by that of an update: differences add up, too."""
+"""Operator of an update -> operator of a reduction clause: differences add up, too."""
 _MOST = 64
 
 
@@ -24,31 +24,31 @@ def self_update(left: Node, right: Node) -> list[int]:
 
 
 def _combination(left: Node, right: Node) -> tuple[str, list[int]]:
-    """By which operator `right` combines `left` with the rest, and the nodes that are `left`."""
-    sign, found = _combined(left, right, "", 0)
-    whole = bool(sign) and set(found) == {node.id for node in walk(right) if _is(node, left)}
-    return (sign, found) if whole else ("", [])
+    """The operator by which `right` combines `left` with the rest, and the nodes of `left`."""
+    sign, nodes = _combined(left, right, "", 0)
+    complete = bool(sign) and set(nodes) == {node.id for node in walk(right) if _is(node, left)}
+    return (sign, nodes) if complete else ("", [])
 
 
-def _combined(left: Node, right: Node | None, by: str, depth: int) -> tuple[str, list[int]]:
-    """The same, where what is around `right` combines by `by`."""
+def _combined(left: Node, right: Node | None, outer: str, depth: int) -> tuple[str, list[int]]:
+    """The same, within an expression that combines by `outer`."""
     node = bare(right)
     if node is None or depth > _MOST:
         return "", []
     if _is(node, left):
-        return by, [node.id]
+        return outer, [node.id]
     if node.type == "conditional_expression":
-        return _selected(left, node, by, depth)
+        return _selected(left, node, outer, depth)
     sign, parts = _parts(node)
-    if not sign or by not in ("", sign):
+    if not sign or outer not in ("", sign):
         return "", []
-    held = [(part, _combined(left, part, sign, depth + 1)) for part in parts]
-    held = [(part, found) for part, found in held if found[0]]
-    return held[0][1] if len(held) == 1 else ("", [])
+    combined = [(part, _combined(left, part, sign, depth + 1)) for part in parts]
+    combined = [(part, combination) for part, combination in combined if combination[0]]
+    return combined[0][1] if len(combined) == 1 else ("", [])
 
 
 def _parts(node: Node) -> tuple[str, list[Node]]:
-    """An associative operator, and those of its operands that it may combine with others."""
+    """An associative operator, and the operands that it may combine."""
     if node.type == "call_expression" and called(node) in _CHOOSES:
         listed = arguments(node)
         if listed and listed[0].type == "initializer_list":
@@ -58,26 +58,26 @@ def _parts(node: Node) -> tuple[str, list[Node]]:
         return "", []
     first, second = sides(node)
     pair = (first, None) if operator(node) == "-" else (first, second)
-    return _CLAUSES[operator(node)], [one for one in pair if one is not None]
+    return _CLAUSES[operator(node)], [side for side in pair if side is not None]
 
 
-def _selected(left: Node, node: Node, by: str, depth: int) -> tuple[str, list[int]]:
-    """The same of a conditional expression: `x > s ? x : s`, or `c ? s + 1 : s`."""
+def _selected(left: Node, node: Node, outer: str, depth: int) -> tuple[str, list[int]]:
+    """The combination of a conditional expression: `x > s ? x : s`, or `c ? s + 1 : s`."""
     condition = bare(node.child_by_field_name("condition"))
     branches = [bare(node.child_by_field_name(k)) for k in ("consequence", "alternative")]
-    kept = [k for k, one in enumerate(branches) if one is not None and _is(one, left)]
-    if len(kept) != 1 or condition is None:
+    unchanged = [k for k, branch in enumerate(branches) if branch is not None and _is(branch, left)]
+    if len(unchanged) != 1 or condition is None:
         return "", []
-    own, other = branches[kept[0]], branches[1 - kept[0]]
-    chosen = _chosen(condition, text(left), text(other))
+    same, changed = branches[unchanged[0]], branches[1 - unchanged[0]]
+    chosen = _chosen(condition, text(left), text(changed))
     if chosen:
-        pair = [one for one in map(bare, sides(condition)) if one is not None]
-        sign = chosen if kept[0] else {"max": "min", "min": "max"}[chosen]
-        found = [one.id for one in (*pair, own) if one is not None and _is(one, left)]
+        pair = [side for side in map(bare, sides(condition)) if side is not None]
+        sign = chosen if unchanged[0] else {"max": "min", "min": "max"}[chosen]
+        nodes = [side.id for side in (*pair, same) if side is not None and _is(side, left)]
     else:
-        sign, found = _combined(left, other, by, depth + 1)
-        found = [*found, own.id] if own is not None else found
-    return (sign, found) if by in ("", sign) else ("", [])
+        sign, nodes = _combined(left, changed, outer, depth + 1)
+        nodes = [*nodes, same.id] if same is not None else nodes
+    return (sign, nodes) if outer in ("", sign) else ("", [])
 
 
 def _is(node: Node, left: Node) -> bool:
@@ -85,33 +85,33 @@ def _is(node: Node, left: Node) -> bool:
 
 
 def guarded(node: Node, condition: Node) -> list[int]:
-    """Ids of the nodes of a condition that name what its branch sets, and of what is set there.
+    """Ids of nodes in a condition that its branch sets, and of the targets in the branch.
 
     So `if (x[i] > best) { best = x[i]; where = i; }` is an update of `best`.
     """
     if node.type != "if_statement":
         return []
     targets = _targets(node.child_by_field_name("consequence"))
-    found, waiting, steps = [], [condition], 0
+    ids, waiting, steps = [], [condition], 0
     while waiting and steps < _MOST:
         steps += 1
-        one = waiting.pop()
-        if one.type in ("condition_clause", "parenthesized_expression"):
-            waiting += one.named_children
-        pair = [side for side in sides(one) if side is not None]
-        if operator(one) in ("&&", "||"):
+        current = waiting.pop()
+        if current.type in ("condition_clause", "parenthesized_expression"):
+            waiting += current.named_children
+        pair = [side for side in sides(current) if side is not None]
+        if operator(current) in ("&&", "||"):
             waiting += pair
-        elif operator(one) in _COMPARES:
+        elif operator(current) in _COMPARES:
             for side in pair:
                 if text(side) in targets:
-                    found += [side.id, targets[text(side)].id]
-    return found
+                    ids += [side.id, targets[text(side)].id]
+    return ids
 
 
 def combined_by(target: Node) -> str | None:
-    """The operator of OpenMP's reduction clause for what is updated; "" where it has none.
+    """The operator of OpenMP's reduction clause for an updated `target`; "" where it has none.
 
-    None: `target` is not what an assignment sets, but stands in its right side or condition.
+    None: `target` is not set, but stands in the right side or condition of an assignment.
     """
     change = target.parent
     if change is None or change.type == "update_expression":
@@ -134,7 +134,7 @@ def combined_by(target: Node) -> str | None:
 
 
 def _chosen(condition: Node, name: str, value: str) -> str:
-    """What remains where a larger or a smaller `value` takes the place of `name`."""
+    """The choice, "max" or "min", of `value` in place of `name` by a condition; else ""."""
     left, right = (text(bare(side)) for side in sides(condition))
     if operator(condition) not in _COMPARES or {left, right} != {name, value}:
         return ""
@@ -163,15 +163,15 @@ def _condition(change: Node) -> Node | None:
 
 
 def _targets(branch: Node | None) -> dict[str, Node]:
-    """What the statements of a branch set by `=`, as text."""
-    found: dict[str, Node] = {}
+    """Text -> node of each target that a branch sets by `=`."""
+    targets: dict[str, Node] = {}
     for statement in statements(branch):
         inner = statement.named_children[0] if statement.named_child_count else None
         if inner is not None and inner.type == "assignment_expression" and operator(inner) == "=":
             left = inner.child_by_field_name("left")
             if left is not None:
-                found[text(left)] = left
-    return found
+                targets[text(left)] = left
+    return targets
 
 
 def sides(node: Node) -> tuple[Node | None, Node | None]:

@@ -22,13 +22,13 @@ class Header:
     compare: str = ""
     """How the variable is compared with `end`."""
     sign: str = ""
-    """`+` or `-`: the step is added or taken away; "" where it is neither."""
+    """`+` or `-`: the step is added or subtracted; "" for neither."""
     step: Node | None = None
     """None: 1."""
     ranged: bool = False
     """Whether it is a loop over a container: `for (x : v)`."""
     plain: bool = False
-    """Whether it is one start, one comparison of the variable and one step, as OpenMP wants it."""
+    """Whether it has one start, one comparison and one step, as OpenMP requires."""
 
 
 def headers_of(events: Events) -> list[Header]:
@@ -37,12 +37,12 @@ def headers_of(events: Events) -> list[Header]:
 
 
 def declared_kind(loop: Node) -> str:
-    """The type of which a loop's head declares its one variable: a plain one; "" elsewhere."""
+    """The type of the one plain variable that a loop's head declares; else ""."""
     node = loop.child_by_field_name("initializer")
-    made = node.children_by_field_name("declarator") if node is not None else []
+    declarators = node.children_by_field_name("declarator") if node is not None else []
     kind = node.child_by_field_name("type") if node is not None else None
-    plain = [one.child_by_field_name("declarator") for one in made]
-    return text(kind) if [one.type for one in plain if one is not None] == ["identifier"] else ""
+    plain = [declarator.child_by_field_name("declarator") for declarator in declarators]
+    return text(kind) if [name.type for name in plain if name is not None] == ["identifier"] else ""
 
 
 def continues(loop: Node) -> bool:
@@ -92,7 +92,7 @@ def _plain(node: Node, variable: str) -> bool:
 
 
 def _update(node: Node | None) -> tuple[str, str, Node | None]:
-    """The variable that is stepped, the sign, and the step."""
+    """The variable of the update, the sign, and the step."""
     while node is not None and node.type == "comma_expression":
         node = node.child_by_field_name("left")
     node = bare(node)
@@ -109,14 +109,14 @@ def _update(node: Node | None) -> tuple[str, str, Node | None]:
 
 
 def _sum(name: str, right: Node | None) -> tuple[str, str, Node | None]:
-    """Of `i = i + 2` or `i = 2 + i`, as of `i += 2`; another right side is no step."""
+    """The step of `i = i + 2` or `i = 2 + i`; another right side has none."""
     sign = operator(right) if right is not None else ""
     if right is not None and sign in ("+", "-"):
-        one, other = right.child_by_field_name("left"), right.child_by_field_name("right")
-        if _name(one) == name:
-            return name, sign, other
-        if _name(other) == name and sign == "+":
-            return name, sign, one
+        first, second = right.child_by_field_name("left"), right.child_by_field_name("right")
+        if _name(first) == name:
+            return name, sign, second
+        if _name(second) == name and sign == "+":
+            return name, sign, first
     return name, "", right
 
 
@@ -130,33 +130,33 @@ def _start(node: Node | None, variable: str) -> Node | None:
         return None
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        if one.type in ("comma_expression", "expression_statement"):
-            waiting += one.named_children
-        elif _name(one.child_by_field_name("left")) == variable:
-            return one.child_by_field_name("right")
+        current = waiting.pop()
+        if current.type in ("comma_expression", "expression_statement"):
+            waiting += current.named_children
+        elif _name(current.child_by_field_name("left")) == variable:
+            return current.child_by_field_name("right")
     return None
 
 
 def _end(node: Node | None, variable: str) -> tuple[str, Node | None]:
-    """The comparison of the variable, and what it is compared with."""
+    """The comparison of the variable, and its other side."""
     waiting = [node]
     turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
     while waiting:
-        one = bare(waiting.pop())
-        if one is None or one.type != "binary_expression":
+        current = bare(waiting.pop())
+        if current is None or current.type != "binary_expression":
             continue
         left, right, sign = (
-            one.child_by_field_name("left"),
-            one.child_by_field_name("right"),
-            operator(one),
+            current.child_by_field_name("left"),
+            current.child_by_field_name("right"),
+            operator(current),
         )
         if sign == "&&":
             waiting += [right, left]
         elif sign in COMPARES and _holds(left, variable):
-            return sign, right if _name(left) == variable else one
+            return sign, right if _name(left) == variable else current
         elif sign in COMPARES and _holds(right, variable):
-            return turned.get(sign, sign), left if _name(right) == variable else one
+            return turned.get(sign, sign), left if _name(right) == variable else current
     return "", None
 
 
@@ -164,10 +164,10 @@ def _holds(node: Node | None, variable: str) -> bool:
     """Whether an expression names the variable, as `i + 4` does."""
     waiting, steps = [node], 0
     while waiting and steps < 64:  # noqa: PLR2004
-        one, steps = waiting.pop(), steps + 1
-        if one is not None and one.type == "identifier" and text(one) == variable:
+        current, steps = waiting.pop(), steps + 1
+        if current is not None and current.type == "identifier" and text(current) == variable:
             return True
-        waiting += one.named_children if one is not None else []
+        waiting += current.named_children if current is not None else []
     return False
 
 

@@ -1,7 +1,7 @@
-"""What index expressions mean: names replaced by what they were set to, as far as that is plain.
+"""The meaning of index expressions: names are replaced by their values where these are plain.
 
-`const float* row = a + i * n; .. row[j]` is the element `i * n + j` of `a`. What cannot be followed
-becomes a name of its own, which begins with "@" where it was read from an array, else with "?".
+`const float* row = a + i * n; .. row[j]` is the element `i * n + j` of `a`. An unknown expression
+becomes a new name, which begins with "@" if it was read from an array, else with "?".
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class ElementAccess:
     array: str
     declared: Declared | None
     index: tuple[Polynomial, ...]
-    """One for each pair of brackets."""
+    """One polynomial for each pair of brackets."""
     mode: Mode
     place: CodePlace
     order: int
@@ -58,7 +58,7 @@ Pointed = tuple[str, Declared | None, tuple[Polynomial, ...]]
 
 
 class Indices:
-    """Answers of one text. Polynomials name a loop's variable by its `Header.symbol`."""
+    """The indices of one text. Polynomials name a loop's variable by its `Header.symbol`."""
 
     def __init__(self, events: Events) -> None:
         self.events = events
@@ -66,28 +66,28 @@ class Indices:
         self._loops = {header.symbol: k for k, header in enumerate(self.headers) if header.symbol}
         self._inside: dict[str, frozenset[str]] = {}
         self.minima: dict[str, list[Polynomial]] = {}
-        """By the names that polynomials have for calls of `min`: what is compared there."""
+        """Name in polynomials of a call of `min` -> its arguments."""
         self._known: dict[tuple[int, int], Polynomial] = {}
         self._varying: list[set[str]] = [set() for _ in events.loops]
         for use in events.names:
             if use.mode != "read":
                 self._vary(text(use.node), use.place.loop)
         for listed in events.declared.values():
-            for one in listed:
-                if one.value is None or one.writes:
-                    self._vary(one.name, one.loop)
+            for declaration in listed:
+                if declaration.value is None or declaration.writes:
+                    self._vary(declaration.name, declaration.loop)
 
     def _vary(self, name: str, loop: int) -> None:
-        for one in self.chain(loop):
-            self._varying[one].add(name)
+        for k in self.chain(loop):
+            self._varying[k].add(name)
 
     def chain(self, loop: int) -> list[int]:
         """The loops around a place, outermost first, given the innermost."""
-        found = []
+        loops = []
         while loop != NO_LOOP:
-            found.append(loop)
+            loops.append(loop)
             loop = self.events.loops[loop].place.loop
-        return found[::-1]
+        return loops[::-1]
 
     def value(self, node: Node | None, loop: int, depth: int = 0) -> Polynomial:
         """An expression as a polynomial."""
@@ -103,8 +103,8 @@ class Indices:
 
     def _value(self, node: Node, loop: int, depth: int) -> Polynomial:
         if node.type == "number_literal":
-            found = _integer(text(node))
-            return constant(found) if found is not None else symbol(f"?{short(node)}")
+            integer = _integer(text(node))
+            return constant(integer) if integer is not None else symbol(f"?{short(node)}")
         if node.type == "identifier":
             return self._name(node, loop, depth)
         if node.type == "field_expression" and self._plain_field(node):
@@ -112,13 +112,13 @@ class Indices:
         if node.type == "unary_expression" and operator(node) == "-":
             return add({}, self.value(node.child_by_field_name("argument"), loop, depth + 1), -1)
         if node.type == "binary_expression":
-            found_sum = self._binary(node, loop, depth)
-            if found_sum is not None:
-                return found_sum
+            total = self._binary(node, loop, depth)
+            if total is not None:
+                return total
         return self._opaque(node, loop, depth)
 
     def _plain_field(self, node: Node) -> bool:
-        """Whether a field is of a name that stands for no element: `threadIdx.x`."""
+        """Whether a field belongs to a name that is no element: `threadIdx.x`."""
         base = node.child_by_field_name("argument")
         if base is None or base.type != "identifier":
             return False
@@ -140,8 +140,8 @@ class Indices:
 
     def _name(self, node: Node, loop: int, depth: int) -> Polynomial:
         name = text(node)
-        for one in reversed(self.chain(loop)):
-            header = self.headers[one]
+        for k in reversed(self.chain(loop)):
+            header = self.headers[k]
             if header.variable == name and not header.ranged:
                 return symbol(header.symbol)
         declared = self.events.find(name, node)
@@ -154,31 +154,31 @@ class Indices:
         return symbol(name)
 
     def _opaque(self, node: Node, loop: int, depth: int) -> Polynomial:
-        """A name for what is no sum of products, and what stands in it."""
-        held: set[str] = set()
+        """A name for an expression that is no sum of products; notes the names inside it."""
+        parts: set[str] = set()
         data = False
-        for count, one in enumerate(walk(node)):
+        for count, current in enumerate(walk(node)):
             if count > _MOST_NODES:
-                held.add(UNKNOWN)
+                parts.add(UNKNOWN)
                 break
-            if one.type in ("subscript_expression", "pointer_expression"):
+            if current.type in ("subscript_expression", "pointer_expression"):
                 data = True
-            if one.type == "field_expression":
-                held.add(text(one))
-            if one.type != "identifier":
+            if current.type == "field_expression":
+                parts.add(text(current))
+            if current.type != "identifier":
                 continue
-            declared = self.events.find(text(one), one)
+            declared = self.events.find(text(current), current)
             if declared is not None and declared.element:
                 data = True
-                held.add(self.headers[declared.loop].symbol)
-            elif one.id == node.id or depth > _DEEPEST:
-                held.add(text(one))
+                parts.add(self.headers[declared.loop].symbol)
+            elif current.id == node.id or depth > _DEEPEST:
+                parts.add(text(current))
             else:
-                inner = self.closure(self.value(one, loop, depth + 1))
-                held |= inner
+                inner = self.closure(self.value(current, loop, depth + 1))
+                parts |= inner
                 data |= any(part.startswith("@") for part in inner)
         name = ("@" if data else "?") + short(node)
-        self._inside[name] = self._inside.get(name, frozenset()) | held
+        self._inside[name] = self._inside.get(name, frozenset()) | parts
         if node.type == "call_expression" and called(node) == "min" and depth < _DEEPEST:
             self.minima[name] = [
                 self.value(argument, loop, depth + 1) for argument in arguments(node)
@@ -186,16 +186,16 @@ class Indices:
         return symbol(name)
 
     def closure(self, index: Polynomial) -> frozenset[str]:
-        """All names in a polynomial, and in what it could not follow."""
-        found = names_in(index)
-        return found.union(*(self._inside.get(one, frozenset()) for one in found))
+        """All names in a polynomial, and inside its opaque names."""
+        names = names_in(index)
+        return names.union(*(self._inside.get(name, frozenset()) for name in names))
 
     def start(self, loop: int) -> Polynomial:
-        """Where a loop's variable starts: by its head, else by the variable's declaration."""
+        """The start of a loop's variable, by its head or its declaration; 0 where unknown."""
         return self.known_start(loop) or {}
 
     def known_start(self, loop: int) -> Polynomial | None:
-        """The same; None where neither says it."""
+        """The same; None where unknown."""
         header, outer = self.headers[loop], self.events.loops[loop].place.loop
         if header.start is None and header.variable and not header.ranged:
             declared = self.events.find(header.variable, self.events.loops[loop].node)
@@ -204,7 +204,7 @@ class Indices:
         return self.value(header.start, outer) if header.start is not None else None
 
     def end(self, loop: int) -> Polynomial:
-        """What a loop's variable is compared with."""
+        """The other side of a loop's comparison."""
         return self.value(self.headers[loop].end, self.events.loops[loop].place.loop)
 
     def step(self, loop: int) -> Polynomial | None:
@@ -221,67 +221,65 @@ class Indices:
     def expanded(self, index: Polynomial, name: str, inner: list[int]) -> Polynomial:
         """`index` with the variables of `inner` loops counted from their starts.
 
-        Only where start and end depend on the loop of `name`, or the start on a thread's number: so
-        the loop in a tile moves with the loop over tiles. A triangular nest does not move so.
+        Only where start and end depend on the loop of `name`, or the start on a thread's number:
+        a loop in a tile moves with the loop over tiles, while a triangular nest does not.
         """
         for loop in reversed(inner):
-            begin, own = self.start(loop), self.headers[loop].symbol
-            if not own or own not in names_in(index) or name not in self.closure(begin):
+            begin, variable = self.start(loop), self.headers[loop].symbol
+            if not variable or variable not in names_in(index) or name not in self.closure(begin):
                 continue
             if name not in self._loops or name in self.closure(self.end(loop)):
-                index = replace(index, own, add(begin, symbol(own)))
+                index = replace(index, variable, add(begin, symbol(variable)))
         return index
 
     def moved(self, index: Polynomial, loop: int, around: list[int]) -> Polynomial | None:
-        """By how much an index moves in one iteration of `loop`; None: not known."""
-        own = self.headers[loop].symbol
+        """The step of an index in one iteration of `loop`; None: unknown."""
+        variable = self.headers[loop].symbol
         inner = around[around.index(loop) + 1 :] if loop in around else []
-        index = self.expanded(index, own, inner) if own else index
-        if not own:
-            return None if self.varies(index, loop, own) else {}
-        factor, step = coefficient(index, own), self.step(loop)
-        if factor is None or step is None or self.varies(index, loop, own):
+        index = self.expanded(index, variable, inner) if variable else index
+        if not variable:
+            return None if self.varies(index, loop, variable) else {}
+        factor, step = coefficient(index, variable), self.step(loop)
+        if factor is None or step is None or self.varies(index, loop, variable):
             return None
         return multiply(factor, step)
 
-    def varies(self, index: Polynomial, loop: int, own: str) -> bool:
+    def varies(self, index: Polynomial, loop: int, variable: str) -> bool:
         """Whether `index` changes in `loop` by more than the loop's variable alone."""
-        found = names_in(index)
-        hidden = set[str]().union(*(self._inside.get(one, frozenset()) for one in found))
+        names = names_in(index)
+        hidden = set[str]().union(*(self._inside.get(name, frozenset()) for name in names))
         for key in hidden & self._loops.keys():
             hidden |= self.closure(self.start(self._loops[key]))
-        return bool((own and own in hidden) or (found | hidden) & self._varying[loop] - {""})
+        varying = self._varying[loop] - {""}
+        return bool(variable and variable in hidden) or bool((names | hidden) & varying)
 
     def stride(self, index: tuple[Polynomial, ...], loop: int, around: list[int]) -> str:
         """The stride of an access in a loop: "0", "1", "n", "row", "indirect" or "unknown"."""
-        moves = [self.moved(one, loop, around) for one in index]
+        moves = [self.moved(part, loop, around) for part in index]
         if any(move is None for move in moves):
-            found = frozenset().union(*map(self.closure, index))
-            return INDIRECT if any(one.startswith("@") for one in found) else UNKNOWN
+            names = frozenset().union(*map(self.closure, index))
+            return INDIRECT if any(name.startswith("@") for name in names) else UNKNOWN
         if any(moves[:-1]):
             return "row"
         return shown(moves[-1] or {}) if moves else "0"
 
+    @cached_property
     def elements(self) -> list[ElementAccess]:
         """All accesses to arrays, in the order of the text."""
-        return self._elements
-
-    @cached_property
-    def _elements(self) -> list[ElementAccess]:
-        found = [self._element(use) for use in self.events.elements]
+        items = [self._element(use) for use in self.events.elements]
         for use in self.events.names:
             base = use.node.child_by_field_name("argument") or use.node
             declared = self.events.find(text(base), base)
             if declared is None or not declared.refers or declared.parameter:
                 continue
-            inner = self._meant(declared, use, field=base.id != use.node.id)
+            inner = self._element_of(declared, use, field=base.id != use.node.id)
             if inner is not None:
-                known = self._element(Occurrence(inner, use.mode, use.place, use.order))
-                found.append(replaced(known, node=use.node) if known is not None else None)
-        return sorted((one for one in found if one is not None), key=lambda one: one.order)
+                item = self._element(Occurrence(inner, use.mode, use.place, use.order))
+                items.append(replaced(item, node=use.node) if item is not None else None)
+        return sorted((item for item in items if item is not None), key=lambda item: item.order)
 
-    def _meant(self, declared: Declared, use: Occurrence, *, field: bool) -> Node | None:
-        """What element a local reference is, or has the field of what a local name means."""
+    def _element_of(self, declared: Declared, use: Occurrence, *, field: bool) -> Node | None:
+        """The element behind a local reference, or behind a field of a local name."""
         inner, copied = bare(declared.value), not (declared.reference or declared.pointer)
         if declared.element:
             loop = self.events.loops[declared.loop].node
@@ -289,17 +287,14 @@ class Indices:
         if inner is None:
             return None
         element = inner.type in _ELEMENTS
-        return (
-            inner
-            if (not (element and copied) if field else declared.reference and element)
-            else None
-        )
+        refers = not (element and copied) if field else declared.reference and element
+        return inner if refers else None
 
     def _element(self, use: Occurrence) -> ElementAccess | None:
         node, loop = use.node, use.place.loop
         if node.type == "for_range_loop":
             base = self.pointer(node.child_by_field_name("right"), loop)
-            loops = [one for one in self.chain(loop) if self.events.loops[one].node.id == node.id]
+            loops = [k for k in self.chain(loop) if self.events.loops[k].node.id == node.id]
             index = (symbol(self.headers[loops[-1]].symbol),) if loops else ({},)
             base = (base[0], base[1], index) if base else None
         else:
@@ -318,10 +313,10 @@ class Indices:
             inner = listed.named_children[0] if listed and listed.named_children else None
             indices.insert(0, self.value(inner, loop))
             base = bare(base.child_by_field_name("argument"))
-        found = self.pointer(base, loop, depth)
-        if found is None:
+        pointed = self.pointer(base, loop, depth)
+        if pointed is None:
             return None
-        name, declared, offset = found
+        name, declared, offset = pointed
         head = add(offset[-1], indices[0]) if offset else indices[0]
         return name, declared, (*offset[:-1], head, *indices[1:])
 
@@ -341,7 +336,7 @@ class Indices:
         return self._pointer_call(node, loop, depth)
 
     def _pointer_call(self, node: Node, loop: int, depth: int) -> Pointed | None:
-        """The same of `&a[i]` and `a.data()`."""
+        """The array and index of `&a[i]` and `a.data()`."""
         inner = None
         if node.type == "pointer_expression" and operator(node) != "*":
             inner = bare(node.child_by_field_name("argument"))
@@ -349,48 +344,42 @@ class Indices:
             function = node.child_by_field_name("function")
             inner = function.child_by_field_name("argument") if function else None
         if inner is not None and inner.type == "subscript_expression":
-            found = self.target(inner, loop, depth + 1)
+            pointed = self.target(inner, loop, depth + 1)
             # `a[i].data()` points to a row, `&a[i]` to an element
-            return self._row(found) if node.type == "call_expression" else found
+            return self._row(pointed) if node.type == "call_expression" else pointed
         return self.pointer(inner, loop, depth + 1)
 
-    def _row(self, found: Pointed | None) -> Pointed | None:
-        """Of a row, its first element."""
-        return (found[0], found[1], (*found[2], {})) if found else None
+    def _row(self, pointed: Pointed | None) -> Pointed | None:
+        """The first element of a row."""
+        return (pointed[0], pointed[1], (*pointed[2], {})) if pointed else None
 
     def _pointer_name(self, node: Node, loop: int, depth: int) -> Pointed:
-        """What a name points to: itself, or what it was set to once and for all."""
+        """The target of a name: itself, or the only value that it is set to."""
         declared = self.events.find(text(node), node)
         if declared is None:
             return text(node), None, ({},)
-        for one in reversed(self.chain(loop)):
-            header = self.headers[one]
+        for k in reversed(self.chain(loop)):
+            header = self.headers[k]
             if header.variable == text(node) and not header.ranged and depth < _DEEPEST:
-                outer = self.events.loops[one].place.loop
+                outer = self.events.loops[k].place.loop
                 begun = self.pointer(header.start, outer, depth + 1) or (text(node), declared, ())
                 return begun[0], begun[1], (symbol(header.symbol),)
         fixed = declared.value is not None and not declared.writes
         if fixed and declared.refers:
-            found = self.pointer(declared.value, declared.loop, depth + 1)
-            if found is not None:
-                return found
+            pointed = self.pointer(declared.value, declared.loop, depth + 1)
+            if pointed is not None:
+                return pointed
         moving = declared.writes and declared.pointer
         return text(node), declared, (symbol(text(node)),) if moving else ({},)
 
     def _moved_pointer(self, node: Node, loop: int, depth: int) -> Pointed | None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        found = self.pointer(left, loop, depth + 1)
-        if found is None:
+        pointed = self.pointer(left, loop, depth + 1)
+        if pointed is None:
             return None
-        by = self.value(right, loop)
-        return (
-            found[0],
-            found[1],
-            (
-                *found[2][:-1],
-                add(found[2][-1], by, 1 if operator(node) == "+" else -1),
-            ),
-        )
+        array, declared, index = pointed
+        last = add(index[-1], self.value(right, loop), 1 if operator(node) == "+" else -1)
+        return array, declared, (*index[:-1], last)
 
 
 def _integer(word: str) -> int | None:

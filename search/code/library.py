@@ -34,7 +34,7 @@ HARMLESS = frozenset(
     }
     | FUSED
 )
-"""Functions that only say something about their arguments."""
+"""Functions that only compute something from their arguments."""
 
 GROWING = frozenset(
     {
@@ -46,20 +46,10 @@ GROWING = frozenset(
 
 ASKING = frozenset(
     {
-        *(
-            ".size",
-            ".length",
-            ".data",
-            ".begin",
-            ".end",
-            ".cbegin",
-            ".cend",
-            ".empty",
-            ".at",
-            ".get",
-        ),
-        *(".c_str", ".real", ".imag", ".front", ".back", ".count", ".find", ".contains", ".rows"),
-        *(".cols", ".norm", ".dot", ".first", ".capacity", ".time_since_epoch", ".top", ".value"),
+        *(".size", ".length", ".data", ".begin", ".end", ".cbegin", ".cend", ".empty", ".at"),
+        *(".get", ".c_str", ".real", ".imag", ".front", ".back", ".count", ".find", ".contains"),
+        *(".rows", ".cols", ".norm", ".dot", ".first", ".capacity", ".time_since_epoch", ".top"),
+        ".value",
     }
 )
 """Methods that change nothing."""

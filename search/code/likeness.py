@@ -1,4 +1,4 @@
-"""How much two codes have in common: what a prompt goes by that shows what became of other code.
+"""Likeness of two codes, by which a prompt chooses examples and known failures.
 
 Not covered: meaning. Two ways to write one computation may have little in common.
 """
@@ -8,14 +8,14 @@ from functools import lru_cache
 from regraph_kg.search.code.tokens import normalized
 
 
-def likeness(one: str, other: str) -> float:
-    """How much two codes have in common, 0 to 1: Dice's coefficient of their runs of three tokens.
+def likeness(first: str, second: str) -> float:
+    """Likeness of two codes, 0 to 1: Dice's coefficient of their runs of three tokens.
 
-    Neither blanks nor comments count; names do, so that other code of the same form is other code.
+    Blanks and comments do not count. Names count, since the same form may be other code.
     """
-    if one == other:
+    if first == second:
         return 1.0
-    left, right = _runs(one), _runs(other)
+    left, right = _runs(first), _runs(second)
     return 2 * len(left & right) / max(1, len(left) + len(right))
 
 

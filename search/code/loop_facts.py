@@ -1,4 +1,4 @@
-"""What is known of each loop: its head, its nest, its accesses, and what its iterations share."""
+"""Facts of each loop: its head, its nest, its accesses, and its dependences."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -37,28 +37,28 @@ _MOST_USES = 400
 _MOST_NAMES = 24
 _STILL = frozenset({"0", UNKNOWN})
 _FEW = 16
-"""So many elements stay in registers or the nearest cache without being told to."""
+"""This many elements stay in registers or the nearest cache by themselves."""
 _THREAD = ("threadIdx.", "blockIdx.")
 _T = TypeVar("_T")
 _OMP_THREAD = "omp_get_thread_num"
 
 
 class Access(Frozen):
-    """An access to an array in a loop; equal ones stand once."""
+    """An access to an array in a loop; equal accesses are listed once."""
 
     array: str
     mode: Literal["read", "write", "update"]
     index: str
     strides: tuple[str, ...]
-    """One for each loop around it, outermost first: "0", "1", "n", "row", "indirect", "unknown"."""
+    """For each loop around it, outermost first: "0", "1", "n", "row", "indirect", "unknown"."""
     thread: str = ""
-    """Its stride from one CUDA thread to the next; "" outside kernels."""
+    """The stride from one CUDA thread to the next; "" outside kernels."""
     shared: bool = False
     """Whether it lies in shared memory."""
 
 
 class LoopFacts(Frozen):
-    """What is known of one loop."""
+    """Facts of one loop."""
 
     number: int
     parent: int = NO_LOOP
@@ -78,29 +78,29 @@ class LoopFacts(Frozen):
     uneven: bool = False
     """Whether its bounds depend on data or on a loop around it."""
     trips: int | None = None
-    """How many iterations it has, where that is a constant."""
+    """Number of iterations, where it is a constant."""
     compare: str = ""
     """How its variable is compared with `end`."""
     alone: bool = False
-    """Whether it is all that its function does, but to add its sums to elements."""
+    """Whether its function does nothing else, except adding its sums to elements."""
     perfect: bool = False
     """Whether its body is one loop and nothing else."""
     innermost: bool = True
     carries: Carries = "unknown"
-    """Whether an iteration needs the one before it, other than for what it reduces."""
+    """Whether an iteration needs the one before it, apart from reductions."""
     reduces: tuple[str, ...] = ()
-    """What all iterations update alike: scalars, elements of arrays."""
+    """Scalars and elements that all iterations update alike."""
     combines: tuple[str, ...] = ()
-    """How each of `reduces` is combined, by OpenMP's operator; "" where a clause has none."""
+    """OpenMP's operator for each of `reduces`; "" where a clause has none."""
     sections: tuple[str, ...] = ()
-    """How a reduction clause names each of `reduces`: `hist[:256]`; "" where none can."""
+    """The name of each of `reduces` in a clause: `hist[:256]`; "" where there is none."""
     canonical: bool = False
     """Whether OpenMP can share it out: one start, one fixed end, one fixed step, no other exit."""
     scan: bool = False
     """Whether a running value is stored in each iteration."""
     swaps: bool = False
     time: bool = False
-    """Whether each iteration makes whole arrays anew from those of the iteration before."""
+    """Whether each iteration computes whole arrays from those of the iteration before."""
     copies: bool = False
     """Whether it does nothing but copy elements from one array to another."""
     branches: bool = False
@@ -113,11 +113,11 @@ class LoopFacts(Frozen):
     """Costly functions that it calls, inner loops included."""
     divides: bool = False
     repeated: tuple[str, ...] = ()
-    """Costly expressions that are the same in all iterations, or stand there more than once."""
+    """Costly expressions that are the same in all iterations, or occur more than once."""
     private: tuple[str, ...] = ()
-    """What is declared outside and set in each iteration before it is read."""
+    """Names that are declared outside and set in each iteration before they are read."""
     lasting: tuple[str, ...] = ()
-    """Of this, and of its variable, what is read after the loop."""
+    """Those of `private`, and the loop's variable, that are read after the loop."""
     directives: tuple[str, ...] = ()
     """Pragmas directly before it."""
     region: bool = False
@@ -125,20 +125,20 @@ class LoopFacts(Frozen):
     shared_out: bool = False
     """Whether its iterations are shared among threads, by a directive or by thread numbers."""
     accesses: tuple[Access, ...] = ()
-    """Those that stand in it and in no loop within it."""
+    """Accesses in the loop itself, not in loops within it."""
     reuse: tuple[str, ...] = ()
-    """Arrays that an inner loop sweeps anew in each of its iterations, at the same places."""
+    """Arrays that an inner loop sweeps again in each iteration, at the same places."""
     stencil: tuple[str, ...] = ()
     """Arrays of which it reads neighbouring elements."""
 
     @property
     def stride(self) -> str:
-        """Its step, where that is not one."""
+        """Its step, if it is not one."""
         return "" if self.step in ("1", "-1") else self.step
 
     @property
     def head(self) -> str:
-        """What tells it from other loops."""
+        """A text that identifies the loop."""
         return f"{self.variable} {self.start} {self.end}"
 
 
@@ -148,25 +148,25 @@ def loop_facts(names: Indices, elements: Sequence[ElementAccess]) -> tuple[LoopF
     return tuple(reader.facts(loop) for loop in names.events.loops)
 
 
-def access(names: Indices, one: ElementAccess) -> Access:
+def access(names: Indices, element: ElementAccess) -> Access:
     """An access as a fact."""
-    around = names.chain(one.place.loop)
-    kind = one.declared.kind.split() if one.declared is not None else []
+    around = names.chain(element.place.loop)
+    kind = element.declared.kind.split() if element.declared is not None else []
     return Access(
-        array=one.array,
-        mode=one.mode,
-        index=",".join(shown(index)[:60] for index in one.index),
-        strides=tuple(names.stride(one.index, loop, around) for loop in around),
-        thread=thread_stride(names, one) if one.place.kernel else "",
+        array=element.array,
+        mode=element.mode,
+        index=",".join(shown(index)[:60] for index in element.index),
+        strides=tuple(names.stride(element.index, loop, around) for loop in around),
+        thread=thread_stride(names, element) if element.place.kernel else "",
         shared="__shared__" in kind,
     )
 
 
-def thread_stride(names: Indices, one: ElementAccess) -> str:
-    """By how much an index moves from one thread to the next."""
-    around = names.chain(one.place.loop)
+def thread_stride(names: Indices, element: ElementAccess) -> str:
+    """The step of an index from one thread to the next."""
+    around = names.chain(element.place.loop)
     total: list[str] = []
-    for index in one.index:
+    for index in element.index:
         moved = names.expanded(index, "threadIdx.x", around)
         hidden = names.closure(moved) - set().union(*moved)
         for loop in around:
@@ -175,14 +175,14 @@ def thread_stride(names: Indices, one: ElementAccess) -> str:
         factor: Polynomial = {}
         for product, times in moved.items():
             if product.count("threadIdx.x") == 1:
-                rest = list(product)
-                rest.remove("threadIdx.x")
-                factor = {**factor, tuple(rest): times}
+                factors = list(product)
+                factors.remove("threadIdx.x")
+                factor = {**factor, tuple(factors): times}
         if "threadIdx.x" in hidden and not factor:
             data = any(name.startswith("@") for name in names.closure(moved))
             return INDIRECT if data else UNKNOWN
         total.append(shown(factor))
-    return "row" if any(one != "0" for one in total[:-1]) else (total[-1] if total else "0")
+    return "row" if any(stride != "0" for stride in total[:-1]) else (total[-1] if total else "0")
 
 
 class _Loops:
@@ -208,55 +208,55 @@ class _Loops:
             if loop.place.loop != NO_LOOP:
                 self.children[loop.place.loop].append(loop.number)
 
-    def _file(self, table: list[list[_T]], loop: int, one: _T) -> None:
+    def _file(self, table: list[list[_T]], loop: int, item: _T) -> None:
         for k in self.names.chain(loop):
             if len(table[k]) < _MOST_USES:
-                table[k].append(one)
+                table[k].append(item)
 
     def facts(self, loop: Loop) -> LoopFacts:
         k, names = loop.number, self.names
-        found = LoopUses(names, k, self.elements[k], self.uses[k]).read(self.calls[k])
+        shared = LoopUses(names, k, self.elements[k], self.uses[k]).read(self.calls[k])
         inner = statements(loop.node.child_by_field_name("body"))
         direct = [element for element in self.elements[k] if element.place.loop == k]
         math = (called(call.node) for call in self.calls[k])
         return self._head(loop).model_copy(
             update={
                 "perfect": len(inner) == 1 and inner[0].type in LOOPS,
-                "carries": found.carries,
+                "carries": shared.carries,
                 "canonical": is_canonical(names, loop, self.uses[k]),
-                "alone": stands_alone(loop.node, found.sums(names.events, loop.node)),
-                "reduces": tuple(found.reduces)[:_MOST_NAMES],
-                "combines": tuple(map(_only, found.reduces.values()))[:_MOST_NAMES],
-                "sections": self._sections(k, found),
-                "scan": found.scan,
-                "swaps": found.swaps,
-                "time": self._time(loop, found),
+                "alone": stands_alone(loop.node, shared.sums(names.events, loop.node)),
+                "reduces": tuple(shared.reduces)[:_MOST_NAMES],
+                "combines": tuple(map(_only, shared.reduces.values()))[:_MOST_NAMES],
+                "sections": self._sections(k, shared),
+                "scan": shared.scan,
+                "swaps": shared.swaps,
+                "time": self._time(loop, shared),
                 "copies": _copies(direct, inner) and not self.children[k],
                 "math": tuple(dict.fromkeys(name for name in math if name in MATH))[:8],
                 "divides": any(
                     use.place.loop == k and _costly(use.node) for use in self.divisions[k]
                 ),
                 "repeated": self._repeated(k),
-                "private": tuple(dict.fromkeys(found.private))[:_MOST_NAMES],
-                "lasting": lasting(names, loop, found.private)[:_MOST_NAMES],
+                "private": tuple(dict.fromkeys(shared.private))[:_MOST_NAMES],
+                "lasting": lasting(names, loop, shared.private)[:_MOST_NAMES],
                 "accesses": tuple(dict.fromkeys(access(names, e) for e in direct))[:MOST_ACCESSES],
                 "reuse": self._reuse(k),
                 "stencil": stencil_arrays(names, direct),
             }
         )
 
-    def _sections(self, k: int, found: Dependences) -> tuple[str, ...]:
-        listed: dict[str, list[ElementAccess]] = {name: [] for name in found.reduces}
+    def _sections(self, k: int, shared: Dependences) -> tuple[str, ...]:
+        listed: dict[str, list[ElementAccess]] = {name: [] for name in shared.reduces}
         for element in self.elements[k]:
             if element.array in listed:
                 listed[element.array].append(element)
-        known = (section(self.names, k, ones, name) for name, ones in listed.items())
-        signs = map(_only, found.reduces.values())
-        pairs = zip(known, signs, strict=True)
-        return tuple(said if sign else "" for said, sign in pairs)[:_MOST_NAMES]
+        clauses = (section(self.names, k, accesses, name) for name, accesses in listed.items())
+        signs = map(_only, shared.reduces.values())
+        pairs = zip(clauses, signs, strict=True)
+        return tuple(clause if sign else "" for clause, sign in pairs)[:_MOST_NAMES]
 
     def _head(self, loop: Loop) -> LoopFacts:
-        """What does not depend on the statements in it."""
+        """Facts that do not depend on the loop's statements."""
         k, names = loop.number, self.names
         header = names.headers[k]
         bounds = names.closure(names.start(k)) | names.closure(names.end(k))
@@ -310,7 +310,7 @@ class _Loops:
         end += (header.compare == "<=") - (header.compare == ">=")
         return max(0, -((start - end) // size))
 
-    def _time(self, loop: Loop, found: Dependences) -> bool:
+    def _time(self, loop: Loop, shared: Dependences) -> bool:
         writes = any(
             element.mode != "read" and element.place.loop != loop.number
             for element in self.elements[loop.number]
@@ -318,23 +318,23 @@ class _Loops:
         copies = any(called(call.node) in COPIES for call in self.calls[loop.number])
         if self._launches(loop.number) and not loop.place.kernel:
             return True
-        own = self.names.headers[loop.number].symbol
-        if not self.children[loop.number] or not writes or self._enters(loop.number, own):
+        variable = self.names.headers[loop.number].symbol
+        if not self.children[loop.number] or not writes or self._enters(loop.number, variable):
             return False
-        return found.evolves or found.swaps or (copies and found.carries != "no")
+        return shared.evolves or shared.swaps or (copies and shared.carries != "no")
 
-    def _enters(self, k: int, own: str) -> bool:
-        """Whether a loop's variable decides what is accessed in it, so that it counts no steps."""
+    def _enters(self, k: int, variable: str) -> bool:
+        """Whether a loop's variable enters an index or an inner bound: then it is no time."""
         inner = [two.number for two in self.events.loops if k in self.names.chain(two.number)[:-1]]
         ends = [self.names.start(two) for two in inner] + [self.names.end(two) for two in inner]
         used = [*ends, *(index for element in self.elements[k] for index in element.index)]
-        return bool(own) and any(own in self.names.closure(one) for one in used)
+        return bool(variable) and any(variable in self.names.closure(part) for part in used)
 
     def _repeated(self, k: int) -> tuple[str, ...]:
-        """Costly expressions whose operands this loop does not change, or that stand twice."""
-        own = self.names.headers[k].symbol
+        """Costly expressions with operands that this loop does not change, or that occur twice."""
+        variable = self.names.headers[k].symbol
         written = {element.array for element in self.elements[k] if element.mode != "read"}
-        found: list[str] = []
+        repeated: list[str] = []
         costly = [use for use in self.calls[k] if called(use.node) in MATH]
         costly += [use for use in self.divisions[k] if _costly(use.node)]
         for use in costly:
@@ -342,12 +342,12 @@ class _Loops:
                 continue
             value = self.names.value(use.node, k)
             parts = self.names.closure(value)
-            fixed = not self.names.varies(value, k, own) and not parts & written
+            fixed = not self.names.varies(value, k, variable) and not parts & written
             if fixed and UNKNOWN not in parts and len(parts) > 1:
-                found.append(short(use.node))
+                repeated.append(short(use.node))
         counts = Counter(short(use.node) for use in costly if use.place.loop == k)
-        found += [one for one, count in counts.items() if count > 1]
-        return tuple(dict.fromkeys(found))[:4]
+        repeated += [expression for expression, count in counts.items() if count > 1]
+        return tuple(dict.fromkeys(repeated))[:4]
 
     def _shared_out(self, loop: Loop, bounds: frozenset[str]) -> bool:
         if any(_shares(directive) for directive in loop.directives):
@@ -358,11 +358,11 @@ class _Loops:
         return _OMP_THREAD in bounds
 
     def _reuse(self, k: int) -> tuple[str, ...]:
-        found = []
+        arrays = []
         for element in self.elements[k]:
             around = self.names.chain(element.place.loop)
             inner = around[around.index(k) + 1 :]
-            if element.array in found or not inner:
+            if element.array in arrays or not inner:
                 continue
             if self.names.stride(element.index, k, around) != "0":
                 continue
@@ -371,8 +371,8 @@ class _Loops:
                 continue
             sweeps = [i for i in inner if self.names.stride(element.index, i, around) not in _STILL]
             if any((self._trips(i) or _FEW + 1) > _FEW for i in sweeps):
-                found.append(element.array)
-        return tuple(found)[:8]
+                arrays.append(element.array)
+        return tuple(arrays)[:8]
 
 
 def _only(signs: set[str]) -> str:
@@ -391,10 +391,10 @@ def _shares(directive: str) -> bool:
 def _costly(node: Node) -> bool:
     """Whether a division is other than one by a whole number, which compilers turn into shifts."""
     right = node.child_by_field_name("right")
-    whole = right is not None and right.type == "number_literal" and text(right).isdigit()
-    return right is not None and (not whole or operator(node).startswith("%"))
+    is_integer = right is not None and right.type == "number_literal" and text(right).isdigit()
+    return right is not None and (not is_integer or operator(node).startswith("%"))
 
 
 def _copies(direct: list[ElementAccess], body: list[Node]) -> bool:
-    modes = sorted(one.mode for one in direct)
+    modes = sorted(element.mode for element in direct)
     return modes == ["read", "write"] and len(body) == 1

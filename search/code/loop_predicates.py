@@ -83,7 +83,7 @@ def reduction(facts: Facts) -> Truth:
 @_add("a result that all iterations of an innermost loop update")
 def inner_reduction(facts: Facts) -> Truth:
     """An innermost loop reduces."""
-    return any(one.reduces for one in innermost(facts))
+    return any(loop.reduces for loop in innermost(facts))
 
 
 @_add("a result that threads would update together")
@@ -108,7 +108,7 @@ def outer_reduction(facts: Facts) -> Truth:
         name for kernel in facts.kernels if kernel.axes for name in (kernel.name, *kernel.reached)
     }
     outer = [loop for loop in facts.loops if not loop.depth and loop.function not in alone]
-    if any(set(one.reduces) - placed for one in outer):
+    if any(set(loop.reduces) - placed for loop in outer):
         return True
     return None if reduction(facts) else False
 
@@ -154,22 +154,22 @@ def reuse(facts: Facts) -> Truth:
 @_add("an array that several loops read")
 def read_twice(facts: Facts) -> Truth:
     """Several loops with the same bounds read the same array."""
-    found: dict[tuple[str, str, str, str], set[int]] = {}
+    readers: dict[tuple[str, str, str, str], set[int]] = {}
     for loop in facts.loops:
         for access in loop.accesses:
             if access.mode == "read":
                 key = (loop.function, access.array, loop.start, loop.end)
-                found.setdefault(key, set()).add(loop.number)
-    return any(len(loops) > 1 for loops in found.values())
+                readers.setdefault(key, set()).add(loop.number)
+    return any(len(loops) > 1 for loops in readers.values())
 
 
 @_add("an innermost loop that steps through memory with a stride")
 def strided(facts: Facts) -> Truth:
     """An innermost loop walks an array with a stride other than one."""
     return any_of(
-        _not(unit(access.strides[-1], one.step))
-        for one in innermost(facts)
-        for access in one.accesses
+        _not(unit(access.strides[-1], loop.step))
+        for loop in innermost(facts)
+        for access in loop.accesses
         if access.strides and not access.shared
     )
 
@@ -186,9 +186,9 @@ def stride_one_outside(facts: Facts) -> Truth:
 def contiguous(facts: Facts) -> Truth:
     """All accesses of an innermost loop have stride one, or none."""
     return any_of(
-        all_of(unit(access.strides[-1], one.step) for access in one.accesses if access.strides)
-        for one in innermost(facts)
-        if one.accesses
+        all_of(unit(access.strides[-1], loop.step) for access in loop.accesses if access.strides)
+        for loop in innermost(facts)
+        if loop.accesses
     )
 
 
@@ -241,8 +241,8 @@ def invariant_access(facts: Facts) -> Truth:
     """An access of an innermost loop does not move with its variable."""
     return any(
         len(access.strides) > 0 and access.strides[-1] == "0"
-        for one in innermost(facts)
-        for access in one.accesses
+        for loop in innermost(facts)
+        for access in loop.accesses
     )
 
 
@@ -282,7 +282,7 @@ def copies_back(facts: Facts) -> Truth:
         inner = within(facts, loop) if loop.time else []
         if any(two.copies for two in inner):
             return True
-    return any(one.time for one in facts.loops) and bool(COPIES & _foreign(facts))
+    return any(loop.time for loop in facts.loops) and bool(COPIES & _foreign(facts))
 
 
 @_add("buffers that change places")
@@ -306,7 +306,7 @@ def uneven_loop(facts: Facts) -> Truth:
 @_add("a loop that is unrolled already")
 def unrolled_loop(facts: Facts) -> Truth:
     """An innermost loop steps by a small number."""
-    return any(one.step.isdigit() and 1 < int(one.step) <= _PACKED for one in innermost(facts))
+    return any(loop.step.isdigit() and 1 < int(loop.step) <= _PACKED for loop in innermost(facts))
 
 
 @_add("loops over tiles")
@@ -322,8 +322,8 @@ def tiled_nest(facts: Facts) -> Truth:
 @_add("several accumulators")
 def several_accumulators(facts: Facts) -> Truth:
     """Each innermost loop that reduces has four results or more."""
-    reducing = [one for one in innermost(facts) if one.reduces]
-    return bool(reducing) and all(len(one.reduces) >= _FEW for one in reducing)
+    reducing = [loop for loop in innermost(facts) if loop.reduces]
+    return bool(reducing) and all(len(loop.reduces) >= _FEW for loop in reducing)
 
 
 @_add("a product of two arrays, summed up, of which both are read again")
@@ -332,12 +332,12 @@ def matrix_product(facts: Facts) -> Truth:
     if not facts.multiplies_and_adds:
         return False
     again = [set(kernel.reuse) for kernel in facts.kernels]
-    for one in innermost(facts):
-        outer = [two.reuse for two in around(facts, one)]
-        held = set().union(*outer, *again)
-        read = {access.array for access in one.accesses if access.mode == "read"}
-        shared = {access.array for access in one.accesses if access.shared}
-        if one.reduces and (len(read & held) > 1 or len(shared) > 1):
+    for loop in innermost(facts):
+        outer = [outer.reuse for outer in around(facts, loop)]
+        reused = set().union(*outer, *again)
+        read = {access.array for access in loop.accesses if access.mode == "read"}
+        shared = {access.array for access in loop.accesses if access.shared}
+        if loop.reduces and (len(read & reused) > 1 or len(shared) > 1):
             return True
     return False if all(kernel.followed for kernel in facts.kernels) else None
 
@@ -346,9 +346,9 @@ def matrix_product(facts: Facts) -> Truth:
 def plain_store(facts: Facts) -> Truth:
     """A loop writes an array, in steps of one, that nothing in the code reads or updates."""
     read = {a.array for loop in facts.loops for a in loop.accesses if a.mode != "write"}
-    for one in facts.loops:
-        for access in one.accesses:
-            steps = {"1", one.step}
+    for loop in facts.loops:
+        for access in loop.accesses:
+            steps = {"1", loop.step}
             if access.mode == "write" and access.array not in read and steps & set(access.strides):
                 return True
     return False

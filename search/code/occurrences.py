@@ -1,4 +1,4 @@
-"""What one walk over a tree finds: loops, declared names, reads and writes, calls, directives."""
+"""Results of one walk over a tree: loops, declared names, reads, writes, calls, directives."""
 
 import re
 from dataclasses import dataclass, field
@@ -15,18 +15,18 @@ _ZERO = re.compile(r"0*\.?0+(?:\.0*)?[fFuUlL]*")
 
 @dataclass(frozen=True, slots=True)
 class CodePlace:
-    """Where in a text something stands."""
+    """A place in a text."""
 
     function: str = ""
     kernel: bool = False
     loop: int = NO_LOOP
     branches: int = 0
-    """How many conditions stand around it in its function."""
+    """Number of conditions around it in its function."""
     region: int = 0
-    """How many parallel regions of OpenMP stand around it."""
+    """Number of parallel regions of OpenMP around it."""
     scope: tuple[int, int] = (0, 1 << 62)
     stored: bool = False
-    """Whether it is part of what is assigned to an element of an array."""
+    """Whether it is part of a value that is assigned to an element of an array."""
 
 
 @dataclass(slots=True)
@@ -45,38 +45,38 @@ class Declared:
     array: bool
     parameter: bool = False
     writes: int = 0
-    made: str = ""
-    """The arguments that it is made with: of `dim3 block(16, 16)`."""
+    arguments: str = ""
+    """The arguments of its constructor, as in `dim3 block(16, 16)`."""
     width: Node | None = None
-    """Of an array, how long a row is."""
+    """The length of an array's row."""
     region: bool = False
     """Whether it is declared in a parallel region of OpenMP."""
     element: bool = False
-    """The variable of a loop over a container."""
+    """Whether it is the variable of a loop over a container."""
 
     @property
     def refers(self) -> bool:
-        """Whether it may be a name for what is stored elsewhere: a pointer, a reference, `auto`."""
+        """Whether it may name other storage: a pointer, a reference, `auto`."""
         return self.pointer or self.reference or "auto" in self.kind.split()
 
     @property
     def owns(self) -> bool:
-        """Whether it has storage of its own: new one, where it is a pointer."""
-        made = text(self.value)
-        new = any(word in made for word in ("new ", "alloc(", "make_"))
-        seen = any(word in self.kind for word in ("span", "view", "iterator"))
-        return new or not (self.refers or seen)
+        """Whether it has its own storage; a pointer's must be newly allocated."""
+        initial = text(self.value)
+        new = any(word in initial for word in ("new ", "alloc(", "make_"))
+        is_view = any(word in self.kind for word in ("span", "view", "iterator"))
+        return new or not (self.refers or is_view)
 
     @property
     def zero(self) -> bool:
         """Whether it is a number that starts at 0."""
-        made = _ZERO.fullmatch(text(self.value)) if self.value is not None else None
-        return made is not None and not (self.refers or self.array or self.parameter)
+        match = _ZERO.fullmatch(text(self.value)) if self.value is not None else None
+        return match is not None and not (self.refers or self.array or self.parameter)
 
     @property
     def sized(self) -> str:
-        """Its name, and how long it is where that stands there: `tile[16][17]`, `line(n + 16)`."""
-        return short(self.width.parent) if self.width is not None else self.name + self.made
+        """Its name, with its length if declared: `tile[16][17]`, `line(n + 16)`."""
+        return short(self.width.parent) if self.width is not None else self.name + self.arguments
 
 
 @dataclass(slots=True)
@@ -100,12 +100,12 @@ class Occurrence:
     mode: Mode
     place: CodePlace
     order: int = 0
-    """When it happens, against others: what is assigned is read before it is written."""
+    """Its position in time: a value is read before its target is written."""
 
 
 @dataclass(slots=True)
 class Events:
-    """All that one walk found."""
+    """All results of one walk."""
 
     loops: list[Loop] = field(default_factory=list)
     declared: dict[str, list[Declared]] = field(default_factory=dict)
@@ -116,12 +116,17 @@ class Events:
     conditions: list[Occurrence] = field(default_factory=list)
     directives: list[tuple[str, CodePlace]] = field(default_factory=list)
     functions: dict[str, Node] = field(default_factory=dict)
-    whole: bool = True
-    """Whether nothing was left out for its number."""
+    complete: bool = True
+    """Whether no limit cut the lists."""
+
+    @property
+    def symbols(self) -> list[Declared]:
+        """All declared names."""
+        return [declared for group in self.declared.values() for declared in group]
 
     def find(self, name: str, at: Node) -> Declared | None:
         """The declaration that a name means at a node."""
-        for one in reversed(self.declared.get(name, ())):
-            if one.scope[0] <= at.start_byte < one.scope[1]:
-                return one
+        for declared in reversed(self.declared.get(name, ())):
+            if declared.scope[0] <= at.start_byte < declared.scope[1]:
+                return declared
         return None

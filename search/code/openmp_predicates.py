@@ -59,13 +59,13 @@ def unshared_scan(facts: Facts) -> Truth:
 
 
 def _streams(facts: Facts) -> bool:
-    """Whether stores are intrinsics: what they store is not followed."""
+    """Whether stores are intrinsics, which are not followed."""
     return any("_stream_" in name or "_store" in name for name in facts.calls)
 
 
 def _shared(facts: Facts, loop: LoopFacts) -> bool:
     nest = [loop, *around(facts, loop), *within(facts, loop)]
-    return any(one.shared_out or one.region for one in nest)
+    return any(loop.shared_out or loop.region for loop in nest)
 
 
 @_add("a parallel region in a loop that starts it again and again")
@@ -99,7 +99,7 @@ def vector_loop(facts: Facts) -> Truth:
 
 
 def lanes(loop: LoopFacts) -> Truth:
-    """Whether vector lanes can share a loop: they must not write where data decides."""
+    """Whether vector lanes can share a loop: they must not write at data-dependent places."""
     scatters = any(
         access.mode != "read" and access.strides[-1:] == ("indirect",) for access in loop.accesses
     )
@@ -110,9 +110,9 @@ def lanes(loop: LoopFacts) -> Truth:
 def unvectorized_loop(facts: Facts) -> Truth:
     """As `vector_loop`, with no simd directive before it."""
     return any_of(
-        lanes(one)
-        for one in innermost(facts)
-        if not any("simd" in words.split() for words in one.directives)
+        lanes(loop)
+        for loop in innermost(facts)
+        if not any("simd" in words.split() for words in loop.directives)
     )
 
 

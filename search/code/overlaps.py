@@ -1,7 +1,7 @@
-"""Whether two accesses of a loop's different iterations can be to the same element.
+"""Whether accesses in different iterations of a loop can reach the same element.
 
-An index is bounded by the bounds of the loops' variables in it. What loops run to is taken to be
-one or more, and their variables to be zero or more; a step that has a name is not zero.
+The bounds of loops' variables bound an index. Assumptions: ends of loops are one or more, loops'
+variables are zero or more, and a step that has a name is not zero.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ from regraph_kg.search.code.polynomial import names as names_in
 from regraph_kg.search.code.syntax import operator
 
 Meets = Literal["never", "later", "unknown"]
-"""Of two accesses in different iterations; "later": surely, some iterations apart."""
+"""Result for two accesses in different iterations; "later": certain, some iterations apart."""
 _MOST = 16
 
 
@@ -41,20 +41,20 @@ class Overlaps:
         self._sizes = frozenset[str]().union(*ends)
         self._known: dict[tuple[object, ...], Meets] = {}
 
-    def meets(self, one: Polynomial, other: Polynomial, inside: Iterable[int]) -> Meets:
-        """Whether indices meet; `inside`: the loops in this one around either of the two."""
+    def meets(self, first: Polynomial, second: Polynomial, inside: Iterable[int]) -> Meets:
+        """Whether two indices meet; `inside`: loops inside this one, around either access."""
         inner = list(dict.fromkeys(inside))
-        key = (frozenset(one.items()), frozenset(other.items()), *inner)
+        key = (frozenset(first.items()), frozenset(second.items()), *inner)
         if key not in self._known:
-            hidden = self._hides(one, inner) or self._hides(other, inner)
-            pair = [self.names.expanded(index, self.own, inner) for index in (one, other)]
-            pair[1] = self._alike(pair[1], inner)
-            pair[0] = self._alike(pair[0], inner)
+            hidden = self._hides(first, inner) or self._hides(second, inner)
+            pair = [self.names.expanded(index, self.own, inner) for index in (first, second)]
+            pair[1] = self._with_shared_names(pair[1], inner)
+            pair[0] = self._with_shared_names(pair[0], inner)
             self._known[key] = "unknown" if hidden else self._meets(pair[0], pair[1], inner)
         return self._known[key]
 
-    def _alike(self, index: Polynomial, inner: Sequence[int]) -> Polynomial:
-        """An index with one name for the variables of loops over the same range."""
+    def _with_shared_names(self, index: Polynomial, inner: Sequence[int]) -> Polynomial:
+        """An index with one name for all variables of loops over the same range."""
         first: dict[tuple[frozenset[tuple[Monomial, int]], ...], str] = {}
         for loop in inner:
             header, step = self.names.headers[loop], self.names.step(loop)
@@ -66,35 +66,35 @@ class Overlaps:
                 index = replace(index, header.symbol, symbol(name))
         return index
 
-    def _meets(self, one: Polynomial, other: Polynomial, inner: Sequence[int]) -> Meets:
-        factor = coefficient(one, self.own)
-        if self._apart(one, other, [self.loop, *inner]):
+    def _meets(self, first: Polynomial, second: Polynomial, inner: Sequence[int]) -> Meets:
+        factor = coefficient(first, self.own)
+        if self._never_equal(first, second, [self.loop, *inner]):
             return "never"
         varying = {self.names.headers[loop].symbol for loop in inner}
         move = self._size(self.loop, factor or {})
-        if not move or names_in(move) & varying or factor != coefficient(other, self.own):
+        if not move or names_in(move) & varying or factor != coefficient(second, self.own):
             return "unknown"
-        if one == other and not names_in(one) & varying:
+        if first == second and not names_in(first) & varying:
             return "never"
-        if self._steps(add(one, other, -1), move, inner):
+        if self._steps(add(first, second, -1), move, inner):
             return "later"
-        apart = self._remainder(one, other, move, inner)
-        return "never" if apart else self._within(one, other, move, inner)
+        disjoint = self._remainder(first, second, move, inner)
+        return "never" if disjoint else self._nested_meets(first, second, move, inner)
 
-    def _within(
-        self, one: Polynomial, other: Polynomial, move: Polynomial, inner: Sequence[int]
+    def _nested_meets(
+        self, first: Polynomial, second: Polynomial, move: Polynomial, inner: Sequence[int]
     ) -> Meets:
-        """The same, of what remains where a larger step of an inner loop tells them apart."""
+        """The same for the rest, where a larger step of an inner loop separates the indices."""
         for loop in inner:
-            big = coefficient(one, self.names.headers[loop].symbol)
+            big = coefficient(first, self.names.headers[loop].symbol)
             if not big:
                 continue
-            rest = [self._without(index, big, inner) for index in (one, other)]
+            remaining = [self._without(index, big, inner) for index in (first, second)]
             around = [self.loop, *inner]
-            both = rest[0] != one and rest[1] != other
-            if both and self._fits(rest[0], rest[1], self._size(loop, big), around):
-                return self._meets(rest[0], rest[1], inner)
-        left, right = (replace(index, self.own, {}) for index in (one, other))
+            smaller = remaining[0] != first and remaining[1] != second
+            if smaller and self._fits(remaining[0], remaining[1], self._size(loop, big), around):
+                return self._meets(remaining[0], remaining[1], inner)
+        left, right = (replace(index, self.own, {}) for index in (first, second))
         fits = self._fits(left, right, move, [self.loop, *inner])
         return "never" if fits else "unknown"
 
@@ -110,7 +110,7 @@ class Overlaps:
         return index
 
     def _steps(self, gap: Polynomial, move: Polynomial, inner: Sequence[int]) -> bool:
-        """Whether a gap is whole steps, and no more than there are."""
+        """Whether a gap is a whole number of steps."""
         if not gap or gap.keys() != move.keys():
             return False
         times = {gap[product] / move[product] for product in move}
@@ -119,32 +119,32 @@ class Overlaps:
         return even and len(times) == 1 and not any(self.own in start for start in starts)
 
     def _remainder(
-        self, one: Polynomial, other: Polynomial, move: Polynomial, inner: Sequence[int]
+        self, first: Polynomial, second: Polynomial, move: Polynomial, inner: Sequence[int]
     ) -> bool:
-        """Whether all steps leave another remainder: `a[2 * i]` and `a[2 * i + 1]`."""
-        gap = add(one, other, -1)
+        """Whether the remainders always differ: `a[2 * i]` and `a[2 * i + 1]`."""
+        gap = add(first, second, -1)
         steps = [number(move)]
         for loop in inner:
             name = self.names.headers[loop].symbol
-            for index in (one, other):
+            for index in (first, second):
                 factor = coefficient(index, name)
                 steps.append(None if factor is None else number(factor))
                 gap = replace(gap, name, {}) if name in names_in(gap) else gap
-        known = [abs(step) for step in steps if step is not None]
-        rest = number(gap)
-        whole = gcd(*known) if len(known) == len(steps) else 0
-        return bool(whole and rest is not None and rest % whole)
+        sizes = [abs(step) for step in steps if step is not None]
+        remainder = number(gap)
+        divisor = gcd(*sizes) if len(sizes) == len(steps) else 0
+        return bool(divisor and remainder is not None and remainder % divisor)
 
-    def _apart(self, one: Polynomial, other: Polynomial, loops: Sequence[int]) -> bool:
+    def _never_equal(self, first: Polynomial, second: Polynomial, loops: Sequence[int]) -> bool:
         """Whether one index is always larger than the other."""
-        for left, right in ((one, other), (other, one)):
+        for left, right in ((first, second), (second, first)):
             least, most = self._extremes(left, loops, -1), self._extremes(right, loops, 1)
             if any(self._positive(add(low, high, -1)) for low in least for high in most):
                 return True
         return False
 
     def _fits(
-        self, one: Polynomial, other: Polynomial, move: Polynomial, loops: Sequence[int]
+        self, first: Polynomial, second: Polynomial, move: Polynomial, loops: Sequence[int]
     ) -> bool:
         """Whether two indices are less than a step apart."""
         step = move if self._positive(move) else add({}, move, -1)
@@ -154,16 +154,16 @@ class Overlaps:
                 for high in self._extremes(left, loops, 1)
                 for low in self._extremes(right, loops, -1)
             )
-            for left, right in ((one, other), (other, one))
+            for left, right in ((first, second), (second, first))
         )
 
     def _extremes(self, index: Polynomial, loops: Sequence[int], sign: int) -> list[Polynomial]:
-        """What an index is at most (`sign` 1) or at least (-1), as far as is known."""
-        found = [index]
+        """Known upper (`sign` 1) or lower (-1) bounds of an index."""
+        ends = [index]
         for loop in sorted(loops, reverse=True):
             name = self.names.headers[loop].symbol
-            found = [end for one in found for end in self._extreme(one, name, loop, sign)][:_MOST]
-        return found
+            ends = [end for value in ends for end in self._extreme(value, name, loop, sign)][:_MOST]
+        return ends
 
     def _extreme(self, index: Polynomial, name: str, loop: int, sign: int) -> list[Polynomial]:
         factor = coefficient(index, name)
@@ -174,11 +174,11 @@ class Overlaps:
             return []
         low, high = self.ends(loop)
         ends = high if signs == {sign > 0} else low
-        found = [replace(index, name, end) for end in ends]
-        return [one for one in found if name not in names_in(one)]
+        values = [replace(index, name, end) for end in ends]
+        return [end for end in values if name not in names_in(end)]
 
     def ends(self, loop: int) -> tuple[list[Polynomial], list[Polynomial]]:
-        """The least and the largest values of a loop's variable, each in several ways."""
+        """Lower and upper bounds of a loop's variable, several of each."""
         names, header = self.names, self.names.headers[loop]
         start, ends = names.known_start(loop), self._limits(loop)
         if start is None or not ends or not header.sign:
@@ -193,41 +193,41 @@ class Overlaps:
         return [start], [add(end, tight, -1) for end in ends]
 
     def _limits(self, loop: int) -> list[Polynomial]:
-        """What a loop's variable is compared with; of a minimum each part is one."""
+        """Ends of a loop; each part of a minimum is one."""
         header = self.names.headers[loop]
         if header.end is None:
             return []
         end = self.names.end(loop)
         if operator(header.end) in COMPARES:  # `i + 4 <= n`
             left, right = (self.names.value(side, loop) for side in sides(header.end))
-            rest = add(left, right, -1)
-            factor = number(coefficient(rest, header.symbol) or {})
+            difference = add(left, right, -1)
+            factor = number(coefficient(difference, header.symbol) or {})
             if factor not in (1, -1):
                 return []
-            end = add({}, replace(rest, header.symbol, {}), -factor)
-        found = [end]
+            end = add({}, replace(difference, header.symbol, {}), -factor)
+        limits = [end]
         for name in sorted(names_in(end) & self.names.minima.keys()):
             parts = self.names.minima[name]
-            found = [replace(one, name, part) for one in found for part in parts][:_MOST]
-        return found
+            limits = [replace(limit, name, part) for limit in limits for part in parts][:_MOST]
+        return limits
 
     def _positive(self, value: Polynomial) -> bool:
-        """Whether a value is one or more, by what names and variables of loops are at least."""
-        held = names_in(value) & self._loops.keys()
-        for loop in sorted((self._loops[name] for name in held), reverse=True):
+        """Whether a value is one or more, given the least values of names and loops' variables."""
+        variables = names_in(value) & self._loops.keys()
+        for loop in sorted((self._loops[name] for name in variables), reverse=True):
             name = self.names.headers[loop].symbol
             factor = coefficient(value, name) or {}
-            ends = self.ends(loop)[0 if all(one > 0 for one in factor.values()) else 1]
+            ends = self.ends(loop)[0 if all(times > 0 for times in factor.values()) else 1]
             value = replace(value, name, ends[0]) if ends else value
-        known = names_in(value) - set(self._loops)
-        if any(not (name in self._sizes or name[0] == "?" or name.isupper()) for name in known):
+        sizes = names_in(value) - set(self._loops)
+        if any(not (name in self._sizes or name[0] == "?" or name.isupper()) for name in sizes):
             return False
-        for name in sorted(one for one in known if one[0] != "?"):
+        for name in sorted(name for name in sizes if name[0] != "?"):
             value = replace(value, name, add(symbol(name), constant(1)))
         return value.get((), 0) > 0 and all(factor > 0 for factor in value.values())
 
     def _hides(self, index: Polynomial, inner: Sequence[int]) -> bool:
-        """Whether an index has parts that follow a loop's variable in an unknown way."""
+        """Whether parts of an index depend on a loop's variable in an unknown way."""
         varying = {self.names.headers[loop].symbol for loop in (self.loop, *inner)}
         unseen = self.names.closure(index) - names_in(index)
         return bool(unseen & varying) or any(

@@ -21,66 +21,66 @@ def symbol(name: str) -> Polynomial:
     return {(name,): 1}
 
 
-def add(one: Polynomial, other: Polynomial, times: int = 1) -> Polynomial:
-    """`one + times * other`."""
-    total = dict(one)
-    for product, factor in other.items():
+def add(first: Polynomial, second: Polynomial, times: int = 1) -> Polynomial:
+    """`first + times * second`."""
+    total = dict(first)
+    for product, factor in second.items():
         total[product] = total.get(product, 0) + times * factor
     return {product: factor for product, factor in total.items() if factor}
 
 
-def multiply(one: Polynomial, other: Polynomial) -> Polynomial | None:
-    """The product; None where it has too many terms or too large numbers."""
-    if len(one) * len(other) > MOST_TERMS:
+def multiply(first: Polynomial, second: Polynomial) -> Polynomial | None:
+    """The product; None for too many terms or too large numbers."""
+    if len(first) * len(second) > MOST_TERMS:
         return None
     total: dict[Monomial, int] = {}
-    for left, factor in one.items():
-        for right, second in other.items():
+    for left, factor in first.items():
+        for right, other_factor in second.items():
             product = tuple(sorted(left + right))
-            total[product] = total.get(product, 0) + factor * second
+            total[product] = total.get(product, 0) + factor * other_factor
     if any(abs(factor) > 2**63 or len(product) > MOST_TERMS for product, factor in total.items()):
         return None
     return {product: factor for product, factor in total.items() if factor}
 
 
-def number(one: Polynomial) -> int | None:
+def number(polynomial: Polynomial) -> int | None:
     """The value of a constant polynomial; None for another."""
-    return one.get((), 0) if all(not product for product in one) else None
+    return polynomial.get((), 0) if all(not product for product in polynomial) else None
 
 
-def names(one: Polynomial) -> frozenset[str]:
-    """All names in it."""
-    return frozenset(name for product in one for name in product)
+def names(polynomial: Polynomial) -> frozenset[str]:
+    """All names in a polynomial."""
+    return frozenset(name for product in polynomial for name in product)
 
 
-def coefficient(one: Polynomial, name: str) -> Polynomial | None:
-    """What `name` is multiplied by; None where a power of it occurs."""
-    found: dict[Monomial, int] = {}
-    for product, factor in one.items():
+def coefficient(polynomial: Polynomial, name: str) -> Polynomial | None:
+    """The coefficient of `name`; None where a power of it occurs."""
+    factors: dict[Monomial, int] = {}
+    for product, factor in polynomial.items():
         if name not in product:
             continue
-        rest = list(product)
-        rest.remove(name)
-        if name in rest:
+        remaining = list(product)
+        remaining.remove(name)
+        if name in remaining:
             return None
-        found[tuple(rest)] = factor
-    return found
+        factors[tuple(remaining)] = factor
+    return factors
 
 
-def replace(one: Polynomial, name: str, by: Polynomial) -> Polynomial:
-    """`one` with `by` for `name`; as it was where that has too many terms."""
-    total: Polynomial = {product: f for product, f in one.items() if name not in product}
-    factor = coefficient(one, name)
+def replace(polynomial: Polynomial, name: str, value: Polynomial) -> Polynomial:
+    """`polynomial` with `value` for `name`; unchanged where that has too many terms."""
+    total: Polynomial = {product: f for product, f in polynomial.items() if name not in product}
+    factor = coefficient(polynomial, name)
     if not factor:
-        return one
-    part = multiply(factor, by)
-    return one if part is None else add(total, part)
+        return polynomial
+    part = multiply(factor, value)
+    return polynomial if part is None else add(total, part)
 
 
-def shown(one: Polynomial) -> str:
-    """As text: `2*n+1`."""
+def shown(polynomial: Polynomial) -> str:
+    """The polynomial as text: `2*n+1`."""
     parts = []
-    for product, factor in sorted(one.items(), key=lambda item: (-len(item[0]), item[0])):
+    for product, factor in sorted(polynomial.items(), key=lambda item: (-len(item[0]), item[0])):
         words = [*map(plain, product)]
         if abs(factor) != 1 or not words:
             words.insert(0, str(abs(factor)))

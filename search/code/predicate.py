@@ -1,6 +1,6 @@
-"""What a predicate over facts is, and how the answers of several loops become one.
+"""Predicates over facts, and the combination of answers for several loops.
 
-An answer is True, False, or None: not known.
+An answer is True, False, or None: unknown.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ from regraph_kg.search.code.loop_facts import LoopFacts
 
 Truth = bool | None
 ROW = 16
-"""A longer constant stride is that of rows, a shorter one that of records."""
+"""A longer constant stride belongs to rows, a shorter one to records."""
 Test = Callable[[Facts], Truth]
 
 
@@ -22,19 +22,19 @@ class Predicate:
     name: str
     test: Test
     what: str
-    """What the code has where it holds, as a noun with its article: "a loop in another loop"."""
+    """A noun for the code's property, with its article: "a loop in another loop"."""
 
     def holds(self, facts: Facts) -> Truth:
-        """The answer; what is not seen in a text that was not read whole is not known."""
-        found = self.test(facts)
-        return None if found is False and not facts.read_whole else found
+        """The answer; a False about a text that was not read whole is unknown."""
+        answer = self.test(facts)
+        return None if answer is False and not facts.read_whole else answer
 
 
 class Predicates(dict[str, Predicate]):
     """Predicates by name; `add` enters a function under its own name."""
 
     def add(self, what: str) -> Callable[[Test], Test]:
-        """Enter a function as a predicate; `what` is said of a code for which it holds."""
+        """Enter a function as a predicate; `what` describes a code for which it holds."""
 
         def enter(test: Test) -> Test:
             name = test.__name__
@@ -45,19 +45,19 @@ class Predicates(dict[str, Predicate]):
 
 
 def any_of(answers: Iterable[Truth]) -> Truth:
-    """True where one is, else None where one is not known."""
+    """True if one is True, else None if one is unknown."""
     listed = list(answers)
     return True if True in listed else (None if None in listed else False)
 
 
 def all_of(answers: Iterable[Truth]) -> Truth:
-    """False where one is, else None where one is not known."""
+    """False if one is False, else None if one is unknown."""
     listed = list(answers)
     return False if False in listed else (None if None in listed else True)
 
 
 def is_parallel(loop: LoopFacts) -> Truth:
-    """Whether the iterations of a loop could run at once, what they reduce aside."""
+    """Whether the iterations of a loop could run at once, apart from reductions."""
     if loop.carries == "yes" or loop.launches or loop.time:
         return False
     unknown = loop.carries == "unknown" or loop.exits
@@ -66,32 +66,32 @@ def is_parallel(loop: LoopFacts) -> Truth:
 
 
 def shareable(loop: LoopFacts) -> bool:
-    """Whether a directive with what the facts tell can have threads or lanes share a loop."""
+    """Whether a directive, built from the facts, can share a loop among threads or lanes."""
     return is_parallel(loop) is True and loop.canonical and (loop.kernel or "" not in loop.sections)
 
 
 def around(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
     """The loops around a loop, innermost first."""
-    known = {one.number: one for one in facts.loops}
-    found = []
-    while loop.parent in known:
-        loop = known[loop.parent]
-        found.append(loop)
-    return found
+    by_number = {candidate.number: candidate for candidate in facts.loops}
+    outer = []
+    while loop.parent in by_number:
+        loop = by_number[loop.parent]
+        outer.append(loop)
+    return outer
 
 
 def outermost(facts: Facts, loop: LoopFacts) -> LoopFacts:
-    """The loop around it that stands in none; itself, where it does."""
+    """The outermost loop around a loop, or the loop itself."""
     return [loop, *around(facts, loop)][-1]
 
 
 def within(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
     """The loops within a loop, in the order of the text."""
-    return [one for one in facts.loops if loop in around(facts, one)]
+    return [candidate for candidate in facts.loops if loop in around(facts, candidate)]
 
 
 def collapsible(facts: Facts, loop: LoopFacts) -> Truth:
-    """Whether a loop and the one that is its whole body can be dealt out together."""
+    """Whether a loop and the one that is its whole body can be shared out together."""
     for inner in within(facts, loop)[:1] if loop.perfect else []:
         even = not inner.uneven and not any(
             "collapse" in directive for directive in loop.directives
@@ -108,14 +108,14 @@ def innermost(facts: Facts) -> list[LoopFacts]:
 
 
 def unit(stride: str, step: str) -> Truth:
-    """Whether a loop walks with a stride of one; one that is unrolled walks by its step."""
+    """Whether a loop walks with a stride of one; an unrolled loop walks by its step."""
     if stride == "unknown":
         return None
     return stride in ("0", "1", "-1") or stride == step
 
 
 def walks(outer: LoopFacts, inner: LoopFacts) -> Truth:
-    """Whether a loop walks an array in steps of one through which `inner` in it strides."""
+    """Whether `outer` walks an array in steps of one where `inner` walks it with a stride."""
     answers: list[Truth] = []
     for access in inner.accesses:
         stride = access.strides[-1] if len(access.strides) > outer.depth else ""

@@ -1,4 +1,4 @@
-"""All predicates over facts, by name: what a technique may need, or be pointless for.
+"""All predicates over facts, by name, for the preconditions of techniques.
 
 `loop_predicates.py`, `openmp_predicates.py` and `cuda_predicates.py` hold them.
 """

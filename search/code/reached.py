@@ -1,6 +1,6 @@
-"""Which functions and macros of a text a function reaches: what it names, and what that names.
+"""Functions and macros of a text that a function reaches by the names in it.
 
-A name that is none of a function there counts too, so that nothing is missed. Not here: headers.
+A name counts even where it is another thing's, so that nothing is missed. Not here: headers.
 """
 
 import re
@@ -21,7 +21,7 @@ class Reached:
     """The functions and macros of a text, and the words in each."""
 
     def __init__(self, root: Node, functions: Mapping[str, Node]) -> None:
-        macros = [one for one in walk(root) if one.type in _MACROS]
+        macros = [node for node in walk(root) if node.type in _MACROS]
         named = [(text(macro.child_by_field_name("name")), macro) for macro in macros]
         self.macros = frozenset(name for name, _ in named)
         self.words: dict[str, frozenset[str]] = {}
@@ -32,48 +32,48 @@ class Reached:
         self._uses = {name: words & self.words.keys() for name, words in self.words.items()}
         self._users: dict[str, set[str]] = {}
         for name, used in self._uses.items():
-            for one in used:
-                self._users.setdefault(one, set()).add(name)
+            for word in used:
+                self._users.setdefault(word, set()).add(name)
 
     def of(self, name: str) -> frozenset[str]:
-        """What a function reaches, itself included."""
+        """Names that a function reaches, with its own."""
         return _closed({name}, self._uses)
 
     def that_reach(self, names: set[str]) -> frozenset[str]:
-        """What reaches one of these names, themselves included."""
+        """Names that reach one of these names, with themselves."""
         return _closed(names, self._users)
 
     def words_of(self, name: str) -> frozenset[str]:
-        """All words of what it reaches; of `a.b` also the whole."""
-        return frozenset().union(*(self.words.get(one, frozenset()) for one in self.of(name)))
+        """All words that it reaches; `a.b` counts as a word, too."""
+        return frozenset().union(*(self.words.get(part, frozenset()) for part in self.of(name)))
 
 
 def _closed(names: set[str], further: Mapping[str, Set[str]]) -> frozenset[str]:
-    found, waiting = set(names), [*names]
+    closure, waiting = set(names), [*names]
     while waiting:
-        new = further.get(waiting.pop(), frozenset()) - found
-        found |= new
+        new = further.get(waiting.pop(), frozenset()) - closure
+        closure |= new
         waiting += new
-    return frozenset(found)
+    return frozenset(closure)
 
 
 def _words(node: Node) -> frozenset[str]:
-    found = set[str]()
-    for one in islice(walk(node), MOST_NODES):
-        if one.type == "preproc_arg":
-            whole = set(_WORD.findall(text(one)))
-            found |= whole.union(*(word.split(".") for word in whole)) | {"["} & set(text(one))
-        elif one.type != "comment" and (not one.child_count or one.type == "field_expression"):
-            found.add(text(one))
-    return frozenset(found)
+    words = set[str]()
+    for part in islice(walk(node), MOST_NODES):
+        if part.type == "preproc_arg":
+            words_ = set(_WORD.findall(text(part)))
+            words |= words_.union(*(word.split(".") for word in words_)) | {"["} & set(text(part))
+        elif part.type != "comment" and (not part.child_count or part.type == "field_expression"):
+            words.add(text(part))
+    return frozenset(words)
 
 
 def looped(events: Events) -> frozenset[str]:
-    """What loops call, and what that calls in turn."""
+    """Names of functions that loops call, directly or not."""
     calls = [(call.place, called(call.node).removeprefix(".")) for call in events.calls]
-    found = {name for place, name in calls if place.loop != NO_LOOP}
+    names = {name for place, name in calls if place.loop != NO_LOOP}
     before = 0
-    while len(found) > before:
-        before = len(found)
-        found |= {name for place, name in calls if place.function in found}
-    return frozenset(found)
+    while len(names) > before:
+        before = len(names)
+        names |= {name for place, name in calls if place.function in names}
+    return frozenset(names)

@@ -1,4 +1,4 @@
-"""Arrays of which neighbouring elements are read together."""
+"""Arrays whose neighbouring elements are read together."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -12,7 +12,7 @@ _MOST = 16
 
 
 def stencil_arrays(names: Indices, elements: Sequence[ElementAccess]) -> tuple[str, ...]:
-    """Arrays that are read at places which another iteration, or another thread, reads as well."""
+    """Arrays that are read at places that another iteration or thread reads too."""
     reads: dict[str, list[ElementAccess]] = {}
     for element in elements:
         listed = reads.setdefault(element.array, [])
@@ -24,42 +24,42 @@ def stencil_arrays(names: Indices, elements: Sequence[ElementAccess]) -> tuple[s
 def _neighbours(names: Indices, reads: list[ElementAccess]) -> bool:
     if any(_slides(names, read) for read in reads):
         return True
-    for one, other in combinations(reads, 2):
-        if len(one.index) != len(other.index):
+    for first, second in combinations(reads, 2):
+        if len(first.index) != len(second.index):
             continue
-        for dimension, (left, right) in enumerate(zip(one.index, other.index, strict=True)):
+        for dimension, (left, right) in enumerate(zip(first.index, second.index, strict=True)):
             gap = add(left, right, -1)
-            if gap and any(_multiple(gap, by) for by in _steps(names, one, dimension)):
+            if gap and any(_multiple(gap, step) for step in _steps(names, first, dimension)):
                 return True
     return False
 
 
-def _steps(names: Indices, one: ElementAccess, dimension: int) -> list[Polynomial]:
-    """By how much the index moves in each loop around it and from thread to thread."""
-    around = names.chain(one.place.loop)
-    index = one.index[dimension]
-    found = [names.moved(index, loop, around) for loop in around]
-    found += [coefficient(names.expanded(index, name, around), name) for name in _THREADS]
-    return [by for by in found if by]
+def _steps(names: Indices, element: ElementAccess, dimension: int) -> list[Polynomial]:
+    """Steps of an index in each loop around it and from thread to thread."""
+    around = names.chain(element.place.loop)
+    index = element.index[dimension]
+    steps = [names.moved(index, loop, around) for loop in around]
+    steps += [coefficient(names.expanded(index, name, around), name) for name in _THREADS]
+    return [step for step in steps if step]
 
 
-def _multiple(gap: Polynomial, by: Polynomial) -> bool:
-    """Whether a gap is whole steps, give or take steps of other loops."""
-    return all(product in gap and gap[product] % times == 0 for product, times in by.items())
+def _multiple(gap: Polynomial, step: Polynomial) -> bool:
+    """Whether a gap is a whole number of steps, apart from steps of other loops."""
+    return all(product in gap and gap[product] % times == 0 for product, times in step.items())
 
 
-def _slides(names: Indices, one: ElementAccess) -> bool:
+def _slides(names: Indices, element: ElementAccess) -> bool:
     """Whether two loops walk over the array in the same steps: `x[i + k]`."""
-    around = names.chain(one.place.loop)
-    own = [names.headers[loop].symbol for loop in around]
-    for index in one.index:
-        held = [
+    around = names.chain(element.place.loop)
+    symbols = [names.headers[loop].symbol for loop in around]
+    for index in element.index:
+        moving = [
             (loop, sign)
-            for loop, sign in zip(around, own, strict=True)
+            for loop, sign in zip(around, symbols, strict=True)
             if sign and sign in names_in(index)
         ]
         steps = []
-        for loop, sign in held:
+        for loop, sign in moving:
             step, factor = names.step(loop), coefficient(index, sign)
             if step is not None and factor and len(step) == 1 and step.get(()) == 1:
                 steps.append(tuple(sorted(factor.items())))

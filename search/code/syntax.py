@@ -1,7 +1,7 @@
 """C++, OpenMP and CUDA text as a tree (tree-sitter), and small questions about its nodes.
 
-The grammar is that of CUDA, which reads C++ too: launches and `__global__` have nodes of their own.
-No header is read and nothing is compiled. Not here: what the nodes mean for a loop.
+CUDA's grammar reads C++ too, and has nodes for launches and `__global__`. No header is read and
+nothing is compiled. Not here: the meaning of nodes for a loop.
 """
 
 import re
@@ -28,7 +28,7 @@ class SyntaxTree:
     """The root of a text's tree."""
 
     root: Node
-    whole: bool
+    complete: bool
     """Whether the text was read without errors."""
 
 
@@ -49,22 +49,22 @@ def tree_of(code: str) -> SyntaxTree:
 
 
 def live(content: bytes) -> bytes:
-    """The text with blanks for what `#if 0` leaves out, and for the directives that do so.
+    """The text with blanks for code under `#if 0`, and for its directives.
 
-    Not covered: `#elif` behind it, and what is left out and no C++.
+    Not covered: `#elif` behind it, and disabled text that is no C++.
     """
     if not _ZERO.search(content):
         return content
     plain = bytearray(content)
     for node in walk(_parser().parse(content).root_node):
-        other = node.child_by_field_name("alternative")
+        alternative = node.child_by_field_name("alternative")
         zero = node.type == "preproc_if" and text(node.child_by_field_name("condition")) == "0"
-        if not zero or (other is not None and other.type != "preproc_else"):
+        if not zero or (alternative is not None and alternative.type != "preproc_else"):
             continue
-        kept = [node.end_byte] * 2
-        if other is not None:
-            kept = [other.children[0].end_byte, node.children[-1].start_byte]
-        for first, last in ((node.start_byte, kept[0]), (kept[1], node.end_byte)):
+        live_span = [node.end_byte] * 2
+        if alternative is not None:
+            live_span = [alternative.children[0].end_byte, node.children[-1].start_byte]
+        for first, last in ((node.start_byte, live_span[0]), (live_span[1], node.end_byte)):
             plain[first:last] = _INK.sub(b" ", plain[first:last])
     return bytes(plain)
 
@@ -94,17 +94,17 @@ def _is_marker(word: str) -> bool:
 
 
 def text(node: Node | None) -> str:
-    """What a node says; "" for none."""
+    """The node's text; "" for no node."""
     return (node.text or b"").decode("utf-8", errors="replace") if node is not None else ""
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and all in it, in the order of the text; without recursion, for any depth."""
+    """A node and all its descendants in text order, without recursion, for any depth."""
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(reversed(one.children))
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(current.children))
 
 
 def bare(node: Node | None) -> Node | None:
@@ -138,7 +138,7 @@ def arguments(call: Node) -> list[Node]:
 
 
 def called(call: Node) -> str:
-    """The name of what is called, without namespaces and template arguments; "" where unnamed."""
+    """The name of the called function, without namespaces and template arguments; "" for none."""
     node = call.child_by_field_name("function")
     while node is not None and node.type in ("qualified_identifier", "template_function"):
         node = node.child_by_field_name("name")
@@ -150,7 +150,7 @@ def called(call: Node) -> str:
 
 
 def root_name(node: Node | None) -> Node | None:
-    """The name that an access, a field or an address begins with; None for another beginning."""
+    """The first name in an access, a field or an address; None where there is none."""
     while node is not None and node.type in _ACCESSES:
         node = bare(node.child_by_field_name("argument"))
     return node if node is not None and node.type == "identifier" else None
@@ -169,7 +169,7 @@ def declared_name(node: Node | None) -> str:
 
 
 def statements(body: Node | None) -> list[Node]:
-    """The statements of a block, comments and directives aside; a statement alone is one."""
+    """The statements of a block, without comments and directives; a lone statement is one."""
     if body is None:
         return []
     if body.type != "compound_statement":
@@ -178,26 +178,27 @@ def statements(body: Node | None) -> list[Node]:
 
 
 def stands_alone(statement: Node, sums: Collection[str] = ()) -> bool:
-    """Whether a statement is all that its function does, behind declarations and `(void)n;`.
+    """Whether a function holds no other work than a statement: only declarations and `(void)n;`.
 
-    What it has summed up may be added to an element behind it.
+    Statements behind it may add its `sums` to elements.
     """
     block = statement.parent
     if block is None or block.parent is None or block.parent.type != "function_definition":
         return False
     all_of_it = statements(block)
-    at = next(k for k, one in enumerate(all_of_it) if one.id == statement.id)
-    idle = (one.type == "declaration" or text(one).startswith("(void)") for one in all_of_it[:at])
-    return all(idle) and all(added(one) in sums for one in all_of_it[at + 1 :])
+    at = next(k for k, part in enumerate(all_of_it) if part.id == statement.id)
+    before, after = all_of_it[:at], all_of_it[at + 1 :]
+    idle = (part.type == "declaration" or text(part).startswith("(void)") for part in before)
+    return all(idle) and all(added(part) in sums for part in after)
 
 
 def only_loop(block: Node | None) -> tuple[int, str]:
-    """Where the one loop of a block stands, and how its body begins."""
+    """The offset of the only loop of a block, and the beginning of its body."""
     inside = statements(block)
     if len(inside) != 1 or inside[0].type != "for_statement":
         return -1, ""
     body = inside[0].child_by_field_name("body")
-    first = list(takewhile(lambda one: one.type == "declaration", statements(body)))
+    first = list(takewhile(lambda statement: statement.type == "declaration", statements(body)))
     if body is None or body.type != "compound_statement" or not first:
         return inside[0].start_byte, "{"
     return inside[0].start_byte, " ".join(["{", *map(short, first)])
@@ -210,8 +211,8 @@ def added(statement: Node) -> str:
         left = child.child_by_field_name("left")
         if left is not None and left.type not in ("subscript_expression", "pointer_expression"):
             return ""
-        given = arguments(child) if called(child) == "atomicAdd" else []
-        value = given[1] if len(given) == 2 else value  # noqa: PLR2004 (where, what)
+        passed = arguments(child) if called(child) == "atomicAdd" else []
+        value = passed[1] if len(passed) == 2 else value  # noqa: PLR2004 (where, what)
         if value is not None and value.type == "identifier":
             return text(value)
     return ""
@@ -223,5 +224,5 @@ def operator(node: Node) -> str:
 
 
 def short(node: Node | None, most: int = 60) -> str:
-    """What a node says, in one line, cut."""
+    """The node's text in one line, cut after `most` characters."""
     return " ".join(text(node)[: 4 * most].split())[:most]

@@ -1,6 +1,6 @@
-"""The tokens of C++ and CUDA code: what two spellings of one program have in common.
+"""The tokens of C++ and CUDA code, which different spellings of one program share.
 
-Not here: names, macros and meaning. A program that names its variables otherwise is another one.
+Not here: names, macros and meaning. A program with other names is another program.
 """
 
 import re
@@ -30,9 +30,9 @@ _HASH = r"(?:\#(?!\#)|%:(?!%:))"
 
 
 def _pattern(raw: str) -> re.Pattern[str]:
-    """Of a token and the blanks before it; a directive is one, with the line ends before it.
+    """The pattern of a token and the blanks before it; a directive and its line ends are one token.
 
-    `raw` are raw strings; without any in a text there is less to look for.
+    `raw` matches raw strings; a text without any needs a simpler pattern.
     """
     inside, here = raw.replace("FENCE", "inside"), raw.replace("FENCE", "here")
     directive = rf"{_LINE_ENDS}{_HASH}(?:{_SPACE}|{_COMMENT}|{_FREQUENT}|{inside}{_OTHER})*+"
@@ -70,7 +70,7 @@ def _tokens(text: str) -> list[str]:
     """Tokens, and each directive whole, with the line ends before it."""
     text = "\n" + text
     if 'R"' in text:
-        tokens = [found[1] for found in _TOKENS_OR_RAW.finditer(text)]
+        tokens = [match[1] for match in _TOKENS_OR_RAW.finditer(text)]
     else:
         tokens = _TOKENS.findall(text)
     while tokens and not tokens[-1]:  # the end of the text
@@ -79,7 +79,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _lines(tokens: list[str]) -> Iterator[list[str]]:
-    """Those of each directive, and those of all lines between two of them."""
+    """Lists of tokens: one for each directive, and one for all lines between two directives."""
     begin = 0
     for place in [place for place, token in enumerate(tokens) if token[0] == "\n"]:
         if begin < place:
@@ -91,7 +91,7 @@ def _lines(tokens: list[str]) -> Iterator[list[str]]:
 
 
 def _spaced_lines(text: str) -> Iterator[list[str]]:
-    """As `_lines`, where any blank may mean something: a token "" for each, and each line end."""
+    """As `_lines`, with a token "" for each blank and line end, which may be significant."""
     program: list[str] = []
     for line in _physical_lines(text):
         if line and line[0] in _DIRECTIVE:
@@ -106,25 +106,25 @@ def _spaced_lines(text: str) -> Iterator[list[str]]:
 
 
 def _directive(line: list[str]) -> list[str]:
-    """Its tokens; "#" comes with its name, a blank that may mean something is a token ""."""
+    """The tokens of a directive, "#" joined to its name; a significant blank is a token ""."""
     _, *names = filter(None, line)
     name = names[0] if names else ""
-    rest = names[1:]
+    arguments = names[1:]
     if name in _SPACED:
-        rest = line[line.index(name) + 1 :]
-        rest = rest[1:] if rest[:1] == [""] else rest
-    return [f"#{name}", *rest]
+        arguments = line[line.index(name) + 1 :]
+        arguments = arguments[1:] if arguments[:1] == [""] else arguments
+    return [f"#{name}", *arguments]
 
 
 def _physical_lines(text: str) -> Iterator[list[str]]:
-    """The tokens of each line, "" for blanks between two; a comment is a blank, no line end."""
+    """The tokens of each line, with "" for blanks; a comment is a blank, not a line end."""
     line: list[str] = []
-    for found in _IN_LINE.finditer(text):
-        if found.lastgroup == "newline":
+    for match in _IN_LINE.finditer(text):
+        if match.lastgroup == "newline":
             yield line[:-1] if line and not line[-1] else line
             line = []
-        elif found.lastgroup == "token":
-            line.append(found[0])
+        elif match.lastgroup == "token":
+            line.append(match[0])
         elif line and line[-1]:
             line.append("")
     yield line[:-1] if line and not line[-1] else line

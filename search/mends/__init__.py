@@ -1,1 +1,1 @@
-"""Mechanical mends of a model's code: of its form only, so that its content can be judged."""
+"""Mechanical mends of the form of a model's code, so that its content can be judged."""

@@ -1,7 +1,7 @@
-"""Mends of the function that is asked for: its name, its kernel's name, its linkage.
+"""Mends of the requested function: its name, its kernel's name, its linkage.
 
-Each gives the code mended once and says what it did, or None where nothing is to be done. What is
-in doubt is left to the compiler.
+Each mend returns the code and a note of the change, or None for no change. Doubtful cases are left
+to the compiler.
 """
 
 from collections import defaultdict
@@ -19,16 +19,16 @@ from regraph_kg.search.mends.source import DefinedFunction, ParsedCode, Signatur
 
 @dataclass(frozen=True)
 class RequestedEntry:
-    """What an answer is to define: one of `entries`, the first of them preferably."""
+    """The function that an answer must define: one of `entries`, preferably the first."""
 
     entries: tuple[str, ...]
     heads: Mapping[str, str]
-    """Their heads, as far as they are known: `extern "C" void f(int n)`."""
+    """Entry -> its head if known: `extern "C" void f(int n)`."""
     on_gpu: bool = False
 
     @classmethod
     def of(cls, task: Task) -> "RequestedEntry":
-        """What a task asks for. A project's own function has no head that is C."""
+        """The request of a task. A project's own function has no C head."""
         heads = {} if task.guarantee else {task.entry: task.signature}
         if task.port is not None:
             heads[task.port.function] = task.port.signature
@@ -36,33 +36,33 @@ class RequestedEntry:
 
     @cached_property
     def signatures(self) -> dict[str, Signature]:
-        """By name, where they are known."""
-        found = {name: signature_in(head) for name, head in self.heads.items()}
-        return {name: one for name, one in found.items() if one is not None}
+        """Entry -> its signature if known."""
+        parsed = {name: signature_in(head) for name, head in self.heads.items()}
+        return {name: signature for name, signature in parsed.items() if signature is not None}
 
     @cached_property
     def c_linkage(self) -> frozenset[str]:
-        """Those that must be exported as C."""
+        """Entries that must have C linkage."""
         return frozenset(name for name, head in self.heads.items() if '"C"' in head)
 
 
-def defines(source: ParsedCode, wanted: RequestedEntry) -> bool:
-    """Whether code defines what is asked for, as a function of the host."""
-    return any(one.on_host for name in wanted.entries for one in source.defining(name))
+def defines(source: ParsedCode, request: RequestedEntry) -> bool:
+    """Whether code defines a requested entry as a host function."""
+    return any(function.on_host for name in request.entries for function in source.defining(name))
 
 
-def kernel_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
-    """A kernel that has the name and the parameters of the function asked for has another name.
+def kernel_renamed(source: ParsedCode, request: RequestedEntry) -> Mended | None:
+    """Rename a kernel that has the name and the parameters of the requested function.
 
-    C++ knows both by one name then. What is launched is the kernel, what is called the function.
+    Launches get the new name, calls keep the old one.
     """
-    for name in wanted.entries:
-        kernels = [one for one in source.defining(name) if one.is_kernel]
-        hosts = [one for one in source.defining(name) if one.on_host]
+    for name in request.entries:
+        kernels = [function for function in source.defining(name) if function.is_kernel]
+        hosts = [function for function in source.defining(name) if function.on_host]
         twice = len(kernels) == 1 and any(
             host.signature.parameters == kernels[0].signature.parameters for host in hosts
         )
-        alone = len(kernels) == 1 and not hosts and _substitute(source, wanted) is not None
+        alone = len(kernels) == 1 and not hosts and _substitute(source, request) is not None
         new = f"{name}_kernel"
         if not (twice or alone) or source.named(new):
             continue
@@ -74,16 +74,13 @@ def kernel_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
 
 
 def _places_of(source: ParsedCode, kernel: DefinedFunction) -> Iterator[Node | None]:
-    """Where a kernel is named and not the function; None for a place that may mean either."""
+    """Nodes that name the kernel and not the function; None for an ambiguous node."""
     for node in source.named(kernel.name):
         call = node.parent
         if call is not None and call.type == "template_function":
             call = call.parent
-        if (
-            call is not None
-            and call.type == "call_expression"
-            and call.start_byte == (node.start_byte)
-        ):
+        begins = call is not None and call.start_byte == node.start_byte
+        if call is not None and call.type == "call_expression" and begins:
             if any(child.type == "kernel_call_syntax" for child in call.children):
                 yield node
         elif call is None or call.type != "function_declarator":
@@ -93,30 +90,30 @@ def _places_of(source: ParsedCode, kernel: DefinedFunction) -> Iterator[Node | N
 
 
 def _declaration(declarator: Node) -> Node:
-    """What a declarator is part of: a definition, or a declaration."""
+    """The definition or declaration around a declarator."""
     node = declarator
     while node.parent is not None and node.type not in ("function_definition", "declaration"):
         node = node.parent
     return node
 
 
-def entry_renamed(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
-    """The one function with the parameters and the result asked for has the name asked for."""
-    found = _substitute(source, wanted)
-    if found is None:
+def entry_renamed(source: ParsedCode, request: RequestedEntry) -> Mended | None:
+    """Give the only function with the requested signature the requested name."""
+    substitute = _substitute(source, request)
+    if substitute is None:
         return None
-    function, name = found
+    function, name = substitute
     if source.named(name):
         return None
     return source.renamed(source.named(function.name), name), f"{function.name} called {name}"
 
 
-def _substitute(source: ParsedCode, wanted: RequestedEntry) -> tuple[DefinedFunction, str] | None:
-    """The function that is meant, and its right name, where none has that and one may."""
-    if defines(source, wanted):
+def _substitute(source: ParsedCode, request: RequestedEntry) -> tuple[DefinedFunction, str] | None:
+    """The only function that fits, and its right name, if no function has that name."""
+    if defines(source, request):
         return None
-    for name in wanted.entries:
-        signature = wanted.signatures.get(name)
+    for name in request.entries:
+        signature = request.signatures.get(name)
         if signature is None or not signature.parameters:
             continue
         fit = [
@@ -130,9 +127,9 @@ def _substitute(source: ParsedCode, wanted: RequestedEntry) -> tuple[DefinedFunc
 
 
 def _is_root(source: ParsedCode, function: DefinedFunction) -> bool:
-    """Whether a function comes to all that is exported, and to a kernel where there are any."""
+    """Whether a function reaches all exported functions, and a kernel if there are any."""
     calls: defaultdict[str, set[str]] = defaultdict(set)
-    for name in {one.name for one in source.functions}:
+    for name in {defined.name for defined in source.functions}:
         for node in source.named(name):
             around = source.function_at(node.start_byte)
             calls[around.name if around is not None else ""].add(name)
@@ -141,16 +138,16 @@ def _is_root(source: ParsedCode, function: DefinedFunction) -> bool:
         new = calls[waiting.pop()] - reached
         reached |= new
         waiting += new
-    kernels = {one.name for one in source.functions if one.is_kernel}
-    exports = {one.name for one in source.functions if one.exported}
+    kernels = {defined.name for defined in source.functions if defined.is_kernel}
+    exports = {defined.name for defined in source.functions if defined.exported}
     return exports - {"main"} <= reached and (not kernels or bool(kernels & reached))
 
 
-def exported(source: ParsedCode, wanted: RequestedEntry) -> Mended | None:
-    """The function asked for has the linkage asked for."""
+def exported(source: ParsedCode, request: RequestedEntry) -> Mended | None:
+    """Give the requested function the requested linkage."""
     for function in source.functions:
-        wrong = function.name in wanted.c_linkage and function.exported and not function.c_linkage
-        if not wrong or function.signature != wanted.signatures.get(function.name):
+        wrong = function.name in request.c_linkage and function.exported and not function.c_linkage
+        if not wrong or function.signature != request.signatures.get(function.name):
             continue
         if function.name in source.c_names:
             continue  # declared so before

@@ -1,7 +1,7 @@
-"""Mends of how functions stand in a file: twice, inside another one, behind their first use.
+"""Mends of the places of functions: twice in a file, inside another one, behind their first use.
 
-Each gives the code mended once and says what it did, or None where nothing is to be done. What is
-in doubt is left to the compiler.
+Each mend returns the code and a note of the change, or None for no change. Doubtful cases are left
+to the compiler.
 """
 
 import re
@@ -20,39 +20,39 @@ from regraph_kg.search.mends.source import (
 )
 
 Mended = tuple[str, str]
-"""The code, and what was done to it."""
+"""The code, and a note of the change."""
 NAMES = 100
-"""Characters of names that are told."""
+"""Most characters of names in a note."""
 _DEVICE = frozenset({"__global__", "__device__"})
 _OF_THEIR_OWN = frozenset(
     {"class_specifier", "struct_specifier", "union_specifier", "lambda_expression"}
 )
-"""What a function stands in that is no part of the function around."""
+"""Nodes whose functions are no part of the function around them."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _BRANCHES = re.compile(r"^[ \t]*#[ \t]*(?:define|if|el)", re.MULTILINE)
 
 
 def defined_once(source: ParsedCode) -> Mended | None:
-    """A function that is defined twice in the same words is defined once."""
-    known: set[tuple[int, str]] = set()
-    again: list[DefinedFunction] = []
+    """Remove repeated definitions with the same tokens."""
+    keys: set[tuple[int, str]] = set()
+    repeats: list[DefinedFunction] = []
     for function in source.functions:
         around = function.outer.parent
-        said = 0 if around is None else around.id, normalized(source.said(function.outer))
-        again += [function] if said in known else []
-        known.add(said)
-    if not again:
+        key = 0 if around is None else around.id, normalized(source.text_of(function.outer))
+        repeats += [function] if key in keys else []
+        keys.add(key)
+    if not repeats:
         return None
-    names = ", ".join(dict.fromkeys(one.name for one in again))
-    code = source.edited([(source.begin_of(one.outer), one.outer.end_byte, "") for one in again])
+    names = ", ".join(dict.fromkeys(f.name for f in repeats))
+    code = source.edited([(source.begin_of(f.outer), f.outer.end_byte, "") for f in repeats])
     return code, f"left out what defines {names[:NAMES]} again in the same words"
 
 
 def closed_once(source: ParsedCode) -> Mended | None:
-    """A brace that closes nothing goes: who takes a loop away leaves the last of its braces.
+    """Remove a brace that closes nothing, which remains where a model removes a loop.
 
-    Not where the preprocessor may have the one that it closes.
+    Not where a branch of the preprocessor may hold the opening brace.
     """
     if _BRANCHES.search(source.code):
         return None
@@ -61,23 +61,23 @@ def closed_once(source: ParsedCode) -> Mended | None:
     ]
     if not stray:
         return None
-    code = source.edited([(one.start_byte, one.end_byte, "") for one in stray])
+    code = source.edited([(brace.start_byte, brace.end_byte, "") for brace in stray])
     return code, "left out a brace that closes nothing"
 
 
-def lacked(ours: ParsedCode, theirs: ParsedCode) -> list[str]:
-    """Functions and macros that a code uses and another one defines; none if both define some."""
-    known = {function.name for function in ours.functions}
+def missing_names(ours: ParsedCode, theirs: ParsedCode) -> list[str]:
+    """Functions and macros that `ours` uses and `theirs` defines; none if both share a function."""
+    defined = {function.name for function in ours.functions}
     functions = {function.name for function in theirs.functions}
-    if known & functions:
+    if defined & functions:
         return []
     calls = {called(node) for node in walk(ours.root) if node.type == "call_expression"}
     macros = {name for name in theirs.macros - ours.macros if ours.named(name)}
     return sorted(functions & calls | macros)
 
 
-def outside(source: ParsedCode) -> Mended | None:
-    """A kernel that is defined inside a function stands before that function."""
+def moved_outside(source: ParsedCode) -> Mended | None:
+    """Move a kernel out of the function that it is defined in."""
     for around in source.functions:
         inner = next(_inside(source, around), None)
         if inner is None:
@@ -87,7 +87,7 @@ def outside(source: ParsedCode) -> Mended | None:
             return None
         begin, first = source.begin_of(around.top), source.begin_of(inner)
         code = source.edited(
-            [(begin, begin, f"{source.said(inner)}\n\n"), (first, inner.end_byte, "")]
+            [(begin, begin, f"{source.text_of(inner)}\n\n"), (first, inner.end_byte, "")]
         )
         return code, f"{name} moved out of {around.name}"
     return None
@@ -105,7 +105,7 @@ def _inside(source: ParsedCode, function: DefinedFunction) -> Iterator[Node]:
 
 
 def declared_first(source: ParsedCode) -> Mended | None:
-    """A function that is called before it is defined is declared before that."""
+    """Declare a function that is called before its definition."""
     for function in source.functions:
         user = _first_user(source, function)
         if user is None:
@@ -125,7 +125,7 @@ def declared_first(source: ParsedCode) -> Mended | None:
 
 
 def _named_between(source: ParsedCode, head: str, first: int, last: int) -> bool:
-    """Whether something between two places and in no function has a name of a head: its type."""
+    """Whether a name in a head, such as a type, stands between two places outside functions."""
     return any(
         first <= place < last
         for word in _WORD.findall(head)
@@ -140,13 +140,13 @@ def _first_user(source: ParsedCode, function: DefinedFunction) -> DefinedFunctio
         return None
     places = source.named(name)
     before = [place for place in places if place.start_byte < function.node.start_byte]
-    if not before or not all(_is_called(one, name) for one in before):
+    if not before or not all(_is_called(place, name) for place in before):
         return None
     return source.function_at(before[0].start_byte)
 
 
 def _is_called(name_node: Node, name: str) -> bool:
-    """Whether an identifier is what a call calls, and not in a namespace or class."""
+    """Whether an identifier is the callee of a call, without namespace or class."""
     node = name_node.parent
     if node is not None and node.type == "template_function":
         node = node.parent

@@ -1,8 +1,8 @@
 """Headers of the standard library, of OpenMP and of CUDA that code uses and does not include.
 
-By the names that it uses: a header for each of few common ones. What nvcc includes by itself is
-not missing there: `cuda_runtime.h`, and with it C's mathematics and memory. Not covered: rarer
-names; headers that another header happens to include, which one more line does not harm.
+A table gives the header of each common name. nvcc includes `cuda_runtime.h` by itself, and with it
+C's mathematics and memory. Not covered: rarer names; headers that another header includes, which
+one more line does not harm.
 """
 
 import itertools
@@ -77,7 +77,7 @@ _SAME = {
     "stdlib.h": "cstdlib",
     "string.h": "cstring",
 }
-"""Of each the C++ header, which gives the names of C, too."""
+"""C header -> C++ header, which declares the names of C, too."""
 _OF_STD = {name: header for header, names in _STD.items() for name in names.split()}
 _OF_C = {name: header for header, names in _C.items() for name in names.split()}
 _INCLUDED = re.compile(r"^#include\s*[<\"]\s*([^>\"\n]+?)\s*[>\"]", re.MULTILINE)
@@ -86,64 +86,54 @@ _MEMBER = frozenset({".", "->"})
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _NO_TYPES = frozenset(
     {
-        *("return", "else", "case", "throw", "new", "delete", "do", "and"),
-        *("or", "not", "goto", "const", "constexpr", "static", "extern", "inline"),
-        *(
-            "typedef",
-            "unsigned",
-            "signed",
-            "struct",
-            "__restrict__",
-            "using",
-            "typename",
-            "volatile",
-        ),
-        *("sizeof", "co_return"),
+        *("return", "else", "case", "throw", "new", "delete", "do", "and", "or", "not", "goto"),
+        *("const", "constexpr", "static", "extern", "inline", "typedef", "unsigned", "signed"),
+        *("struct", "__restrict__", "using", "typename", "volatile", "sizeof", "co_return"),
     }
 )
 
 
 def included(code: str, *, on_gpu: bool) -> tuple[str, str] | None:
-    """The code with the headers that it lacks in front, and which; None where it lacks none."""
+    """The code with missing headers in front, and a note; None where none is missing."""
     lines = normalized(code)
-    there = {name.replace(" ", "") for name in _INCLUDED.findall(lines)}
-    if "bits/stdc++.h" in there:
+    present = {name.replace(" ", "") for name in _INCLUDED.findall(lines)}
+    if "bits/stdc++.h" in present:
         return None
     tokens = re.sub(r"^#include.*$", "", lines, flags=re.MULTILINE).split()
-    needed = _needed(tokens, on_gpu=on_gpu, library=bool(there))
-    given = there | needed
-    lacking = sorted(one for one in needed - there if _SAME.get(one) not in given)
+    needed = _needed(tokens, on_gpu=on_gpu, library=bool(present))
+    available = present | needed
+    lacking = sorted(name for name in needed - present if _SAME.get(name) not in available)
     if not lacking:
         return None
-    named = [f"<{header}>" for header in lacking]
-    return "".join(f"#include {one}\n" for one in named) + code, f"included {', '.join(named)}"
+    named = [f"<{name}>" for name in lacking]
+    return "".join(f"#include {name}\n" for name in named) + code, f"included {', '.join(named)}"
 
 
 def _needed(tokens: list[str], *, on_gpu: bool, library: bool) -> set[str]:
-    """The headers of all names; `library`: some header is included, which gives `size_t`."""
+    """The headers of all names; `library`: a header is included, which declares `size_t`."""
     everywhere = any(
         tokens[at : at + 3] == ["using", "namespace", "std"] for at in range(len(tokens))
     )
-    own = _declared(tokens)
-    found: set[str] = set()
+    declared = _declared(tokens)
+    headers: set[str] = set()
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else ""
         after = tokens[at + 1] if at + 1 < len(tokens) else ""
         if before == "::":
             scope = tokens[at - 2] if at > 1 else ""
-            found |= {_OF_STD[token]} if scope == "std" and token in _OF_STD else set()
+            headers |= {_OF_STD[token]} if scope == "std" and token in _OF_STD else set()
         elif after == "::":
-            found |= _of_library(token)
-        elif before not in _MEMBER and token not in own:
-            found |= _of_plain(token, everywhere=everywhere and after in ("(", "<"))
+            headers |= _of_library(token)
+        elif before not in _MEMBER and token not in declared:
+            headers |= _of_plain(token, everywhere=everywhere and after in ("(", "<"))
     if library:
-        found -= {"stddef.h", "cstddef"}
-    return found - _NVCC if on_gpu else found
+        headers -= {"stddef.h", "cstddef"}
+    return headers - _NVCC if on_gpu else headers
 
 
 def _of_library(namespace: str) -> set[str]:
-    known = {"cub": "cub/cub.cuh", "cooperative_groups": "cooperative_groups.h"}
-    return {known[namespace]} if namespace in known else set()
+    headers = {"cub": "cub/cub.cuh", "cooperative_groups": "cooperative_groups.h"}
+    return {headers[namespace]} if namespace in headers else set()
 
 
 def _of_plain(token: str, *, everywhere: bool) -> set[str]:
@@ -157,7 +147,7 @@ def _of_plain(token: str, *, everywhere: bool) -> set[str]:
 
 
 def _declared(tokens: list[str]) -> set[str]:
-    """Names that the code itself gives to something: what follows a type, or `#define`."""
+    """Names that the code declares: those behind a type or `#define`."""
     return {
         name
         for before, name in itertools.pairwise(tokens)

@@ -1,8 +1,7 @@
-"""The launch of a kernel that an answer deals out among threads, and launches as it was before.
+"""A new launch for a kernel that an answer shares out among threads without changing its launch.
 
-Small models rewrite the kernel and leave the launch, which is the host's part of the same step: one
-thread goes on to do all. Whether more threads do the same is for the judge to see. Not here: what
-the launch is to be (prompts/launching.py).
+Small models rewrite the kernel and leave the launch in the host code, so that one thread does all
+the work. The judge verifies the result. Not here: the text of the launch (prompts/launching.py).
 """
 
 from regraph_kg.models.prompt import NewLaunch
@@ -15,26 +14,26 @@ from regraph_kg.search.mends.source import ParsedCode
 _NUMBERS = frozenset({"threadIdx.x", "blockIdx.x"})
 
 
-def launched(answer: MendedCode, wanted: NewLaunch) -> MendedCode | None:
-    """The code with its kernel launched as wanted; None where the launch is not as it was.
+def launched(answer: MendedCode, launch: NewLaunch) -> MendedCode | None:
+    """The code with the new launch; None where the answer changed the launch.
 
-    Nor where the kernel is, or has no numbers of threads.
+    None also where it kept the kernel, or where the kernel has no thread numbers.
     """
     source = ParsedCode(answer.code)
-    kernels, calls = source.defining(wanted.kernel), launches_of(source.root, wanted.kernel)
+    kernels, calls = source.defining(launch.kernel), launches_of(source.root, launch.kernel)
     if len(kernels) != 1 or not calls or not source.small:
         return None
     kernel = kernels[0].node
-    changed = normalized(text(kernel)) != wanted.body
-    left = all(normalized(text(shape)) == wanted.old for _, shape in calls)
+    changed = normalized(text(kernel)) != launch.body
+    unchanged = all(normalized(text(shape)) == launch.old for _, shape in calls)
     dealt = {text(node) for node in walk(kernel) if node.type == "field_expression"} >= _NUMBERS
-    whole = [call.parent for call, _ in calls]
-    starts = [one for one in whole if one is not None and one.type == "expression_statement"]
-    if not (changed and left and dealt and len(starts) == len(calls)):
+    parents = [call.parent for call, _ in calls]
+    starts = [node for node in parents if node is not None and node.type == "expression_statement"]
+    if not (changed and unchanged and dealt and len(starts) == len(calls)):
         return None
-    edits = [(shape.start_byte, shape.end_byte, wanted.new) for _, shape in calls]
-    for start in starts if wanted.count else ():
-        edits.append((start.start_byte, start.start_byte, f"{{ if ({wanted.count} > 0) "))
+    edits = [(shape.start_byte, shape.end_byte, launch.new) for _, shape in calls]
+    for start in starts if launch.count else ():
+        edits.append((start.start_byte, start.start_byte, f"{{ if ({launch.count} > 0) "))
         edits.append((start.end_byte, start.end_byte, " }"))
-    said = f"{wanted.kernel} launched by {wanted.new}"
-    return MendedCode(source.edited(edits), (*answer.done, said))
+    note = f"{launch.kernel} launched by {launch.new}"
+    return MendedCode(source.edited(edits), (*answer.done, note))

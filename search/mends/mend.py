@@ -1,4 +1,4 @@
-"""All mends of a code, one after the other, each as often as it finds something.
+"""All mends of a code in turn, each repeated while it finds something.
 
 Mended code is judged like any other. Not here: which part of an answer is its code (extract.py).
 """
@@ -12,44 +12,44 @@ from regraph_kg.search.mends.functions import (
     closed_once,
     declared_first,
     defined_once,
-    outside,
+    moved_outside,
 )
 from regraph_kg.search.mends.includes import included
 from regraph_kg.search.mends.source import ParsedCode
 
 MOST = 4
-"""Times that one kind of mend is done: a text may have thousands of places to mend."""
+"""Most repetitions of one mend: a text may have thousands of places to mend."""
 _MENDS: tuple[Callable[[ParsedCode, RequestedEntry], Mended | None], ...] = (
     lambda source, _: closed_once(source),
     lambda source, _: defined_once(source),
-    lambda source, _: outside(source),
+    lambda source, _: moved_outside(source),
     kernel_renamed,
     entry_renamed,
     lambda source, _: declared_first(source),
     exported,
-    lambda source, wanted: included(source.code, on_gpu=wanted.on_gpu),
+    lambda source, request: included(source.code, on_gpu=request.on_gpu),
 )
-"""In this order: what one of them moves or renames, the next ones see where it is then."""
+"""The order matters: later mends see the places and names that earlier ones leave."""
 
 
 @dataclass(frozen=True, slots=True)
 class MendedCode:
-    """Code that can be judged, and what was done to it: nothing, as a rule."""
+    """Code that can be judged, and notes of its mends: usually none."""
 
     code: str
     done: tuple[str, ...] = ()
 
 
-def mended(code: str, wanted: RequestedEntry) -> MendedCode:
+def mended(code: str, request: RequestedEntry) -> MendedCode:
     """The code with all mends that it needs. Never raises, and takes bounded time."""
-    source, done = ParsedCode(code), list[str]()
+    source, mends = ParsedCode(code), list[str]()
     if not source.small:
         return MendedCode(code)
     for mend in _MENDS:
         for _ in range(MOST):
-            found = mend(source, wanted)
-            if found is None:
+            result = mend(source, request)
+            if result is None:
                 break
-            source = ParsedCode(found[0])
-            done.append(found[1])
-    return MendedCode(source.code, tuple(done))
+            source = ParsedCode(result[0])
+            mends.append(result[1])
+    return MendedCode(source.code, tuple(mends))

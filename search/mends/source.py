@@ -1,6 +1,6 @@
 """Code of an answer as a tree that can be edited, and the functions that it defines.
 
-Not here: which edit mends what.
+Not here: the mends.
 """
 
 from bisect import bisect_right
@@ -16,7 +16,7 @@ from regraph_kg.search.code.tokens import normalized
 
 MOST_NODES = 60_000
 MOST_LEVELS = 200
-"""What is larger or deeper is left as it is: an answer may be anything."""
+"""Larger or deeper trees are not mended: an answer may be anything."""
 _CONTAINERS = frozenset(
     {
         *("translation_unit", "linkage_specification", "declaration_list", "template_declaration"),
@@ -29,7 +29,7 @@ _NO_TYPE = frozenset({"__restrict__", "__restrict", "restrict"})
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What must agree for two functions to be one: the result's type, and those of parameters."""
+    """The types of a function's result and parameters."""
 
     result: str
     parameters: tuple[str, ...]
@@ -43,9 +43,9 @@ class DefinedFunction:
     node: Node
     """Its definition."""
     outer: Node
-    """The definition with what stands before it: `template <..>`, `extern "C"`."""
+    """The definition with `template <..>` or `extern "C"` before it."""
     top: Node
-    """What of the file it is in."""
+    """The top-level node that holds it."""
     signature: Signature
     words: frozenset[str]
     """`__global__`, `static` and the like."""
@@ -80,36 +80,36 @@ class ParsedCode:
 
     @cached_property
     def small(self) -> bool:
-        """Whether all of it was read, and is not too much to look through."""
+        """Whether the code was read to its end, and is small enough to mend."""
         if len(self._bytes) > MOST_BYTES or self.root.descendant_count > MOST_NODES:
             return False
         level = [self.root]
         for _ in range(MOST_LEVELS):
-            level = [child for one in level for child in one.children]
+            level = [child for node in level for child in node.children]
         return not level
 
     @cached_property
     def functions(self) -> tuple[DefinedFunction, ...]:
-        """Those that are defined outside any other, in their order."""
+        """Functions that are defined outside any other, in text order."""
         return tuple(_functions(self))
 
     def named(self, name: str) -> list[Node]:
-        """Wherever an identifier stands that is so called."""
+        """Identifiers with a name."""
         return self._names.get(name, [])
 
     def defining(self, name: str) -> list[DefinedFunction]:
-        """The functions that are so called."""
+        """Functions with a name."""
         return self._defined.get(name, [])
 
     def function_at(self, byte: int) -> DefinedFunction | None:
-        """The function that holds a byte."""
+        """The function around a byte."""
         place = bisect_right(self.functions, byte, key=lambda function: function.node.start_byte)
-        found = self.functions[place - 1] if place else None
-        return found if found is not None and byte < found.node.end_byte else None
+        candidate = self.functions[place - 1] if place else None
+        return candidate if candidate is not None and byte < candidate.node.end_byte else None
 
     @cached_property
     def beside_functions(self) -> dict[str, list[int]]:
-        """Where names stand that no function holds."""
+        """Name -> its offsets outside functions."""
         return {
             name: [at for node in nodes if self.function_at(at := node.start_byte) is None]
             for name, nodes in self._names.items()
@@ -117,36 +117,36 @@ class ParsedCode:
 
     @cached_property
     def macros(self) -> frozenset[str]:
-        """The names that it gives to macros."""
+        """Names of the macros that it defines."""
         kinds = ("preproc_def", "preproc_function_def")
-        found = (node for node in walk(self.root) if node.type in kinds)
-        return frozenset(text(one.child_by_field_name("name")) for one in found)
+        definitions = (node for node in walk(self.root) if node.type in kinds)
+        return frozenset(text(definition.child_by_field_name("name")) for definition in definitions)
 
     @cached_property
     def c_names(self) -> frozenset[str]:
-        """The names that stand where the linkage is that of C."""
-        found, waiting = set[str](), [(self.root, False)]
+        """Names under C linkage."""
+        names, waiting = set[str](), [(self.root, False)]
         while waiting:
             node, linked = waiting.pop()
             linked = linked or _is_c(node)
-            found |= {text(node)} if linked and "identifier" in node.type else set()
+            names |= {text(node)} if linked and "identifier" in node.type else set()
             waiting += [(child, linked) for child in node.children]
-        return frozenset(found)
+        return frozenset(names)
 
     @cached_property
     def _names(self) -> dict[str, list[Node]]:
-        found: defaultdict[str, list[Node]] = defaultdict(list)
+        by_name: defaultdict[str, list[Node]] = defaultdict(list)
         for node in walk(self.root):
             if "identifier" in node.type and not node.child_count:
-                found[text(node)].append(node)
-        return dict(found)
+                by_name[text(node)].append(node)
+        return dict(by_name)
 
     @cached_property
     def _defined(self) -> dict[str, list[DefinedFunction]]:
-        found: defaultdict[str, list[DefinedFunction]] = defaultdict(list)
+        by_name: defaultdict[str, list[DefinedFunction]] = defaultdict(list)
         for function in self.functions:
-            found[function.name].append(function)
-        return dict(found)
+            by_name[function.name].append(function)
+        return dict(by_name)
 
     def edited(self, edits: Sequence[tuple[int, int, str]]) -> str:
         """The code with each (first byte, last byte, text) put in; what overlaps is an error."""
@@ -161,7 +161,7 @@ class ParsedCode:
         return self.edited([(node.start_byte, node.end_byte, name) for node in nodes])
 
     def between(self, first: int, last: int) -> str:
-        """The text of a span, as it was given: nodes lack the words that were blanked."""
+        """The original text of a span: nodes lack the words that were blanked."""
         return self._bytes[first:last].decode("utf-8", errors="replace")
 
     def begin_of(self, node: Node) -> int:
@@ -170,8 +170,8 @@ class ParsedCode:
         read = b" " * self.root.start_byte + (self.root.text or b"")
         return last - len(self._bytes[len(read[:last].rstrip()) : last].lstrip())
 
-    def said(self, node: Node) -> str:
-        """What a node says, with the words before it that were blanked."""
+    def text_of(self, node: Node) -> str:
+        """The node's text, with the words before it that were blanked."""
         return self.between(self.begin_of(node), node.end_byte)
 
 
@@ -184,7 +184,7 @@ def declarator_of(definition: Node) -> Node | None:
 
 
 def words_of(definition: Node) -> frozenset[str]:
-    """What stands before a definition's name, as words."""
+    """The words before a definition's name."""
     head = definition.child_by_field_name("declarator")
     end = definition.end_byte if head is None else head.start_byte
     return frozenset(text(child) for child in definition.children if child.start_byte < end)
@@ -202,8 +202,8 @@ def signature_of(source: ParsedCode, definition: Node) -> Signature | None:
             name = _name_node(child.child_by_field_name("declarator"))
         elif child.type in (",", ")"):
             first, last = (name or child).start_byte, (name or child).end_byte
-            given = f"{source.between(begin, first)} {source.between(last, child.start_byte)}"
-            types += filter(None, [_type(normalized(given).split())])
+            parameter = f"{source.between(begin, first)} {source.between(last, child.start_byte)}"
+            types += filter(None, [_type(normalized(parameter).split())])
             begin, name = child.end_byte, None
     result = text(definition.child_by_field_name("type"))
     return Signature(result, () if types == ["void"] else tuple(types))
@@ -211,14 +211,14 @@ def signature_of(source: ParsedCode, definition: Node) -> Signature | None:
 
 def signature_in(head: str) -> Signature | None:
     """The types of a function's head: `extern "C" void f(int n)`."""
-    found = ParsedCode(f"{head.strip().rstrip(';')} {{}}").functions if head.strip() else ()
-    return found[0].signature if len(found) == 1 else None
+    functions = ParsedCode(f"{head.strip().rstrip(';')} {{}}").functions if head.strip() else ()
+    return functions[0].signature if len(functions) == 1 else None
 
 
-def _type(given: Sequence[str]) -> str:
-    """A parameter's type, of its tokens without its name, where they change what a caller gives."""
-    given = given[: given.index("=")] if "=" in given else given
-    words = ["*" if word == "[" else word for word in given if word not in _NO_TYPE]
+def _type(tokens: Sequence[str]) -> str:
+    """A parameter's type from its tokens without its name, reduced to what a caller must match."""
+    tokens = tokens[: tokens.index("=")] if "=" in tokens else tokens
+    words = ["*" if word == "[" else word for word in tokens if word not in _NO_TYPE]
     at = next((place for place, word in enumerate(words) if word in ("*", "&")), None)
     base = words if at is None else words[:at]
     if at is None:  # a value is copied, constant or not
@@ -235,12 +235,12 @@ def _name_node(node: Node | None) -> Node | None:
 
 
 def _is_c(node: Node) -> bool:
-    """Whether it gives what is in it the linkage of C."""
+    """Whether a node gives its contents C linkage."""
     return node.type == "linkage_specification" and text(node.child_by_field_name("value")) == '"C"'
 
 
 def _functions(source: ParsedCode) -> Iterator[DefinedFunction]:
-    """In the order of the text; bodies are not looked into."""
+    """Functions in text order; bodies are skipped."""
     root = source.root
     waiting: list[tuple[Node, Node, Node | None, bool, bool]] = [(root, root, None, False, False)]
     while waiting:
@@ -248,8 +248,8 @@ def _functions(source: ParsedCode) -> Iterator[DefinedFunction]:
         if node.type == "function_definition":
             signature, name = signature_of(source, node), declared_name(declarator_of(node))
             if signature is not None and name and node.child_by_field_name("body") is not None:
-                words, whole = words_of(node), top if top is not None else node
-                yield DefinedFunction(name, node, outer, whole, signature, words, scoped, linked)
+                words, part = words_of(node), top if top is not None else node
+                yield DefinedFunction(name, node, outer, part, signature, words, scoped, linked)
             continue
         if node.type not in _CONTAINERS:
             continue

@@ -1,1 +1,1 @@
-"""What a model is asked: text files, and what fills them in."""
+"""Prompts: text files, and the code that fills them in."""

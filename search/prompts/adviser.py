@@ -1,6 +1,6 @@
-"""The part of a prompt about one technique: what it is, examples, what is known to fail.
+"""The part of a prompt about one technique: its definition, examples, and known failures.
 
-Not here: what the methods without a graph say instead (render.py).
+Not here: the advice of methods without a graph (render.py).
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ from regraph_kg.search.prompts.render import FailedAnswer
 from regraph_kg.search.world import AskExamples
 
 NAME_CHARACTERS, SENTENCE_CHARACTERS = 100, 400
-"""Of a technique's name and of each of its texts: a graph may hold much longer ones."""
+"""Limits for a technique's name and for each of its texts, which may be longer in a graph."""
 
 
 class Adviser:
@@ -30,9 +30,9 @@ class Adviser:
         prompting: Prompting,
         device: str = "",
     ) -> None:
-        """Examples are asked for once: of a transition, or of a transition and a code.
+        """Examples of a transition, or of a transition and a code, are asked for once.
 
-        `device` is the one that this run measures on.
+        `device`: the device of this run's measurements.
         """
         self._examples: AskExamples = cache(examples)
         self._failures = failures
@@ -44,16 +44,16 @@ class Adviser:
     ) -> tuple[Paragraph, ...]:
         """Advice to apply `technique` to `code`, which `source` led to; after `failed`, to mend it.
 
-        Always the same one, but for what has failed in the meantime.
+        The advice changes only by new failures.
         """
         answer = "" if failed is None or failed.code is None else failed.code
         query = f"{answer}\n{failed.diagnosis}" if failed is not None else ""
-        said = None if failed is None else (failed.outcome, failed.diagnosis)
+        last = None if failed is None else (failed.outcome, failed.diagnosis)
         shown = self._shown(source, technique.id, code, query)
-        warnings = self._failures.warnings(source, technique.id, code, answer, said)
+        warnings = self._failures.warnings(source, technique.id, code, answer, last)
         return (
             *self._explained(technique, code),
-            *(Paragraph(one, Priority.EXAMPLES) for one in shown),
+            *(Paragraph(example, Priority.EXAMPLES) for example in shown),
             *(Paragraph(warning, Priority.KNOWN_FAILURES) for warning in warnings),
         )
 
@@ -79,6 +79,6 @@ class Adviser:
         if prompting.examples == 0 or prompting.show == "none":
             return []
         near = (query or code,) if prompting.retrieval == "near" else ()
-        found: tuple[Example, ...] = self._examples(source, technique, *near)
-        chosen = choose_examples(found, prompting, code, query)
+        examples: tuple[Example, ...] = self._examples(source, technique, *near)
+        chosen = choose_examples(examples, prompting, code, query)
         return examples_shown(chosen, prompting, device=self._device)

@@ -1,6 +1,6 @@
-"""How an answer begins that is begun for the model, and what follows the loop that it is to write.
+"""The beginning of an answer that the model continues, and the code after the loop it writes.
 
-Not here: what a server does with it (llm/), what comes of it (search/continued.py).
+Not here: the server's part (llm/), and the finished answer (search/continued.py).
 """
 
 import re
@@ -14,32 +14,31 @@ from regraph_kg.search.prompts.recipe import acts_at, opening
 
 FENCE = "```cpp\n"
 STOP = ("\n```",)
-"""What ends such an answer."""
+"""Text that ends such an answer."""
 _LINES = re.compile(r"(?:[^\\\n]|\\\n|\\)+\n?|\n")
-"""With the lines that a backslash at their end joins to them."""
+"""Lines, each with the lines that a backslash joins to it."""
 _BLANKS = re.compile(r"[ \t]*")
 _OF_LOOP = re.compile(
     r"[ \t]*#[ \t]*pragma\b(?!\s+omp\s+(?:barrier|taskwait|taskyield|flush|cancel|threadprivate)\b)"
 )
-"""A directive that is of the statement behind it."""
+"""A directive that belongs to the statement behind it."""
 _KEPT = "Leave everything else as it is."
-"""Ends a recipe that changes the one loop that it names."""
+"""The end of a recipe that changes only the loop that it names."""
 
 
 def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
-    """The fence, and the code up to the first place that a recipe names, pragmas before it aside.
+    """The fence, and the code up to the first place that a recipe names, without pragmas before it.
 
-    There follows the new code that the recipe has for that place, where it has any. Where it
-    names none, up to the body of the first function that is a kernel or has a loop, else of the one
-    of `entries` that it defines.
+    The recipe's new code for that place follows, if it has any. Without a place the code goes up to
+    the body of the first function that is a kernel or has a loop, else of one of `entries`.
     """
     place = acts_at(recipe, facts_of(code)) if recipe else None
     if place is not None:
         before = code.encode("utf-8", errors="replace")[:place].decode("utf-8", errors="replace")
         opened = opening(recipe, facts_of(code))
         indent = _BLANKS.match(before.rpartition("\n")[2])
-        kept = _without_directives(before)
-        return FENCE + kept + (f"{indent[0] if indent else ''}{opened}" if opened else "")
+        prefix = _without_directives(before)
+        return FENCE + prefix + (f"{indent[0] if indent else ''}{opened}" if opened else "")
     defined = [
         (node, body)
         for node in walk(tree_of(code).root)
@@ -55,16 +54,16 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
 
 
 def _without_directives(before: str) -> str:
-    """Whole lines, without the directives of the loop that comes behind them."""
+    """Complete lines, without the directives of the loop behind them."""
     lines = _LINES.findall(before)
     while lines and (not lines[-1].strip() or _OF_LOOP.match(lines[-1])):
         lines.pop()
-    kept = "".join(lines)
-    return kept if not kept or kept.endswith("\n") else f"{kept.rstrip()}\n"
+    prefix = "".join(lines)
+    return prefix if not prefix or prefix.endswith("\n") else f"{prefix.rstrip()}\n"
 
 
-def rest(code: str, recipe: str) -> str:
-    """The code after the loop that a recipe names, where all else is to stay; else ""."""
+def remainder(code: str, recipe: str) -> str:
+    """The code after the loop that a recipe names, if all else must stay; else ""."""
     place = acts_at(recipe, facts_of(code)) if recipe.endswith(_KEPT) else None
     loops = (node for node in walk(tree_of(code).root) if node.type in LOOPS)
     end = next((loop.end_byte for loop in loops if loop.start_byte == place), None)
@@ -72,12 +71,12 @@ def rest(code: str, recipe: str) -> str:
 
 
 def _works(function: Node, body: Node) -> bool:
-    """Whether a function does the work: where a thread has one element, no loop does."""
+    """Whether a function does the work: it is a kernel or has a loop."""
     kernel = any(node.type == "__global__" for node in walk(function))
     return kernel or any(node.type in LOOPS for node in walk(body))
 
 
 def _name(function: Node) -> str:
     declarator = function.child_by_field_name("declarator")
-    found = (node for node in walk(declarator) if "identifier" in node.type) if declarator else ()
-    return text(next(iter(found), None))
+    names = (node for node in walk(declarator) if "identifier" in node.type) if declarator else ()
+    return text(next(iter(names), None))

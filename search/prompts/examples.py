@@ -1,7 +1,7 @@
-"""How code and examples are shown in a prompt, and the text files that a prompt is made of.
+"""Code and examples as text for a prompt, and the text files of prompts.
 
-A step is shown as a unified diff, or as full texts where those are shorter. Tokens are estimated:
-no model's tokenizer is known here. Not here: what stands where in a prompt (render.py).
+A step is shown as a unified diff, or as full texts where those are shorter. Tokens are estimated,
+since no model's tokenizer is known here. Not here: the order of parts in a prompt (render.py).
 """
 
 import difflib
@@ -19,8 +19,7 @@ from regraph_kg.search.prompts.fences import fence, quoted
 FOLDER = Path(__file__).parent
 
 LIKE = 0.2
-"""An example is shown from this likeness to the current code on: docs/methods.md has the figures.
-"""
+"""Least likeness of an example to the current code: docs/methods.md has the figures."""
 DEVICE_CHARACTERS = 60
 BYTES_A_TOKEN = 3
 """An estimate for code: bytes of UTF-8 in one token."""
@@ -28,7 +27,7 @@ DIFF_LINES = 80
 """A change's diff is cut here: small models lose the thread in long ones."""
 REASONING_CHARACTERS = 300
 DIAGNOSIS_CHARACTERS = 200
-"""Of a failure that is not the last one."""
+"""Most characters of a diagnosis, except that of the last failure."""
 
 
 def estimated_tokens(text: str) -> int:
@@ -41,37 +40,37 @@ def choose_examples(
 ) -> list[Example]:
     """Those of `examples` that may help with `code`, the best first; verified ones before others.
 
-    By `LIKE` it is their code that counts: what a step was tried on against `code`, and after a
-    failed answer, `query`, what came of it against that. Equals keep their order.
+    `LIKE` compares code: an example's code before its step with `code`, and its code after the step
+    with `query`, a failed answer. Equals keep their order.
     """
     if prompting.retrieval != "like":
-        return sorted(examples, key=lambda example: not example.verified)
+        return sorted(examples, key=lambda item: not item.verified)
     near = {
-        one: max(likeness(one.before, code), likeness(one.after, query) if query else 0.0)
-        for one in examples
+        item: max(likeness(item.before, code), likeness(item.after, query) if query else 0.0)
+        for item in examples
     }
-    like = [one for one in near if near[one] >= LIKE]
-    return sorted(like, key=lambda one: (-near[one], not one.verified))
+    like = [item for item in near if near[item] >= LIKE]
+    return sorted(like, key=lambda item: (-near[item], not item.verified))
 
 
 def examples_shown(
     examples: Sequence[Example], prompting: Prompting, *, named: bool = False, device: str = ""
 ) -> list[str]:
-    """As many of `examples` as are wanted and fit together, in their order.
+    """Texts of as many `examples` as `prompting` allows and as fit, in their order.
 
-    One that does not fit is left out; if none fits, the first is cut. `named`: each says its
-    technique; what it brought is told as seen from `device`.
+    An example that does not fit is left out; if none fits, the first is cut. `named`: each names
+    its technique. Effects are those seen from `device`.
     """
     if prompting.examples == 0 or prompting.show == "none":
         return []
     shown: list[str] = []
-    left = prompting.example_tokens
-    headings = [_heading(one, prompting, named=named, device=device) for one in examples]
+    tokens_left = prompting.example_tokens
+    headings = [_heading(example, prompting, named=named, device=device) for example in examples]
     for example, heading in zip(examples, headings, strict=True):
         text = _example(example, heading, prompting.show)
-        if text and len(shown) < prompting.examples and estimated_tokens(text) <= left:
+        if text and len(shown) < prompting.examples and estimated_tokens(text) <= tokens_left:
             shown.append(text)
-            left -= estimated_tokens(text)
+            tokens_left -= estimated_tokens(text)
     if not shown and examples:
         cut = _cut(examples[0], headings[0], prompting)
         return [cut] if cut else []
@@ -107,20 +106,20 @@ def short(text: str, characters: int = REASONING_CHARACTERS) -> str:
 def fill(template: str, **values: str) -> str:
     """The text file `template`, with `values` in the places of the same names.
 
-    Its `$fence` is one that no value closes.
+    `$fence` becomes a fence that no value closes.
     """
     return _template(template).substitute(values, fence=fence(*values.values())).strip()
 
 
-def told(template: str, outcome: Outcome, diagnosis: str) -> str:
-    """A failure: `template` with its outcome, and what was said of it as quoted text, if any."""
+def failure_text(template: str, outcome: Outcome, diagnosis: str) -> str:
+    """A failure's text: `template` with its outcome, and its diagnosis as quoted text."""
     text = quoted(diagnosis)
     return fill(template, outcome=outcome.value, said=f":\n{text}" if text else ".")
 
 
 @lru_cache(maxsize=512)
 def _example(example: Example, heading: str, show: Shown) -> str:
-    """One example as `show` says; "" where nothing of it would be shown."""
+    """One example in the form of `show`; "" where it has none."""
     if show == "reasoning":
         return heading if example.reasoning.strip() else ""
     diff = fill(
@@ -136,7 +135,7 @@ def _example(example: Example, heading: str, show: Shown) -> str:
 
 
 def _cut(example: Example, heading: str, prompting: Prompting) -> str:
-    """The beginning of an example's diff, as much as fits; "" where not one line does."""
+    """The beginning of an example's diff, as much as fits; "" where no line fits."""
     if prompting.show == "reasoning":
         return ""
     lines = diff_lines(example.before, example.after)
@@ -159,13 +158,13 @@ def _heading(example: Example, prompting: Prompting, *, named: bool, device: str
 
 
 def _effect(example: Example, device: str) -> str:
-    """What its step brought, as far as that was measured."""
-    seen = example.seen_from(device)
-    if seen is None:
+    """The measured effect of an example's step."""
+    measurement = example.seen_from(device)
+    if measurement is None:
         return "not measured"
-    effect, where = seen
-    told = "this machine" if where == device else short(where, DEVICE_CHARACTERS)
-    return f"{effect:.3g}x as fast on {told}"
+    effect, where = measurement
+    machine = "this machine" if where == device else short(where, DEVICE_CHARACTERS)
+    return f"{effect:.3g}x as fast on {machine}"
 
 
 @cache

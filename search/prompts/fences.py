@@ -1,8 +1,8 @@
-"""Fences: how code and other quoted text stands in a prompt, and how code is found in an answer.
+"""Fences around code and other quoted text in a prompt, and around code in an answer.
 
-What is quoted is data (a model's code, a compiler's words, a stranger's example): a fence is longer
-than any run of backticks inside, so that nothing quoted ends it. Not covered: a model that obeys
-what it was told is data.
+Quoted text is data (a model's code, a compiler's words, a stranger's example): a fence is longer
+than any run of backticks inside, so that quoted text cannot end it. Not covered: a model that obeys
+quoted text.
 """
 
 import re
@@ -21,19 +21,19 @@ def fence(*texts: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """`text` between two fences; "" for none."""
+    """`text` between two fences; "" for no text."""
     text = text.strip()
     marks = fence(text)
     return f"{marks}text\n{text}\n{marks}" if text else ""
 
 
 def blocks(text: str) -> list[str]:
-    """The fenced blocks of an answer, whatever their language; each as long as its fence says."""
+    """The contents of the fenced blocks of an answer, whatever their language."""
     lines = _lines(text)
     return ["".join(lines[first + 1 : last]) for first, last in _fenced(lines)]
 
 
-def beside(text: str) -> str:
+def without_blocks(text: str) -> str:
     """An answer without its fenced blocks."""
     lines = _lines(text)
     for first, last in reversed(_fenced(lines)):
@@ -42,25 +42,25 @@ def beside(text: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines with their ends; nothing but a line feed ends one."""
+    """Lines with their ends; only a line feed ends a line."""
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def _fenced(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """The first and last line of each block. In one pass, whatever an answer repeats.
+    """The first and last line of each block, in linear time for any answer.
 
-    A fence is closed by the next one that is at least as long and alone on its line; one that
-    nothing closes begins no block. It may be indented, as in a list.
+    The next fence that is at least as long, and alone on its line, closes a fence. An unclosed
+    fence begins no block. Fences may be indented, as in a list.
     """
     ends = [len(alone[1]) if (alone := _ENDS.match(line)) else 0 for line in lines]
-    longest = [*accumulate(reversed(ends), max)][::-1]  # that can still close one, from there on
-    found: list[tuple[int, int]] = []
+    longest = [*accumulate(reversed(ends), max)][::-1]  # longest closing fence from each line on
+    spans: list[tuple[int, int]] = []
     first = 0
     while first < len(lines) - 1:
         begins = _BEGINS.match(lines[first])
         if begins and len(begins[1]) <= longest[first + 1]:
             last = next(n for n in range(first + 1, len(lines)) if ends[n] >= len(begins[1]))
-            found.append((first, last))
+            spans.append((first, last))
             first = last
         first += 1
-    return found
+    return spans

@@ -1,9 +1,9 @@
-"""What is known to fail on a transition: what the graph keeps of it, and what this run has met.
+"""Known failures of a transition: those in the graph, and those of this run.
 
-A prompt warns of what failed on code like its own (`LIKE`), most similar first, and of what failed
-on the code of several problems, whatever they were. What says the same but for its numbers (places,
-values) is one failure. Not here: answers that held no code, which say nothing of the transition;
-failures of methods that walk no graph, which feed back what they want themselves.
+A prompt warns of failures on code like its own (`LIKE`), most similar first, and of failures on the
+code of several problems. Failures whose texts differ only in numbers are one failure. Not here:
+answers without code, which say nothing of the transition; failures of methods that walk no graph,
+which feed them back themselves.
 """
 
 import re
@@ -15,17 +15,20 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.search.code.likeness import likeness
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.examples import DIAGNOSIS_CHARACTERS, diff_lines, fill, short, told
+from regraph_kg.search.prompts.examples import (
+    DIAGNOSIS_CHARACTERS,
+    diff_lines,
+    failure_text,
+    fill,
+    short,
+)
 
 LIKE = 0.3
-"""Codes are similar from this likeness on: docs/methods.md says how that parts the corpus."""
+"""Least likeness of similar codes: docs/methods.md says how it divides the corpus."""
 SHORT_DIFF_LINES = 20
-"""What was tried is shown where its diff to the current code has at most these."""
-_NO_FAILURES = (
-    *(Outcome.PASSED, Outcome.UNSTABLE_TIMING),
-    *(Outcome.DECLINED, Outcome.UNCHANGED),
-)
-"""What older graphs may hold of them: our machine's fault, nothing to warn of."""
+"""A failed code is shown if its diff to the current code has at most this many lines."""
+_NO_FAILURES = (Outcome.PASSED, Outcome.UNSTABLE_TIMING, Outcome.DECLINED, Outcome.UNCHANGED)
+"""Outcomes in older graphs that no prompt warns of."""
 _NUMBER = re.compile(r"\d+")
 
 AskFailures = Callable[[str, str], tuple[KnownFailure, ...]]
@@ -36,7 +39,7 @@ class KnownFailures:
     """The failures of every transition of one run."""
 
     def __init__(self, ask: AskFailures, limit: int) -> None:
-        """`ask` is asked once a transition; a prompt shows `limit`, for 0 nobody is asked."""
+        """`ask` is called once a transition, never for a `limit` of 0; a prompt shows `limit`."""
         self._ask: AskFailures = cache(ask)
         self._limit = limit
         self._met: dict[tuple[str, str], list[KnownFailure]] = defaultdict(list)
@@ -53,48 +56,48 @@ class KnownFailures:
         answer: str = "",
         last: tuple[Outcome, str] | None = None,
     ) -> list[str]:
-        """What a prompt says that applies `technique` to `code`, which `source` led to.
+        """Warnings for a prompt that applies `technique` to `code`, which `source` led to.
 
-        After a failed `answer` it is what failed on code like that; what its own failure, `last`
-        (outcome and diagnosis), says is not said twice.
+        After a failed `answer` they are of failures on code like it. Its own failure, `last`
+        (outcome and diagnosis), is left out.
         """
         if self._limit == 0:
             return []
         met = reversed(self._met[source, technique])
-        told = [one for one in self._ask(source, technique) if one.outcome not in _NO_FAILURES]
-        here = None if last is None else _saying(*last)
-        known = [one for one in (*met, *told) if _said(one) != here]
-        return [_warning(one, code) for one in similar(known, answer or code)[: self._limit]]
+        stored = [item for item in self._ask(source, technique) if item.outcome not in _NO_FAILURES]
+        here = None if last is None else _text_key(*last)
+        failures = [item for item in (*met, *stored) if _message_key(item) != here]
+        return [_warning(item, code) for item in similar(failures, answer or code)[: self._limit]]
 
 
-def similar(known: list[KnownFailure], code: str) -> list[KnownFailure]:
-    """Those that may happen to `code`, most similar first, none twice; equals in their order."""
+def similar(failures: list[KnownFailure], code: str) -> list[KnownFailure]:
+    """Distinct failures that may happen to `code`, most similar first; equals in their order."""
     problems: dict[tuple[Outcome, str], set[str]] = defaultdict(set)
-    for one in known:
-        problems[_said(one)].add(one.problem)
-    near = {one: likeness(one.before, code) for one in known}
-    found: dict[tuple[Outcome, str], KnownFailure] = {}
-    for one in sorted(known, key=lambda one: -near[one]):
-        if near[one] >= LIKE or len(problems[_said(one)]) > 1:
-            found.setdefault(_said(one), one)
-    return [*found.values()]
+    for failure in failures:
+        problems[_message_key(failure)].add(failure.problem)
+    near = {failure: likeness(failure.before, code) for failure in failures}
+    distinct: dict[tuple[Outcome, str], KnownFailure] = {}
+    for failure in sorted(failures, key=lambda failure: -near[failure]):
+        if near[failure] >= LIKE or len(problems[_message_key(failure)]) > 1:
+            distinct.setdefault(_message_key(failure), failure)
+    return [*distinct.values()]
 
 
-def _said(failure: KnownFailure) -> tuple[Outcome, str]:
-    """Equal for failures that say the same."""
-    return _saying(failure.outcome, failure.diagnosis)
+def _message_key(failure: KnownFailure) -> tuple[Outcome, str]:
+    """A key that is equal for failures with the same text."""
+    return _text_key(failure.outcome, failure.diagnosis)
 
 
-def _saying(outcome: Outcome, diagnosis: str) -> tuple[Outcome, str]:
+def _text_key(outcome: Outcome, diagnosis: str) -> tuple[Outcome, str]:
     return outcome, _NUMBER.sub("0", short(diagnosis, DIAGNOSIS_CHARACTERS))
 
 
 def _warning(failure: KnownFailure, code: str) -> str:
     diagnosis = short(failure.diagnosis, DIAGNOSIS_CHARACTERS)
-    said = told("known_failure", failure.outcome, diagnosis)
+    text = failure_text("known_failure", failure.outcome, diagnosis)
     if not failure.code or normalized(failure.code) == normalized(code):
-        return said
+        return text
     lines = diff_lines(code, failure.code)
     if len(lines) > SHORT_DIFF_LINES:
-        return said
-    return "\n".join([said, fill("known_failure_diff", diff="\n".join(lines))])
+        return text
+    return "\n".join([text, fill("known_failure_diff", diff="\n".join(lines))])

@@ -1,6 +1,6 @@
-"""How a recipe has a kernel launched, in the names of the function that launches it.
+"""The launch that a recipe gives a kernel, in names of the launching function.
 
-Not here: an answer that left its launch as it was (mends/launched.py).
+Not here: an answer that kept its launch (mends/launched.py).
 """
 
 import re
@@ -15,54 +15,54 @@ from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.launches import launches_of
 from regraph_kg.search.code.syntax import arguments, text, tree_of, walk
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.recipe import known, operand
+from regraph_kg.search.prompts.recipe import operand, recipe_values
 
 _LAUNCH = re.compile(r"`\$kernelname(\$grid|<<<[^`]*>>>)`")
 _COUNTED = re.compile(r"<<<\((.+) \+ 255\) / 256, 256>>>")
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
 _GRID_AND_BLOCK = 2
-"""And no shared memory, and no stream."""
+"""Number of a launch's arguments, without shared memory and stream."""
 
 
 def new_launch(code: str, recipe: str) -> NewLaunch | None:
-    """The launch that a recipe tells, where the code launches that kernel otherwise.
+    """The launch in a recipe, if the code launches that kernel otherwise.
 
-    None where what the recipe counts is not known, or no argument of the launch.
+    None where a name in the recipe's launch is unknown, or is no argument of the current launch.
     """
-    found = _LAUNCH.search(recipe)
-    said = known(recipe, facts_of(code)) if found else {}
-    if found is None or not {*Template(found[0]).get_identifiers()} <= said.keys():
+    match = _LAUNCH.search(recipe)
+    values = recipe_values(recipe, facts_of(code)) if match else {}
+    if match is None or not {*Template(match[0]).get_identifiers()} <= values.keys():
         return None
-    root, kernel = tree_of(code).root, said["kernelname"]
+    root, kernel = tree_of(code).root, values["kernelname"]
     node, calls = events_of(root).functions.get(kernel), launches_of(root, kernel)
-    given = _given(node, [call for call, _ in calls])
+    by_parameter = _parameter_values(node, [call for call, _ in calls])
     old = {normalized(text(shape)) for _, shape in calls}
-    new, body = Template(found[1]).substitute(said), normalized(text(node))
+    new, body = Template(match[1]).substitute(values), normalized(text(node))
     plain = all(len(shape.named_children) == _GRID_AND_BLOCK for _, shape in calls)
-    if len(old) != 1 or not plain or not {*_NAME.findall(new)} <= given.keys():
+    if len(old) != 1 or not plain or not {*_NAME.findall(new)} <= by_parameter.keys():
         return None
-    new, was = _NAME.sub(lambda one: given[one[0]], new), old.pop()
+    new, was = _NAME.sub(lambda match: by_parameter[match[0]], new), old.pop()
     counted = _COUNTED.fullmatch(new)
     count = counted[1] if counted else ""
-    kept = NewLaunch(kernel=kernel, body=body, old=was, new=new, count=count)
-    return kept if normalized(new) != was else None
+    launch = NewLaunch(kernel=kernel, body=body, old=was, new=new, count=count)
+    return launch if normalized(new) != was else None
 
 
-def _given(kernel: Node | None, calls: Sequence[Node]) -> dict[str, str]:
-    """What each parameter of a kernel is in its launches, where that is the same in all."""
+def _parameter_values(kernel: Node | None, calls: Sequence[Node]) -> dict[str, str]:
+    """Parameter of a kernel -> its argument, if that is the same in all launches."""
     heads = [node for node in walk(kernel) if node.type == "parameter_list"] if kernel else []
     listed = heads[0].named_children if heads else []
-    kinds = [one for one in listed if one.type == "parameter_declaration"]
+    kinds = [parameter for parameter in listed if parameter.type == "parameter_declaration"]
     declarators = [kind.child_by_field_name("declarator") for kind in kinds]
-    given = {tuple(map(text, arguments(call))) for call in calls}
-    if len(given) != 1 or len(kinds) != len(arguments(calls[0])):
+    distinct = {tuple(map(text, arguments(call))) for call in calls}
+    if len(distinct) != 1 or len(kinds) != len(arguments(calls[0])):
         return {}
     pairs = zip(declarators, arguments(calls[0]), strict=True)
-    plain = ((head, one) for head, one in pairs if head is not None and head.type == "identifier")
-    return {text(head): operand(text(one)) for head, one in plain if not _does(one)}
+    plain = ((head, item) for head, item in pairs if head is not None and head.type == "identifier")
+    return {text(head): operand(text(item)) for head, item in plain if not _has_effect(item)}
 
 
-def _does(value: Node) -> bool:
-    """Whether it does more than to give a value: then it must stand there once."""
+def _has_effect(value: Node) -> bool:
+    """Whether an expression has side effects, so that it must not be repeated."""
     kinds = ("call_expression", "update_expression", "assignment_expression")
     return any(node.type in kinds for node in walk(value))

@@ -1,8 +1,8 @@
-"""What a prompt is made of, and what is left out first where it grows beyond its tokens.
+"""The parts of a prompt, and the order in which they are dropped beyond its tokens.
 
-A part stays whole or is left out whole; tokens are estimated (examples.py). Not here: the order in
-which parts stand (render.py). Not covered: a current code that fills the budget alone, which is
-shown nevertheless, since the whole of it has to be written anew.
+A part stays whole or is dropped whole; tokens are estimated (examples.py). Not here: the order of
+parts in the prompt (render.py). Not covered: a current code that exceeds the budget alone, which is
+shown anyway, since the model must rewrite all of it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from regraph_kg.search.prompts.examples import estimated_tokens
 
 
 class Priority(IntEnum):
-    """How long a part stays; the least is left out first, of equals the last one."""
+    """Priority of a part; the least is dropped first, of equals the last one."""
 
     VARIANTS = 1
     KNOWN_FAILURES = 2
@@ -28,7 +28,7 @@ class Priority(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph of a prompt; with `joined` it goes on right below the one before."""
+    """A paragraph of a prompt; with `joined` no empty line stands before it."""
 
     text: str
     priority: Priority = Priority.NEEDED
@@ -36,11 +36,11 @@ class Paragraph:
 
 
 Advice = str | Sequence[Paragraph]
-"""What a prompt begins with: what to do, and what helps to do it."""
+"""The beginning of a prompt: the technique to apply, and help for it."""
 
 
 def parts_of(advice: Advice) -> list[Paragraph]:
-    """Advice as parts; a text is needed whole."""
+    """Advice as parts; a plain text is one needed part."""
     return [Paragraph(advice)] if isinstance(advice, str) else [*advice]
 
 
@@ -54,14 +54,14 @@ def together(parts: Iterable[Paragraph]) -> str:
 
 
 def fitted(parts: Sequence[Paragraph], tokens: int) -> list[Paragraph]:
-    """As many of `parts` as `tokens` hold, in their order; what is needed stays in any case."""
-    kept = dict(enumerate(parts))
+    """As many of `parts` as fit into `tokens`, in their order; needed parts always stay."""
+    remaining = dict(enumerate(parts))
     over = sum(map(_tokens, parts)) - tokens
-    for number in sorted(kept, key=lambda one: (kept[one].priority, -one)):
-        if over <= 0 or kept[number].priority is Priority.NEEDED:
+    for number in sorted(remaining, key=lambda index: (remaining[index].priority, -index)):
+        if over <= 0 or remaining[number].priority is Priority.NEEDED:
             break
-        over -= _tokens(kept.pop(number))
-    return [*kept.values()]
+        over -= _tokens(remaining.pop(number))
+    return [*remaining.values()]
 
 
 def _tokens(part: Paragraph) -> int:

@@ -1,7 +1,7 @@
-"""A technique's recipe, with the loops and names of the code that it is to be applied to.
+"""A technique's recipe, filled in with the loops and names of a code.
 
-A recipe names what it needs by the words of `_GENERAL` after a "$"; each stands for what the facts
-of the code say. Not here: whether the technique fits (code/fit.py).
+A recipe has words of `_GENERAL` after a "$", which the facts of the code replace. Not here: whether
+the technique fits (code/fit.py).
 """
 
 import re
@@ -61,23 +61,23 @@ _GENERAL = {
     "collapsible": "the outer of two loops with nothing between their heads",
     "collapse": " collapse(2)",
 }
-"""Said where the code does not show what is meant."""
+"""Text for words whose value the code does not show."""
 _LOOSE = frozenset("<>&|^?=,")
-"""Signs of operators that hold their sides together less than a sum does."""
+"""Signs of operators with a lower precedence than a sum."""
 
 
 def filled(recipe: str, facts: Facts, part: str = "") -> str:
-    """The recipe for a code with these facts, or a part of it."""
-    return Template(part or recipe).safe_substitute(_GENERAL | known(recipe, facts))
+    """The recipe, or a part of it, filled in with the facts of a code."""
+    return Template(part or recipe).safe_substitute(_GENERAL | recipe_values(recipe, facts))
 
 
-def known(recipe: str, facts: Facts) -> dict[str, str]:
-    """What the words of a recipe stand for in a code, as far as it shows what is meant."""
+def recipe_values(recipe: str, facts: Facts) -> dict[str, str]:
+    """Word of a recipe -> its value in a code, for values that the facts show."""
     names = Template(recipe).get_identifiers()
     loops, numbered = _named(facts, names), _numbered(facts, names)
     parallel, vector, reducing = loops["parallel"], loops["vector"], loops["reducing"]
-    said = {
-        **{name: _told(loop) for name, loop in loops.items()},
+    values = {
+        **{name: _loop_text(loop) for name, loop in loops.items()},
         **_threads(facts, parallel, numbered),
         **_cells(facts),
         **_fused(facts),
@@ -90,60 +90,60 @@ def known(recipe: str, facts: Facts) -> dict[str, str]:
         "collapse": _collapse(facts, loops["collapsible"]),
         "sum": ", ".join(reducing.reduces) if reducing else "",
     }
-    return {name: text for name, text in said.items() if text}
+    return {name: text for name, text in values.items() if text}
 
 
 def acts_at(recipe: str, facts: Facts) -> int | None:
-    """Bytes of the code before the first place that a recipe names; None where it names none."""
+    """Bytes of the code before the first place that a recipe names; None for no place."""
     names = Template(recipe).get_identifiers()
     places = _places(facts, names)
-    found = [at for name in names for at in places.get(name, ())]
-    return 0 if "head" in names else min(found, default=None)
+    positions = [at for name in names for at in places.get(name, ())]
+    return 0 if "head" in names else min(positions, default=None)
 
 
 def opening(recipe: str, facts: Facts) -> str:
-    """The new code at that place: what a recipe has in marks behind `$begin`.
+    """The new code at that place, quoted in the recipe behind `$begin`.
 
-    "" where the code does not have all that the recipe names, or more than that place must change.
+    "" where the code lacks a place that the recipe names, or where other places must change too.
     """
-    found = re.search(r"\$begin`([^`]+)`", recipe)
+    match = re.search(r"\$begin`([^`]+)`", recipe)
     names = Template(recipe).get_identifiers()
     places = _places(facts, names)
-    there = all(places.get(name, True) for name in names)
-    there = there and (not {"share", "serial"} & {*names} or _splits_alone(facts, names))
-    return filled(recipe, facts, found[1]) if found and there else ""
+    complete = all(places.get(name, True) for name in names)
+    complete = complete and (not {"share", "serial"} & {*names} or _splits_alone(facts, names))
+    return filled(recipe, facts, match[1]) if match and complete else ""
 
 
 def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
-    """Bytes of the code before what each word means, for words that mean a place."""
+    """Word -> bytes of the code before its places, for words that mean a place."""
     loops = _named(facts, names)
     at = {name: [loop.at] if loop else [] for name, loop in loops.items()}
     main, parallel = main_kernel(facts), loops["parallel"]
     serial = [parallel.at] if parallel and not _each_has(facts, parallel) else []
     return at | {
-        "share": [one.at for one in _numbered(facts, names)] or serial,
+        "share": [number.at for number in _numbered(facts, names)] or serial,
         "serial": serial,
-        "row": [one.number.at for one in (main,) if one and one.number and _cells(facts)],
-        "unfused": [one.at for one in facts.product_sums],
+        "row": [top.number.at for top in (main,) if top and top.number and _cells(facts)],
+        "unfused": [product.at for product in facts.product_sums],
         "kernel": [main.head_at] if main else [],
         "launch": [launch.at for launch in main_launches(facts)],
     }
 
 
 def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
-    """What loop each word means: of several the one in the deepest nest that has all of `names`."""
+    """Word -> its loop; of several the one in the deepest nest that has all of `names`."""
     inner = innermost(facts)
-    lanes_share = [one for one in inner if lanes(one) and shareable(one)]
+    lanes_share = [loop for loop in inner if lanes(loop) and shareable(loop)]
     long = [lane for lane in lanes_share if lane.trips is None]
     if "contiguous" in names:
-        inner = [one for one in inner if _walking(facts, one)] or inner
-    nests = [outer for one in inner if (outer := _nest(facts, one)) is not one]
-    found = {
+        inner = [loop for loop in inner if _walking(facts, loop)] or inner
+    nests = [outer for loop in inner if (outer := _nest(facts, loop)) is not loop]
+    lists = {
         "parallel": _parallel(facts, names),
         "inner": inner,
         "vector": long or lanes_share,
         "nest": nests,
-        "contiguous": [two for one in inner for two in _walking(facts, one)],
+        "contiguous": [two for loop in inner for two in _walking(facts, loop)],
         "reducing": [
             loop for loop in facts.loops if loop.reduces and shareable(loop) and not loop.shared_out
         ],
@@ -153,8 +153,8 @@ def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
             if collapsible(facts, loop) and not _in_threads(facts, loop)
         ],
     }
-    shared = _deepest(facts, _nests_of_all(facts, [found[name] for name in names if name in found]))
-    return {name: _deepest(facts, _inside(facts, loops, shared)) for name, loops in found.items()}
+    shared = _deepest(facts, _nests_of_all(facts, [lists[name] for name in names if name in lists]))
+    return {name: _deepest(facts, _inside(facts, loops, shared)) for name, loops in lists.items()}
 
 
 def _walking(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
@@ -165,26 +165,26 @@ def _walking(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
 def _nests_of_all(facts: Facts, lists: Sequence[Sequence[LoopFacts]]) -> list[LoopFacts]:
     """The outermost loops that have a loop of each list in them."""
     roots = [[outermost(facts, loop) for loop in loops] for loops in lists if loops]
-    return [root for root in roots[0] if all(root in others for others in roots)] if roots else []
+    return [root for root in roots[0] if all(root in group for group in roots)] if roots else []
 
 
 def _inside(
     facts: Facts, loops: Sequence[LoopFacts], nest: LoopFacts | None
 ) -> Sequence[LoopFacts]:
-    """Those of some loops in a nest, where any are."""
+    """Those of `loops` in a nest; all of them if none is."""
     return [loop for loop in loops if outermost(facts, loop) is nest] or loops
 
 
 def _deepest(facts: Facts, loops: Sequence[LoopFacts]) -> LoopFacts | None:
-    """Of several loops the first of those that stand in the deepest nest."""
+    """The first of those loops that stand in the deepest nest."""
     depths = [max((two.depth for two in within(facts, loop)), default=loop.depth) for loop in loops]
     return loops[depths.index(max(depths))] if loops else None
 
 
 def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
-    """The outermost loop around one whose iterations, and those of all between, change places."""
+    """The outermost loop around a loop that can be interchanged with all loops between."""
     free = takewhile(
-        lambda one: one.kind == "for" and not one.time and one.carries != "yes", around(facts, loop)
+        lambda two: two.kind == "for" and not two.time and two.carries != "yes", around(facts, loop)
     )
     return [loop, *free][-1]
 
@@ -192,34 +192,34 @@ def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
 def _threads(
     facts: Facts, parallel: LoopFacts | None, numbered: Sequence[GridNumber]
 ) -> dict[str, str]:
-    """What is said of threads: those that there are, or those to be made of a loop."""
+    """Values of words about threads: existing threads, or those to be made of a loop."""
     main, launches = main_kernel(facts), main_launches(facts)
     name = main.name if main else ""
-    said = {
+    values = {
         "block": _first(launch.block for launch in launches),
         "kernel": name,
         "kernelname": name,
         "input": _first(main.inputs if main else ()),
         "launch": _first(f"`{launch.function}`" for launch in launches if launch.function),
     }
-    for one in numbered:
-        lines = f"`int {one.name} = ..;` and `if ({one.name} < {one.end})`"
-        first = _plus(one.first.removeprefix("+"))
-        said |= {"thread": f"{_GENERAL['thread']}{first}", "first": first}
-        return {**said, "share": lines, "item": one.name, "items": one.end}
+    for number in numbered:
+        lines = f"`int {number.name} = ..;` and `if ({number.name} < {number.end})`"
+        first = _plus(number.first.removeprefix("+"))
+        values |= {"thread": f"{_GENERAL['thread']}{first}", "first": first}
+        return {**values, "share": lines, "item": number.name, "items": number.end}
     if parallel is not None and not _each_has(facts, parallel):
-        said |= {word: f"the head of {_told(parallel)}" for word in ("share", "serial")}
-        said |= {"item": parallel.variable, "items": _end(parallel), "type": parallel.type}
-        said["thread"] = f"{_GENERAL['thread']}{_plus(operand(parallel.start))}"
-        said["kernelname"] = _first([*_kernels_of(facts, parallel), name])
-    return said
+        values |= {word: f"the head of {_loop_text(parallel)}" for word in ("share", "serial")}
+        values |= {"item": parallel.variable, "items": _end(parallel), "type": parallel.type}
+        values["thread"] = f"{_GENERAL['thread']}{_plus(operand(parallel.start))}"
+        values["kernelname"] = _first([*_kernels_of(facts, parallel), name])
+    return values
 
 
 def _cells(facts: Facts) -> dict[str, str]:
-    """A thread for each element, where each has a row of them."""
+    """Values for one thread an element, if each thread now has a row of elements."""
     main = main_kernel(facts)
     number = main.number if main else None
-    rows = [one for one in facts.loops if number and one.at == number.row_at]
+    rows = [loop for loop in facts.loops if number and loop.at == number.row_at]
     if number is None or not rows or not _is_row(rows[0]):
         return {}
     loop, row, column = rows[0], number.name, rows[0].variable
@@ -230,13 +230,13 @@ def _cells(facts: Facts) -> dict[str, str]:
     guard = f"if ({row} < {number.end})"
     return {
         "flat": f"unsigned cell = {_GENERAL['thread']}; int {numbers}; {guard} {number.row_begins}",
-        "row": f"`int {row} = ..;`, `{guard}` and the head of {_told(loop)}",
+        "row": f"`int {row} = ..;`, `{guard}` and the head of {_loop_text(loop)}",
         "grid": f"<<<({tall} * {wide} + 255) / 256, 256>>>",
     }
 
 
 def _is_row(loop: LoopFacts) -> bool:
-    """Whether a loop's iterations are apart, and counted by an int."""
+    """Whether a loop's iterations are independent, and counted by an int."""
     counted = loop.step == "1" and loop.compare in ("<", "<=") and loop.type == "int"
     return counted and is_parallel(loop) is True and not (loop.reduces or loop.continues)
 
@@ -246,7 +246,7 @@ def _plus(first: str) -> str:
 
 
 def _end(loop: LoopFacts | None) -> str:
-    """What a loop's variable stays below."""
+    """The upper bound of a loop's variable, exclusive."""
     if loop is None or not loop.end:
         return ""
     end = f"({loop.end})" if _LOOSE & {*loop.end} else loop.end
@@ -254,7 +254,7 @@ def _end(loop: LoopFacts | None) -> str:
 
 
 def operand(value: str) -> str:
-    """An expression as a side of a product or a difference."""
+    """An expression as an operand, in brackets if needed."""
     return value if value.isidentifier() or value.isdigit() else f"({value})"
 
 
@@ -267,86 +267,86 @@ def _kernels_of(facts: Facts, loop: LoopFacts) -> list[str]:
 
 def _fused(facts: Facts) -> dict[str, str]:
     """The first sum of products in the code, and what it becomes."""
-    for one in facts.product_sums[:1]:
-        name, (a, b) = "fmaf" if "double" not in facts.types else "fma", one.factors
+    for product in facts.product_sums[:1]:
+        name, (a, b) = "fmaf" if "double" not in facts.types else "fma", product.factors
         return {
-            "fused": f"{one.sum} = {name}({a}, {b}, {one.sum});",
-            "unfused": f"{one.sum} += {a} * {b};",
+            "fused": f"{product.sum} = {name}({a}, {b}, {product.sum});",
+            "unfused": f"{product.sum} += {a} * {b};",
         }
     return {}
 
 
 def _atomic(facts: Facts, loop: LoopFacts | None) -> str:
-    """What threads write in place of sums that several of them add to; "" where none do."""
+    """Atomic updates in place of sums that several threads add to; "" for none."""
     if loop is None or not loop.kernel or not loop.reduces:
         return ""
-    said = (f"`{_added(one)}` for `{one.element} += ..`" for one in _sums(facts, loop))
-    return "".join(f"\nWrite {one}." for one in dict.fromkeys(said))
+    lines = (f"`{_added(sum_)}` for `{sum_.element} += ..`" for sum_ in _sums(facts, loop))
+    return "".join(f"\nWrite {text}." for text in dict.fromkeys(lines))
 
 
-def _added(one: ElementSum) -> str:
-    place = one.element[1:] if one.element.startswith("*") else f"&{one.element}"
-    return f"atomicAdd({place}, {one.value});"
+def _added(addition: ElementSum) -> str:
+    place = addition.element[1:] if addition.element.startswith("*") else f"&{addition.element}"
+    return f"atomicAdd({place}, {addition.value});"
 
 
 def _sums(facts: Facts, loop: LoopFacts) -> list[ElementSum]:
-    """What a loop adds to elements of the arrays that it reduces, and what is of its sums.
+    """A loop's additions to elements that it reduces, and of its sums to elements.
 
-    None, where it does something else to them, too, or where a GPU adds in several steps.
+    Empty where it updates them otherwise, too, or where a GPU has no atomic addition.
     """
-    numbers = {one.number for one in (loop, *within(facts, loop))}
-    found = [
-        one
-        for one in facts.element_sums
-        if one.function == loop.function
+    numbers = {nested.number for nested in (loop, *within(facts, loop))}
+    additions = [
+        addition
+        for addition in facts.element_sums
+        if addition.function == loop.function
         and (
-            (one.loop in numbers and _array(one) in loop.reduces)
-            or (one.loop == loop.parent and one.sum and one.value in loop.reduces)
+            (addition.loop in numbers and _array(addition) in loop.reduces)
+            or (addition.loop == loop.parent and addition.sum and addition.value in loop.reduces)
         )
     ]
-    return found if all(one.atomic and one.value for one in found) else []
+    return additions if all(addition.atomic and addition.value for addition in additions) else []
 
 
-def _array(one: ElementSum) -> str:
-    return one.element.partition("[")[0]
+def _array(addition: ElementSum) -> str:
+    return addition.element.partition("[")[0]
 
 
 def _numbered(facts: Facts, names: Collection[str]) -> list[GridNumber]:
-    """The number of the main kernel's threads, where a recipe means threads that there are."""
+    """The thread's number in the main kernel, if a recipe means existing threads."""
     main = main_kernel(facts)
     return [main.number] if main and main.number and "serial" not in names else []
 
 
 def _splits_alone(facts: Facts, names: Collection[str]) -> bool:
-    """Whether there are threads, or can be by a new head of the one loop of its kernel alone.
+    """Whether threads exist, or a new head of the kernel's only loop can make them.
 
-    Sums that threads share must be ones of elements, which the recipe tells.
+    Sums that threads share must be additions to elements, which the recipe names.
     """
     loop = _named(facts, names)["parallel"]
     if _numbered(facts, names) or loop is None:
         return bool(_numbered(facts, names))
     sums = _sums(facts, loop) if "atomic" in names else []
-    told = {name for one in sums for name in (_array(one), one.value)}
+    protected = {name for addition in sums for name in (_array(addition), addition.value)}
     counted = loop.step == "1" and loop.compare in ("<", "<=", "!=")
     bounds = any(kernel.bounds for kernel in facts.kernels if kernel.name == loop.function)
     alone = loop.kernel and loop.alone and not (bounds or _each_has(facts, loop))
     head = loop.type and not (loop.continues and "serial" in names)
-    return bool(alone and counted and head) and {*loop.reduces} <= told
+    return bool(alone and counted and head) and {*loop.reduces} <= protected
 
 
 def _parallel(facts: Facts, names: Collection[str]) -> list[LoopFacts]:
-    """Loops to deal out: those that reduce nothing, long ones first; else those that reduce."""
+    """Loops to share out: long ones that reduce nothing, else reducing ones, else short ones."""
     loops = [loop for loop in facts.loops if shareable(loop) and not _in_threads(facts, loop)]
     if "serial" in names:
         loops = [loop for loop in loops if not _each_has(facts, loop)]
     plain = [loop for loop in loops if not loop.reduces]
-    long = [one for one in plain if one.trips is None]
+    long = [loop for loop in plain if loop.trips is None]
     reducing = [] if _numbered(facts, names) else [loop for loop in loops if loop.reduces]
     return long or reducing or plain
 
 
 def _each_has(facts: Facts, loop: LoopFacts) -> bool:
-    """Whether it is a loop of each thread of several."""
+    """Whether each of several threads runs a loop."""
     return any(
         kernel.axes and loop.function in (kernel.name, *kernel.reached) for kernel in facts.kernels
     )
@@ -355,10 +355,10 @@ def _each_has(facts: Facts, loop: LoopFacts) -> bool:
 def _in_threads(facts: Facts, loop: LoopFacts) -> bool:
     """Whether threads share a loop, or share or can share one around it."""
     outer = around(facts, loop)
-    return loop.shared_out or any(one.shared_out or is_parallel(one) is True for one in outer)
+    return loop.shared_out or any(two.shared_out or is_parallel(two) is True for two in outer)
 
 
-def _told(loop: LoopFacts | None) -> str:
+def _loop_text(loop: LoopFacts | None) -> str:
     if loop is None or not loop.variable:
         return ""
     ends = f" ({loop.start} to {loop.end})" if loop.end else ""
@@ -366,17 +366,17 @@ def _told(loop: LoopFacts | None) -> str:
 
 
 def _clause(loop: LoopFacts | None, *inner: LoopFacts) -> str:
-    """The clauses for what a loop reduces and for what each iteration sets, with blanks before."""
+    """The reduction, private and lastprivate clauses of a loop, with blanks before them."""
     if loop is None:
         return ""
     by_sign: dict[str, list[str]] = {}
     for section, sign in zip(loop.sections, loop.combines, strict=True):
         if section:
             by_sign.setdefault(sign, []).append(section)
-    variables = {one.variable for one in inner}
-    own = [one for one in loop.private if one not in {loop.variable, *loop.lasting, *variables}]
+    excluded = {loop.variable, *loop.lasting, *(nested.variable for nested in inner)}
+    private = [name for name in loop.private if name not in excluded]
     clauses = [f"reduction({sign}:{', '.join(names)})" for sign, names in by_sign.items()]
-    clauses += [f"private({', '.join(own)})"] if own else []
+    clauses += [f"private({', '.join(private)})"] if private else []
     clauses += [f"lastprivate({', '.join(loop.lasting)})"] if loop.lasting else []
     return "".join(f" {clause}" for clause in clauses)
 
@@ -386,13 +386,13 @@ def _collapse(facts: Facts, loop: LoopFacts | None) -> str:
 
 
 def _simd(loop: LoopFacts | None) -> str:
-    """The directive that has vector lanes share a loop, which threads may share already."""
+    """The directive that shares a loop among vector lanes, which threads may share already."""
     if loop is None:
         return ""
     for directive in loop.directives:
         if "for" in directive.split():
             return f"#pragma {directive.replace(' for', ' for simd', 1)}"
-    lasting = tuple(one for one in loop.lasting if one != loop.variable)  # it lasts anyhow
+    lasting = tuple(name for name in loop.lasting if name != loop.variable)  # it lasts anyhow
     return f"#pragma omp simd{_clause(loop.model_copy(update={'lasting': lasting}))}"
 
 

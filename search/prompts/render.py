@@ -1,11 +1,11 @@
 """Prompts: text files under prompts/, filled in and put together.
 
 The constant part comes first (`Prompt.system`, the same for all prompts of a run), so that a
-server's prompt cache holds; then what changes least: technique, examples, known failures, measured
-variants, the current code and its signature, the last failure, and the answer's format at the very
-end (docs/methods.md, "What stands where"). How code is shown: examples.py; which known failures
-stand there: known_failures.py.
-Not here: what the answers say of the code (propose.py), and which examples there are (reader.py).
+server's prompt cache holds. The other parts follow, those that change least first: technique,
+examples, known failures, measured variants, the current code and its signature, the last failure,
+and the answer's format (docs/methods.md, "What stands where"). Text of code: examples.py; choice of
+known failures: known_failures.py.
+Not here: the reading of answers (propose.py), and the source of examples (reader.py).
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.beginning import STOP, beginning, rest
+from regraph_kg.search.prompts.beginning import STOP, beginning, remainder
 from regraph_kg.search.prompts.examples import (
     DIAGNOSIS_CHARACTERS,
     FOLDER,
@@ -32,16 +32,16 @@ from regraph_kg.search.prompts.examples import (
     diff_lines,
     estimated_tokens,
     examples_shown,
+    failure_text,
     fill,
     short,
-    told,
 )
 from regraph_kg.search.prompts.launching import new_launch
 from regraph_kg.search.prompts.parts import Advice, Paragraph, Priority, fitted, parts_of, together
 from regraph_kg.search.prompts.standing import Standing, standing_text
 
 VERSION = 7
-"""Of the templates and of how they are put together.
+"""Version of the templates and of their order.
 
 History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks;
 3 (2026-11) failures of similar code only, and those of this run; 4 (2026-11) all that is quoted
@@ -52,14 +52,14 @@ a technique may be declined; 6 (2026-11) the part of a port; lean texts, an answ
 7 (2026-11) begun up to the place that the recipe names, all but one loop kept, techniques in part.
 """
 THOUGHT_CHARACTERS, HISTORY_CHARACTERS = 1200, 4000
-"""Of a model's idea, and of all ideas of an earlier time together: the rest is cut."""
+"""Limits for one idea of a model, and for all earlier ideas together: the rest is cut."""
 FEEDBACK_TOKENS = 2000
-"""Of all earlier rounds of a method that feeds them back."""
+"""Limit for all earlier rounds of a method that feeds them back."""
 MACHINE_CHARACTERS = 300
 _ERROR = ": error: "
-"""In each line of a compiler that begins an error."""
+"""A mark in each compiler line that begins an error."""
 VERDICT_CHARACTERS = 8000
-"""Of the change that a verdict is asked about."""
+"""Limit for the change that a verdict is asked about."""
 
 SAME_SPEED = 1.05
 """Variants within this factor of the current code's time make no contrast."""
@@ -67,7 +67,7 @@ SAME_SPEED = 1.05
 
 @dataclass(frozen=True, slots=True)
 class FailedAnswer:
-    """What is fed back after a failed answer."""
+    """A failed answer as it is fed back."""
 
     outcome: Outcome
     diagnosis: str
@@ -84,7 +84,7 @@ class Variant:
 
 
 class AppliedVerdict(Frozen):
-    """What a model says that a change did; `technique` where it is another one, "" for none."""
+    """A model's verdict on a change; `technique`: the other technique it applied, "" for none."""
 
     applied: Applied
     technique: str = ""
@@ -132,14 +132,14 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     if may_decline:
         parts.append(Paragraph(fill("decline")))
     parts.append(Paragraph(fill(_answer(task, words))))
-    left = tokens - estimated_tokens(system_text(task, words))
-    prompt = _prompt(task, key, [together(fitted(parts, left))], seed=seed, words=words)
+    budget = tokens - estimated_tokens(system_text(task, words))
+    prompt = _prompt(task, key, [together(fitted(parts, budget))], seed=seed, words=words)
     if not prefill:
         return prompt
     shown = task.shown(code).strip()
     more = {
         "begun": beginning(shown, task.entries, recipe),
-        "rest": rest(shown, recipe),
+        "rest": remainder(shown, recipe),
         "launch": new_launch(shown, recipe),
         "stop": STOP,
     }
@@ -147,7 +147,7 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
 
 
 def _form(task: Task) -> str:
-    """What is written: a file, the part of a CUDA program, or one function."""
+    """The form of an answer: a file, the part of a CUDA program, or one function."""
     if task.port is None:
         return "file"
     return "part" if task.port.function == LAUNCH else "function"
@@ -156,12 +156,12 @@ def _form(task: Task) -> str:
 def _signature(task: Task) -> str:
     if task.port is not None:
         return fill(f"{_form(task)}_signature", signature=task.port.signature)
-    kept = "in_project" if task.guarantee else "signature"
-    return fill(kept, signature=task.signature or task.entry)
+    template = "in_project" if task.guarantee else "signature"
+    return fill(template, signature=task.signature or task.entry)
 
 
 def _answer(task: Task, words: Words) -> str:
-    """The text that says what an answer looks like."""
+    """The template that describes the answer's form."""
     if words == "lean":
         return "lean_answer"
     return "answer" if task.port is None else f"{_form(task)}_answer"
@@ -178,15 +178,15 @@ def choose_variants(
     if limit <= 0:
         return ()
     distinct: dict[str, tuple[str, float]] = {}
-    for one in measured:
-        distinct.setdefault(normalized(one[0]), one)
+    for item in measured:
+        distinct.setdefault(normalized(item[0]), item)
     _, base = distinct.pop(normalized(code), (code, 1.0))
-    others = sorted(
+    variants = sorted(
         (Variant(text, speedup / base) for text, speedup in distinct.values()),
-        key=lambda one: (-one.speedup, one.code),
+        key=lambda item: (-item.speedup, item.code),
     )
-    others = [other for other in others if not 1 / SAME_SPEED < other.speedup < SAME_SPEED]
-    best, worst = others[: (limit + 1) // 2], others[(limit + 1) // 2 :]
+    variants = [item for item in variants if not 1 / SAME_SPEED < item.speedup < SAME_SPEED]
+    best, worst = variants[: (limit + 1) // 2], variants[(limit + 1) // 2 :]
     return (*best, *worst[max(0, len(worst) - limit // 2) :])
 
 
@@ -212,7 +212,7 @@ def rag_advice(
     shown = examples_shown(chosen, prompting, named=True, device=device)
     if not shown:
         return free_advice()
-    return (Paragraph(fill("rag")), *(Paragraph(one, Priority.EXAMPLES) for one in shown))
+    return (Paragraph(fill("rag")), *(Paragraph(example, Priority.EXAMPLES) for example in shown))
 
 
 def thought_advice(thought: str) -> str:
@@ -221,17 +221,17 @@ def thought_advice(thought: str) -> str:
 
 
 def feedback_advice(history: Sequence[Variant | FailedAnswer], code: str = "") -> str:
-    """The part of a prompt that tells how earlier rounds ended, oldest first.
+    """The part of a prompt about the results of earlier rounds, oldest first.
 
     Variants are shown as changes of `code`, the current one, where that is shorter; of too many
     rounds the latest.
     """
     rounds: list[str] = []
-    left = FEEDBACK_TOKENS
-    for one in reversed(history):
-        text = _round(one, code)
-        left -= estimated_tokens(text)
-        if left < 0:
+    budget = FEEDBACK_TOKENS
+    for attempt in reversed(history):
+        text = _round(attempt, code)
+        budget -= estimated_tokens(text)
+        if budget < 0:
             break
         rounds.insert(0, text)
     return fill("feedback", rounds="\n".join(rounds)) if rounds else free_advice()
@@ -309,16 +309,16 @@ def render_verdict(  # noqa: PLR0913 (a prompt's parts)
 
 
 def read_verdict(reply: Reply, names: Sequence[str]) -> AppliedVerdict | None:
-    """What the reply says; None where it is cut, no such JSON, or names something else.
+    """The verdict in a reply; None where the reply is cut, invalid, or names another technique.
 
-    A name is of what was done instead: beside "asked" or "nothing" it contradicts, and is none.
+    A name is valid beside "other" only: beside "asked" or "nothing" it is a contradiction.
     """
     try:
         verdict = AppliedVerdict.model_validate_json(reply.text)
     except ValidationError:
         return None
-    known = ("", *names) if verdict.applied == "other" else ("",)
-    return verdict if reply.finish == "stop" and verdict.technique in known else None
+    allowed = ("", *names) if verdict.applied == "other" else ("",)
+    return verdict if reply.finish == "stop" and verdict.technique in allowed else None
 
 
 def prompts_id() -> str:
@@ -356,7 +356,7 @@ def system_text(task: Task, words: Words = "full") -> str:
 
 
 def _cut(text: str, characters: int) -> str:
-    """A text of a model's, at most that long: its beginning."""
+    """The beginning of a model's text, at most `characters` long."""
     text = text.strip()
     return text if len(text) <= characters else f"{text[:characters]} ..."
 
@@ -374,24 +374,26 @@ def _came_of(failure: FailedAnswer) -> str:
     diagnosis = failure.diagnosis.strip()
     if failure.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING):
         return fill("slower", diagnosis=diagnosis)
-    return told("went_wrong", failure.outcome, diagnosis)
+    return failure_text("went_wrong", failure.outcome, diagnosis)
 
 
 def _failed(failure: FailedAnswer, words: Words = "full") -> str:
     diagnosis = first_error(failure.diagnosis) if words == "lean" else failure.diagnosis
-    return told("failure", failure.outcome, diagnosis)
+    return failure_text("failure", failure.outcome, diagnosis)
 
 
 def first_error(diagnosis: str) -> str:
-    """A diagnosis up to its second error of a compiler: what follows an error often comes of it."""
+    """A diagnosis up to its second compiler error, which often follows from the first."""
     lines = diagnosis.splitlines()
     places = [number for number, line in enumerate(lines) if _ERROR in line]
     return "\n".join(lines[: places[1]]) if len(places) > 1 else diagnosis
 
 
-def _round(one: Variant | FailedAnswer, code: str) -> str:
+def _round(attempt: Variant | FailedAnswer, code: str) -> str:
     """A measured or failed version, as a change of `code`."""
-    if isinstance(one, Variant):
-        return f"{one.speedup:.2f}x:\n{change(code, one.code)}"
-    said = told("round_failed", one.outcome, short(one.diagnosis, DIAGNOSIS_CHARACTERS))
-    return said if one.code is None else f"{said}\n{change(code, one.code)}"
+    if isinstance(attempt, Variant):
+        return f"{attempt.speedup:.2f}x:\n{change(code, attempt.code)}"
+    text = failure_text(
+        "round_failed", attempt.outcome, short(attempt.diagnosis, DIAGNOSIS_CHARACTERS)
+    )
+    return text if attempt.code is None else f"{text}\n{change(code, attempt.code)}"

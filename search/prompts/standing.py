@@ -1,7 +1,7 @@
-"""Where code stands: how long a call takes, and how far that is from what the machine allows.
+"""The standing of code: the time of a call, and its distance from the machine's peaks.
 
-All of it is the judge's word: times, and shares of the peaks that were measured on this device.
-Nothing is said of what is not known. Not here: how peaks are measured (evaluation/timing/).
+All figures are the judge's: times, and shares of the peaks that were measured on this device.
+Unknown figures are left out. Not here: how peaks are measured (evaluation/timing/).
 """
 
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ _RATES: Mapping[Bound, str] = {
     "transfer": "the rate of copies between host and GPU",
 }
 _AT_ROOF = 0.9
-"""From this share of a peak on nothing faster is promised."""
+"""From this share of a peak on, a prompt promises no faster code."""
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Of one code, as far as is known: `shares` are of the machine's peaks."""
+    """The standing of one code; `shares` are those of the machine's peaks, if known."""
 
     seconds: float
     speedup: float
@@ -31,7 +31,7 @@ class Standing:
 
 
 def standing_of(report: EvalReport) -> Standing | None:
-    """Where the judged code stands; None where it was not timed."""
+    """The standing of the judged code; None where it was not timed."""
     if report.account is None or report.speedup is None:
         return None
     roof = report.account.roof
@@ -40,7 +40,7 @@ def standing_of(report: EvalReport) -> Standing | None:
 
 
 def baseline_of(report: EvalReport) -> Standing | None:
-    """Where the original code stands, by what was timed beside it."""
+    """The standing of the original code, from its time in the same report."""
     here = standing_of(report)
     if here is None or report.baseline is None or report.baseline.median <= 0:
         return None
@@ -51,13 +51,13 @@ def baseline_of(report: EvalReport) -> Standing | None:
 
 
 def standing_text(standing: Standing) -> str:
-    """In a line or two of a prompt."""
+    """The standing as one or two lines of a prompt."""
     faster = (
         "" if standing.speedup == 1.0 else f", {_figure(standing.speedup)}x as fast as the original"
     )
-    said = fill("standing", time=_time(standing.seconds), faster=faster)
+    text = fill("standing", time=_time(standing.seconds), faster=faster)
     if not standing.shares:
-        return said
+        return text
     share = " and ".join(
         f"{_figure(100 * standing.shares[name])} % of {rate}"
         for name, rate in _RATES.items()
@@ -65,14 +65,14 @@ def standing_text(standing: Standing) -> str:
     )
     most = max(standing.shares.values())
     room = fill("room_none") if most >= _AT_ROOF else fill("room", times=_figure(1 / most))
-    return " ".join([said, fill("roof", shares=share), room])
+    return " ".join([text, fill("roof", shares=share), room])
 
 
 def _figure(value: float) -> str:
-    """Two digits are enough, and no exponent."""
+    """A value with two digits and without exponent."""
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004
 
 
 def _time(seconds: float) -> str:
-    unit, name = next((one for one in _UNITS if seconds >= one[0]), _UNITS[-1])
+    unit, name = next((candidate for candidate in _UNITS if seconds >= candidate[0]), _UNITS[-1])
     return f"{seconds / unit:.3g} {name}"

@@ -13,7 +13,7 @@ from regraph_kg.search.executor import result
 from regraph_kg.search.extract import read_code
 from regraph_kg.search.mends.entry import RequestedEntry
 from regraph_kg.search.mends.mend import MendedCode
-from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, rest
+from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, remainder
 from regraph_kg.search.prompts.recipe import acts_at, filled
 from tests.search.toy import Toy
 
@@ -48,7 +48,7 @@ def comes_to(code: str, answer: str, finish: str = "stop", recipe: str = KEEP) -
         system="",
         user="",
         begun=beginning(code, (), recipe),
-        rest=rest(code, recipe),
+        rest=remainder(code, recipe),
     )
     text = answer if answer.startswith("Here") else asked.begun + answer
     said = Reply.model_validate({"text": text, "finish": finish})

@@ -10,7 +10,7 @@ import pytest
 
 from regraph_kg.models.run import Applied, Deed
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.code.applied import VERBS, deed, found, shows
+from regraph_kg.search.code.applied import VERBS, deed, matches, shows
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.tokens import normalized
 
@@ -302,7 +302,7 @@ def test_what_a_technique_leaves_can_be_looked_for(name: str) -> None:
             verb, _, what = part.partition(" ")
             assert verb in VERBS
             for code in (step.before, step.after):
-                assert found(what, facts_of(code)) is not None
+                assert matches(what, facts_of(code)) is not None
 
 
 def test_every_step_of_the_corpus_did_what_it_says() -> None:

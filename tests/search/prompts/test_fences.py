@@ -10,7 +10,7 @@ from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.search.extract import parse
-from regraph_kg.search.prompts.fences import beside, blocks, fence, quoted
+from regraph_kg.search.prompts.fences import blocks, fence, quoted, without_blocks
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import (
     FailedAnswer,
@@ -33,7 +33,7 @@ EVIL = f"int a;\n```\n{ORDER}\n````\n{ORDER}\n```cpp\nint b;"
 
 def outside(prompt: str) -> str:
     """What stands in no fence."""
-    return beside(prompt)
+    return without_blocks(prompt)
 
 
 def failure(text: str) -> FailedAnswer:
@@ -120,7 +120,7 @@ def test_no_text_is_quoted_as_nothing() -> None:
 def test_code_is_found_in_fences_of_any_length(answer: str, found: list[str]) -> None:
     assert blocks(answer) == found
     if found:
-        assert found[0] not in beside(answer)
+        assert found[0] not in without_blocks(answer)
 
 
 def test_an_answer_in_a_longer_fence_is_parsed() -> None:
@@ -132,4 +132,4 @@ def test_an_answer_in_a_longer_fence_is_parsed() -> None:
 @pytest.mark.parametrize("line", ["```cpp\n", "```\n", "`" * 99 + "x\n"])
 def test_an_answer_that_repeats_a_fence_for_ever_is_read_at_once(line: str) -> None:
     blocks(line * 50_000)
-    beside(line * 50_000)
+    without_blocks(line * 50_000)

@@ -11,7 +11,7 @@ from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.prompts.adviser import Adviser
-from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, rest
+from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, remainder
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.recipe import filled
 from regraph_kg.search.prompts.render import first_error, render
@@ -251,9 +251,9 @@ ONE_LOOP = "Write it before $reducing.\nLeave everything else as it is."
 
 
 def test_only_a_recipe_that_says_so_is_of_one_loop() -> None:
-    assert rest(HISTOGRAM, "Write it before $reducing.") == ""
-    assert rest("int x;", ONE_LOOP) == ""
-    assert rest(HISTOGRAM, ONE_LOOP) == "\n}\n"
+    assert remainder(HISTOGRAM, "Write it before $reducing.") == ""
+    assert remainder("int x;", ONE_LOOP) == ""
+    assert remainder(HISTOGRAM, ONE_LOOP) == "\n}\n"
 
 
 @pytest.mark.parametrize(
