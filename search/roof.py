@@ -17,7 +17,7 @@ class RoofWatch:
 
     def __init__(self) -> None:
         self.reached: RoofShare | None = None
-        """Of the fastest so far; None while it is not known."""
+        """Share of the fastest so far; None while it is not known."""
         self.doubt = ""
         """Why it is not known, once a code was verified."""
 
