@@ -2,7 +2,7 @@
 
 A failed step is sent back with its diagnosis, a few times. The trajectory ends after some tries in
 a row without gain, after enough steps, or where the model sees no further step.
-Not here: who answers, and what becomes of the steps (build.py).
+Not here: the model, and the judging of the steps (build.py).
 """
 
 import hashlib

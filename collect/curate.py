@@ -18,12 +18,12 @@ class CurationRules:
     """Requirements on a trajectory."""
 
     min_speedup: float = 1.1
-    """Of its fastest step, over the serial code; 0: whatever it is, timed or not."""
+    """Least speedup of its fastest step; 0: any, timed or not."""
     max_reasoning: int = 2000
     """Characters that any step's reasoning may have."""
     max_steps: int = 20
     keep: int | None = None
-    """Of one problem and target: as many, the fastest first; None: all."""
+    """Trajectories of one problem and target, the fastest first; None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def curate(trajectories: Sequence[Trajectory], rules: CurationRules) -> Curation
 def counted_once(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     """Trajectories that share their first steps: measurements and failures in the first one alone.
 
-    So every try counts once in the statistics, whatever it was that came after it.
+    So every try counts once in the statistics.
     """
     counted: set[tuple[str, ...]] = set()
     once = []

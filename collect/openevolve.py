@@ -3,9 +3,9 @@
 The lineage of each of the best programs, from the first program on, is a trajectory. Read are
 FOLDER/programs/*.json (id, parent_id, code, metrics, metadata.changes or changes_description,
 prompts) of a checkpoint; of a run's folder, those of all its checkpoints, as later ones have lost
-programs that earlier ones hold. Metrics choose lineages, nothing more: all is judged anew.
+programs that earlier ones hold. Metrics only choose lineages: every program is judged anew.
 
-Not here: programs outside of one file; what an evolution's prompts said.
+Not here: programs outside of one file; the evolution's prompts.
 """
 
 import json

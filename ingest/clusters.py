@@ -1,10 +1,9 @@
 """An audit's findings put together: what concerns the same techniques, and what may be accepted.
 
-Two techniques are joined that share a name or are suspected to be one, the nearest first, up to
-`LARGEST` together; what concerns single techniques alone stands in groups of `PAGE`. Proposals are
-the plain cases: merge what is suspected into the better known one of the two, keep what is new and
-alike to nothing, drop what nothing leads to. Who shares a name with whom, and what a technique is,
-a person must say.
+Techniques that share a name or are suspected to be one are joined, the nearest first, up to
+`LARGEST` together; findings about single techniques stand in groups of `PAGE`. Proposals cover the
+plain cases: merge a suspect into the better known technique, keep a new one that resembles none,
+drop one that nothing leads to. Shared names and descriptions need a person.
 """
 
 from collections import defaultdict

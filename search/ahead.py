@@ -1,8 +1,7 @@
 """The edges that a run knows, and the gain that steps along them may still bring.
 
-The look-ahead of method.md 3.2: V_h(u), over the graph's edges as they are believed at one moment,
-whatever the code will be. Not here: what is believed (beliefs.py), which step is taken
-(methods/mcgs.py).
+The look-ahead of method.md 3.2: V_h(u), over the graph's edges with their beliefs at one moment,
+for any code. Not here: beliefs (beliefs.py), the choice of a step (methods/mcgs.py).
 """
 
 from dataclasses import dataclass, field

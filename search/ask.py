@@ -1,6 +1,6 @@
 """Asking the model: a request for code, or a thought, as a prompt with its key and seed.
 
-Not here: what stands in a prompt (prompts/), what an answer is worth (verdicts.py).
+Not here: the text of a prompt (prompts/), the worth of an answer (verdicts.py).
 """
 
 import hashlib
@@ -22,11 +22,11 @@ from regraph_kg.search.prompts.standing import Standing
 class Request:
     """A request for a new version of `code` along `advice`.
 
-    `path` are the elements entered so far, without the step asked for; `technique` is that step,
-    None for a method that walks no graph; `others` are the steps that might have been asked for.
-    `source` is the technique (an id) that led to `code`, as far as is known. `renewed` is the
-    advice to mend a failed answer; None: the same again. `free` is what the step is called on a
-    walk where the model chooses its technique.
+    `path` are the elements entered so far, without the requested step; `technique` is that step,
+    None for a method that walks no graph; `others` are the alternatives to it. `source` is the
+    technique (an id) that led to `code`, as far as is known. `renewed` is the advice to mend a
+    failed answer; None: the same again. `free` is the name of a step whose technique the model
+    chooses on a walk.
     """
 
     path: tuple[str, ...]

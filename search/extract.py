@@ -1,8 +1,8 @@
 """The code in a model's answer, the reason why it holds none, or a decline of the technique.
 
-What is read is forgiving (`read_code`): an answer's form is mended where it can mean one thing, and
-what was mended is said. `parse` takes an answer as it stands. Not here: how code itself is mended
-(mends/), whether it is right, and whether the reason not to give any is.
+`read_code` is forgiving: it mends an answer's form where that can mean one thing only, and lists
+the mends. `parse` takes an answer as it stands. Not here: mends of the code itself (mends/), and
+whether the code, or the reason of a decline, is right.
 """
 
 import re

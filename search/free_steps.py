@@ -1,9 +1,9 @@
 """A finished run's free choices of its model: their tries, passes and gains.
 
-Free are the samples of a method that asks for nothing else (`MethodKind.free`), and on a walk those
-that name no technique. A try is what harvest.py takes for one: what was timed badly, or while the
-machine did other work, is none, and what the final measurement disproved has failed. Not covered:
-methods that show examples, thoughts or earlier rounds, whose samples name no technique, too.
+Free are all samples of a method without advice (`MethodKind.free`), and on a walk those that name
+no technique. Tries are counted as in harvest.py: a sample timed badly, or while the machine did
+other work, is none, and one that the final measurement disproved has failed. Not covered: methods
+that show examples, thoughts or earlier rounds, although their samples name no technique.
 """
 
 import math

@@ -1,19 +1,16 @@
 """A finished run's verified paths as trajectories, for the graph's front door.
 
 One trajectory per verified leaf: a path whose last step passed, with no passed step below it. Paths
-share steps. A shared step is in every trajectory, for a trajectory tells the whole way from the
-serial code, but its measurement and the failures after it are in the first one alone: so every try
-counts once in the statistics, whatever it was that came after it.
+share steps. A shared step is in every trajectory, as a trajectory begins at the serial code. Its
+measurement and the failures after it are in the first one alone, so that every try counts once.
 
-What would make the graph untrue stays out (docs/ingest.md): runs of a recorded model or judge,
-runs that read their own problem's examples, runs that have not ended (their leaves may still grow,
-and would come a second time), what was timed while the machine did other work, steps that did
-nothing, or something else without a name, and what the final measurement disproved. A technique
-that the model said does not apply is told as that, which is no try and no failure. A step that is
-known to have applied another technique than it was asked for is told as a step of that one. Not
-covered: steps that name no technique (free_steps.py, of some); what was tried under a path that no
-verified leaf has; who merges it (ingest/pipeline.py); whether a trace is to be believed
-(claims.py).
+These stay out of the graph, as they would falsify it (docs/ingest.md): runs of a recorded model or
+judge, runs that read their own problem's examples, runs that have not ended (their leaves may still
+grow, and would come twice), times taken while the machine did other work, steps that did nothing or
+an unknown technique, and results that the final measurement disproved. A declined technique is
+recorded as declined, neither a try nor a failure. A step that applied another known technique
+counts for that one. Not covered: steps that name no technique (free_steps.py has some); tries under
+a path without a verified leaf; the merge (ingest/pipeline.py); trust in a trace (claims.py).
 """
 
 from collections import Counter, defaultdict

@@ -2,11 +2,11 @@
 
 A method that gains as much with a part taken away does not gain by that part. "names" keeps which
 technique follows which, and says nothing else; "none" lets every technique follow every other one;
-both list them in an order drawn by lot. "shuffled-statistics" deals what is known of edges out to
-edges by lot; "shuffled-structure" keeps what is known of each technique, and how many edges come
-and go, and draws what follows what, as few edges as possible being the graph's own. Each is made
-of what a walk over the whole graph could reach, 32 successors of each technique at most. Effects
-that examples tell of themselves stay as they are.
+both list them in an order drawn at random. "shuffled-statistics" permutes the statistics of the
+edges; "shuffled-structure" keeps each technique's statistics and its numbers of edges in and out,
+and draws other edges, with as few of the graph's own as possible. Each is made of the techniques
+that a walk over the whole graph could reach, 32 successors of each at most. Effects within the
+examples' own texts stay.
 """
 
 import random

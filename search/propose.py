@@ -1,7 +1,7 @@
 """One sample: ask the model, have the code in its answer judged, mend it, pay for it.
 
-Asking: ask.py; reading and judging an answer: verdicts.py; what a right one did: step_check.py.
-Not here: what a search learns from it.
+Asking: ask.py; reading and judging an answer: verdicts.py; the technique of a right one:
+step_check.py. Not here: a search's use of the sample.
 """
 
 from regraph_kg.models.graph import KnownFailure

@@ -1,7 +1,7 @@
 """The technique that a right step applied: by its code (applied.py), or by the model's verdict.
 
-Code that says "other" or "nothing" is taken for certain; the model may name the other. Of
-"asked", which is no proof, the model has the last word. Not here: what a search learns from it.
+The code's "other" or "nothing" is certain; the model may name the other technique. The code's
+"asked" is no proof: there the model has the last word. Not here: a search's use of the result.
 """
 
 from regraph_kg.models.evaluation import Outcome
@@ -25,7 +25,7 @@ class StepCheck:
     def deed(self, request: Request, verdict: SampleVerdict | None, repair: int) -> Effects[Deed]:
         """The change that a right answer made; a wrong one is not examined.
 
-        An answer that changed nothing is told as such, whatever it was asked for.
+        An answer that changed nothing counts as "nothing" for any request.
         """
         if verdict is not None and verdict.outcome is Outcome.UNCHANGED:
             return Deed("nothing")

@@ -2,10 +2,9 @@
 
     Successors(neighbours, pooled, start).after(technique, code, entry)
 
-What is not known to fit stays. Serial code that few of the start's own successors fit is offered
-others of the target that plainly fit, until there are `enough`: those that gained most after
-whatever else come first, what nobody has tried last. Not here: whether one fits (code/fit.py), what
-it is worth (beliefs.py).
+A technique of unknown fit stays. Where few of the start's successors fit the serial code, others of
+the target that plainly fit are offered, until there are `enough`: the largest gain after any
+technique first, untried ones last. Not here: the fit (code/fit.py), the worth (beliefs.py).
 """
 
 from collections.abc import Callable

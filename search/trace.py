@@ -1,9 +1,9 @@
 """The trace of a run: its reads, questions, answers and records, one JSON object a line.
 
-A resumed run is the same search again with the trace as memory in front of the outside world: what
-was asked before is answered from the file, in the order in which the answers came, and the rest is
-asked anew and appended. Every line is written at once; a line torn by a kill is dropped on the way
-back in. Not covered: a power failure.
+A resumed run is the same search again with the trace as memory in front of the outside world: the
+file answers earlier questions, in the order of their answers, and new questions are asked and
+appended. Every line is written at once; a line torn by a kill is dropped on resuming. Not covered:
+a power failure.
 
 Its lines: trace_lines.py. One process at a time writes a trace (flock).
 """

@@ -1,6 +1,6 @@
 """Verdicts of one run: an answer is read, its code judged and remembered; equal code once.
 
-Not here: what the judge does; what a search learns from a verdict.
+Not here: the judge; a search's use of a verdict.
 """
 
 from dataclasses import dataclass, replace

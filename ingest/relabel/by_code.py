@@ -1,7 +1,8 @@
 """Corrects labels by code, where a step did something else than its name says.
 
-A step whose code contradicts its name is counted for what it did, and keeps the name as its label;
-so does one whose name is new, and whose code shows one known technique. Not here: how code is read.
+A step whose code contradicts its name counts for the technique of its code and keeps the name as
+its label; so does a step with a new name whose code shows one known technique. Not here: the
+reader.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

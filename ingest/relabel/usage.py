@@ -1,7 +1,7 @@
 """How names are used: for each name, how many steps have it, and one step that shows what it means.
 
-Which step that is depends on what the steps say, not on their order. What is kept is cut, so that
-a prompt can hold it. Not here: what names mean.
+The choice of that step depends on the steps' texts, not on their order. Texts are cut to fit in a
+prompt. Not here: the meaning of names.
 """
 
 import difflib
