@@ -228,11 +228,10 @@ class Tools:
         both = [Candidate(target, self._folder.code(text, "")) for text in (code, other)]
         place = self._folder.problem(problem)
         comparison = await self._desk.compare(place, both[0], both[1], hearing(context))
-        interval = comparison.interval.model_dump()
         return {
             "verdict": comparison.verdict,
             "ratio": comparison.ratio,
-            "interval": interval,
+            "interval": comparison.interval.model_dump(),
             "reason": comparison.reason,
         }
 
