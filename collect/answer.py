@@ -23,7 +23,7 @@ _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class AnsweredStep:
-    """A step as a model told it."""
+    """A step as a model reports it."""
 
     label: str
     reasoning: str
@@ -33,22 +33,22 @@ class AnsweredStep:
 
 @dataclass(frozen=True, slots=True)
 class NoFurtherStep:
-    """A model's word that nothing is left that would make the code faster, and why."""
+    """A model's statement that no step makes the code faster, and its reason."""
 
     why: str
 
 
 def read_answer(reply: Reply, entry: str) -> AnsweredStep | NoFurtherStep | ParseFailure:
-    """What an answer holds; thoughts before it that are marked as such do not count."""
+    """The content of an answer, without marked thoughts before it."""
     reply = reply.model_copy(update={"text": _THOUGHTS.sub("", reply.text)})
-    said = without_blocks(reply.text.replace("\r\n", "\n"))
+    prose = without_blocks(reply.text.replace("\r\n", "\n"))
     code = parse(reply, entry)
     if isinstance(code, ParseFailure):
-        finished = _FINISHED.search(said) if reply.finish == "stop" else None
+        finished = _FINISHED.search(prose) if reply.finish == "stop" else None
         return NoFurtherStep(label_of(finished["why"])) if finished else code
     if "\0" in code:
         return ParseFailure("the code holds a null character; answer in plain text")
-    fields = {found["name"]: found["text"] for found in reversed(list(_FIELD.finditer(said)))}
+    fields = {match["name"]: match["text"] for match in reversed(list(_FIELD.finditer(prose)))}
     label = label_of(fields.get("TECHNIQUE", "").strip().partition("\n")[0].strip(" *_`\"'."))
     if not label:
         return ParseFailure("the answer names no technique; begin it with TECHNIQUE: and its name")
@@ -57,5 +57,5 @@ def read_answer(reply: Reply, entry: str) -> AnsweredStep | NoFurtherStep | Pars
     )
 
 
-def _text(said: str) -> str:
-    return plain(said).strip(" \n\t*_")
+def _text(text: str) -> str:
+    return plain(text).strip(" \n\t*_")

@@ -15,14 +15,14 @@ from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
 from regraph_kg.search.code.tokens import normalized
 
 MOST_STEPS = 100
-"""As many as a trajectory may have."""
+"""Steps that a trajectory may have."""
 SAID = 20_000
-"""Characters of what a source says of a step that are kept."""
+"""Stored characters of a source's remarks on a step."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltTrajectory:
-    """What became of one source; `trajectory` is None where no proposed step was right."""
+    """The outcome of one source; `trajectory` is None where no proposed step was right."""
 
     ref: str
     trajectory: Trajectory | None
@@ -33,11 +33,11 @@ class BuiltTrajectory:
     """Proposed steps whose code was there before."""
     notes: tuple[str, ...] = ()
     repairs: tuple[int, ...] = ()
-    """Of each step, how many tries failed before it."""
+    """Failed tries before each step."""
 
     @property
     def empty(self) -> bool:
-        """Whether nothing came of it."""
+        """Whether no step was right."""
         return self.trajectory is None
 
 
@@ -45,7 +45,7 @@ class BuiltTrajectory:
 class _Draft:
     task: Task
     judge: Callable[[str], EvalReport]
-    seen: set[str]
+    codes: set[str]
     steps: list[Step] = field(default_factory=list)
     failures: list[FailedStep] = field(default_factory=list)
     repairs: list[int] = field(default_factory=list)
@@ -54,12 +54,12 @@ class _Draft:
     def take(self, proposed: ProposedStep) -> StepJudgement:
         """Judge a step, and put it where it belongs."""
         text = normalized(proposed.code)
-        if text in self.seen:
+        if text in self.codes:
             self.unchanged += 1
             return StepJudgement(None)
         report = self.judge(proposed.code)
         if report.outcome in RIGHT:
-            self.seen.add(text)
+            self.codes.add(text)
             self.steps.append(_step(proposed))
             self.repairs.append(proposed.repairs)
         else:
@@ -68,13 +68,13 @@ class _Draft:
 
 
 def build(source: StepSource, task: Task, judge: Callable[[str], EvalReport]) -> BuiltTrajectory:
-    """Have the steps of `source` judged, in their order.
+    """Judge the steps of `source` in their order.
 
     A step whose code is that of the serial code or of an earlier step, but for comments and blanks,
     did nothing, and is left out.
     """
     draft = _Draft(task, judge, {normalized(task.serial)})
-    ended = _told(source, draft)
+    ended = _judge_all(source, draft)
     trajectory = None
     if draft.steps:
         trajectory = Trajectory(
@@ -98,8 +98,8 @@ def build(source: StepSource, task: Task, judge: Callable[[str], EvalReport]) ->
     )
 
 
-def _told(source: StepSource, draft: _Draft) -> str:
-    """Hear the source to its end, or to the last step that a trajectory can hold."""
+def _judge_all(source: StepSource, draft: _Draft) -> str:
+    """Judge the source's steps until it ends or the trajectory is full; the reason of the end."""
     proposals = source.proposals()
     try:
         proposed = next(proposals)
@@ -123,8 +123,8 @@ def settled(trajectory: Trajectory, repairs: Sequence[int]) -> Trajectory | None
             failures = [failure for failure in failures if failure.after_step <= len(steps)]
             failures.append(_found_wrong(len(steps), step))
             break
-        told = newest.model_copy(update={"repairs": tries})
-        steps.append(step.model_copy(update={"measurements": (*step.measurements[:-1], told)}))
+        timing = newest.model_copy(update={"repairs": tries})
+        steps.append(step.model_copy(update={"measurements": (*step.measurements[:-1], timing)}))
     if not steps:
         return None
     return trajectory.model_copy(update={"steps": tuple(steps), "failures": tuple(failures)})
@@ -140,7 +140,7 @@ def _step(proposed: ProposedStep) -> Step:
 
 
 def _label(proposed: ProposedStep) -> str:
-    """Whatever a source calls a step: one line that a terminal shows as it is."""
+    """A source's name for a step as one plain line."""
     return label_of(proposed.label) or "a step"
 
 

@@ -1,8 +1,8 @@
 """A source of steps: a large model that is asked for one step after the other.
 
-What fails is sent back with its diagnosis, a few times; after a few tries in a row that made
-nothing faster, or enough steps, or where the model sees no further step, the trajectory ends.
-Not here: who answers, and what becomes of the steps (build.py).
+A failed step is sent back with its diagnosis, a few times. The trajectory ends after some tries in
+a row without gain, after enough steps, or where the model sees no further step.
+Not here: the model, and the judging of the steps (build.py).
 """
 
 import hashlib
@@ -24,18 +24,18 @@ from regraph_kg.search.prompts.render import FailedAnswer, prompts_id, system_te
 
 FOLDER = Path(__file__).parent / "prompts"
 VERSION = 1
-"""Of the prompts and of how they are put together. History: 1 (2026-11) first version."""
+"""Version of the prompts and their composition. History: 1 (2026-11) first version."""
 FASTER = 1.03
-"""From this factor on a step has made code faster; less may be chance."""
+"""Least factor that counts as faster; less may be chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskingLimits:
-    """What bounds the asking for one trajectory."""
+    """Limits of the calls for one trajectory."""
 
     steps: int = 8
     repairs: int = 2
-    """Of one step: further calls after a failed one."""
+    """Further calls for one step after a failed one."""
     patience: int = 2
     """Tries in a row that make nothing faster, after which it ends."""
 
@@ -58,13 +58,13 @@ class Conversation:
     limits: AskingLimits
     names: Sequence[str]
     origin: Source
-    """Where its trajectory comes from; who answered is filled in where it names nobody."""
+    """Origin of the trajectory; an empty model becomes the one that answered."""
     notes: tuple[str, ...] = ()
     _code: str = ""
     _speedup: float = 1.0
     _done: list[str] = field(default_factory=list)
     _tried: list[str] = field(default_factory=list)
-    """On the current code."""
+    """Labels that failed on the current code."""
     _tries: int = 0
     _model: str = ""
 
@@ -74,11 +74,11 @@ class Conversation:
         return ref_of(f"{self.origin.run}/{self.task.problem}-{self.task.target}-{self.number}")
 
     def source(self) -> Source:
-        """With the model that answered."""
+        """The origin with the model that answered."""
         return self.origin.model_copy(update={"model": self.origin.model or self._model})
 
     def first_prompt(self) -> Prompt:
-        """What would be asked first."""
+        """The prompt of the first call."""
         self._code = self.task.serial
         return self._prompt(None, 0)
 

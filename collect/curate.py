@@ -15,20 +15,20 @@ from regraph_kg.search.code.tokens import normalized
 
 @dataclass(frozen=True, slots=True)
 class CurationRules:
-    """What a trajectory must be to be kept."""
+    """Requirements on a trajectory."""
 
     min_speedup: float = 1.1
-    """Of its fastest step, over the serial code; 0: whatever it is, timed or not."""
+    """Least speedup of its fastest step; 0: any, timed or not."""
     max_reasoning: int = 2000
     """Characters that any step's reasoning may have."""
     max_steps: int = 20
     keep: int | None = None
-    """Of one problem and target: as many, the fastest first; None: all."""
+    """Trajectories of one problem and target, the fastest first; None: all."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurationResult:
-    """What is kept, in the order given, and why the others are not, by their refs."""
+    """Trajectories kept, in the order given, and the reasons against the others, by ref."""
 
     kept: tuple[Trajectory, ...]
     left_out: dict[str, str]
@@ -43,34 +43,36 @@ def curate(trajectories: Sequence[Trajectory], rules: CurationRules) -> Curation
     left_out: dict[str, str] = {}
     ways: dict[tuple[str, ...], str] = {}
     good: dict[tuple[str, str], list[Trajectory]] = defaultdict(list)
-    for one in trajectories:
-        way = (one.problem, one.target, *(normalized(step.code) for step in one.steps))
-        why = refusal(one, rules)
+    for trajectory in trajectories:
+        goal = (trajectory.problem, trajectory.target)
+        way = (*goal, *(normalized(step.code) for step in trajectory.steps))
+        why = refusal(trajectory, rules)
         if why is None and way in ways:
             why = f"the same steps as {ways[way]}"
         if why is not None:
-            left_out[str(one.ref)] = why
+            left_out[str(trajectory.ref)] = why
             continue
-        ways[way] = str(one.ref)
-        good[one.problem, one.target].append(one)
-    kept = set()
+        ways[way] = str(trajectory.ref)
+        good[goal].append(trajectory)
+    refs = set()
     for several in good.values():
-        for place, one in enumerate(_ranked(several)):
+        for place, trajectory in enumerate(_ranked(several)):
             if rules.keep is None or place < rules.keep:
-                kept.add(one.ref)
+                refs.add(trajectory.ref)
             else:
-                left_out[str(one.ref)] = f"{rules.keep} others are faster or briefer (--keep)"
+                why = f"{rules.keep} others are faster or briefer (--keep)"
+                left_out[str(trajectory.ref)] = why
     return CurationResult(
-        tuple(trajectory for trajectory in trajectories if trajectory.ref in kept), left_out
+        tuple(trajectory for trajectory in trajectories if trajectory.ref in refs), left_out
     )
 
 
-def told_once(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+def counted_once(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     """Trajectories that share their first steps: measurements and failures in the first one alone.
 
-    So every try counts once in the statistics, whatever it was that came after it.
+    So every try counts once in the statistics.
     """
-    told: set[tuple[str, ...]] = set()
+    counted: set[tuple[str, ...]] = set()
     once = []
     for trajectory in trajectories:
         way: tuple[str, ...] = (trajectory.problem, trajectory.target, trajectory.serial)
@@ -78,14 +80,14 @@ def told_once(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
         for step in trajectory.steps:
             way = (*way, step.label, step.code)
             ways.append(way)
-            steps.append(step.model_copy(update={"measurements": ()}) if way in told else step)
+            steps.append(step.model_copy(update={"measurements": ()}) if way in counted else step)
         failures = [
             failure
             for failure in trajectory.failures
-            if (*ways[failure.after_step], failure.label, failure.code) not in told
+            if (*ways[failure.after_step], failure.label, failure.code) not in counted
         ]
-        told |= {(*ways[two.after_step], two.label, two.code) for two in failures}
-        told |= set(ways[1:])
+        tries = ((*ways[failed.after_step], failed.label, failed.code) for failed in failures)
+        counted |= {*tries, *ways[1:]}
         once.append(
             trajectory.model_copy(update={"steps": tuple(steps), "failures": tuple(failures)})
         )
@@ -110,21 +112,21 @@ def refusal(trajectory: Trajectory, rules: CurationRules) -> str | None:
 def fastest(trajectory: Trajectory) -> float | None:
     """The largest speedup of a step by its newest measurement; None where none was timed."""
     newest = [step.measurements[-1].speedup for step in trajectory.steps if step.measurements]
-    return max((one for one in newest if one is not None), default=None)
+    return max((speedup for speedup in newest if speedup is not None), default=None)
 
 
 def _ranked(several: Sequence[Trajectory]) -> list[Trajectory]:
-    """Fastest first; of those that are as fast, the one that says least."""
-    left = sorted(several, key=lambda one: (-(fastest(one) or 0), str(one.ref)))
+    """Fastest first; among equally fast ones the briefest."""
+    rest = sorted(several, key=lambda item: (-(fastest(item) or 0), str(item.ref)))
     ranked: list[Trajectory] = []
-    while left:
-        top = fastest(left[0]) or 0
-        near = [one for one in left if (fastest(one) or 0) * SAME_SPEED >= top]
-        chosen = min(near, key=lambda one: (_said(one), str(one.ref)))
+    while rest:
+        top = fastest(rest[0]) or 0
+        near = [item for item in rest if (fastest(item) or 0) * SAME_SPEED >= top]
+        chosen = min(near, key=lambda item: (_length(item), str(item.ref)))
         ranked.append(chosen)
-        left.remove(chosen)
+        rest.remove(chosen)
     return ranked
 
 
-def _said(trajectory: Trajectory) -> int:
+def _length(trajectory: Trajectory) -> int:
     return sum(len(step.reasoning) + len(step.detail) for step in trajectory.steps)

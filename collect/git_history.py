@@ -47,14 +47,14 @@ class HistoryStep:
 
 @dataclass(frozen=True, slots=True)
 class GitFile:
-    """Whose history: a file of a repository on this machine, up to a revision."""
+    """A file of a repository on this machine, up to a revision."""
 
     repository: Path
     path: str
     revision: str = "HEAD"
 
     def __str__(self) -> str:
-        """As a journal names it."""
+        """The file's name in a journal."""
         return f"git {self.repository} {self.path} {self.revision}"
 
 
@@ -113,23 +113,23 @@ def read_history(file: GitFile, task: Task, origin: Source) -> GitHistory:
 
 
 def _history(git: GitRepository, head: str, path: str) -> Iterator[FileChange]:
-    """What the file was after each commit that changed it, under its name then; newest first."""
+    """The file after each commit that changed it, under its name then; newest first."""
     before: tuple[str, str] | None = (head, path)
     while before is not None:
-        found = git.changes(*before)
-        yield from (one for one in found if one.blob)
-        before = git.before_rename(found[-1].commit, found[-1].path) if found else None
+        changes = git.changes(*before)
+        yield from (change for change in changes if change.blob)
+        before = git.before_rename(changes[-1].commit, changes[-1].path) if changes else None
 
 
 def _steps(
     git: GitRepository, changes: list[FileChange], entry: str
 ) -> Iterator[tuple[FileChange, HistoryStep | str]]:
-    """Of each change the step that it is, or why it is none."""
+    """Each change with its step, or the reason why it is none."""
     names = [name for change in changes if change.regular for name in (change.commit, change.blob)]
     sizes = git.sizes(names)
-    held = git.objects([name for name, size in sizes.items() if size <= LARGEST])
-    for one in changes:
-        yield one, _unread(one, sizes) or _step(one, held, entry)
+    objects = git.objects([name for name, size in sizes.items() if size <= LARGEST])
+    for change in changes:
+        yield change, _unread(change, sizes) or _step(change, objects, entry)
 
 
 def _unread(change: FileChange, sizes: Mapping[str, int]) -> str:
@@ -144,14 +144,14 @@ def _unread(change: FileChange, sizes: Mapping[str, int]) -> str:
     return ""
 
 
-def _step(change: FileChange, held: Mapping[str, bytes], entry: str) -> HistoryStep | str:
+def _step(change: FileChange, objects: Mapping[str, bytes], entry: str) -> HistoryStep | str:
     try:
-        code = held[change.blob].decode()
+        code = objects[change.blob].decode()
     except UnicodeDecodeError:
         return "the file is not UTF-8 text"
     if (why := unfit(code, entry)) is not None:
         return why
-    fields, message = _told(held[change.commit])
+    fields, message = _parsed(objects[change.commit])
     subject, _, body = _BLANK_LINES.sub("\0", message.strip(), count=1).partition("\0")
     return HistoryStep(
         commit=change.commit,
@@ -162,21 +162,21 @@ def _step(change: FileChange, held: Mapping[str, bytes], entry: str) -> HistoryS
     )
 
 
-def _told(commit: bytes) -> tuple[dict[bytes, bytes], str]:
+def _parsed(commit: bytes) -> tuple[dict[bytes, bytes], str]:
     """A commit's fields and its message, as text of the encoding that it names."""
-    head, _, said = commit.partition(b"\n\n")
+    head, _, message = commit.partition(b"\n\n")
     fields = dict(line.partition(b" ")[::2] for line in reversed(head.split(b"\n")))
-    said = said[:MESSAGE].partition(b"\0")[0]
+    message = message[:MESSAGE].partition(b"\0")[0]
     try:
-        return fields, said.decode(fields.get(b"encoding", b"utf-8").decode(), "replace")
+        return fields, message.decode(fields.get(b"encoding", b"utf-8").decode(), "replace")
     except (LookupError, ValueError):  # no such encoding
-        return fields, said.decode(errors="replace")
+        return fields, message.decode(errors="replace")
 
 
 def _when(committer: bytes) -> str:
     """The time that a commit names; "" where it names none that is one."""
-    found = _WHEN.search(committer)
+    match = _WHEN.search(committer)
     try:
-        return datetime.fromtimestamp(int(found["seconds"]), UTC).isoformat() if found else ""
+        return datetime.fromtimestamp(int(match["seconds"]), UTC).isoformat() if match else ""
     except (OverflowError, ValueError, OSError):
         return ""

@@ -21,7 +21,7 @@ from regraph_kg.models.text import plain
 LARGEST = 4 * 2**20
 """Bytes of an object; larger ones are not read."""
 SECONDS = 120
-"""Of one git command."""
+"""Time limit of one git command."""
 _SAFE = (
     *("--no-pager", "--literal-pathspecs", "--no-replace-objects"),
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
@@ -32,7 +32,7 @@ _QUIET = {
     **{"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""},
 }
 _REGULAR = "100"
-"""How the mode of a file begins that is no symbolic link and no submodule."""
+"""Prefix of a regular file's mode; links and submodules have others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class GitRepository:
         return self._text("rev-parse", "--is-shallow-repository") == "true"
 
     def commit(self, revision: str) -> str:
-        """The id of the commit that is meant. Raises `BadInput` where there is none."""
+        """The id of a revision's commit. Raises `BadInput` where there is none."""
         return self._text("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
 
     def path(self, name: str) -> str:
@@ -77,21 +77,21 @@ class GitRepository:
 
         Raises `BadInput` for one outside.
         """
-        seen = name
+        relative = name
         if name.startswith("/"):
             real = Path(name).parent.resolve() / Path(name).name
-            seen = os.path.relpath(real, self._folder.resolve())
-        path = posixpath.normpath(self._prefix + seen)
+            relative = os.path.relpath(real, self._folder.resolve())
+        path = posixpath.normpath(self._prefix + relative)
         if path.startswith("../"):
             raise BadInput(f"{name}: not in {self._folder}; name the file as git ls-files does")
         return path
 
     def holds(self, commit: str, path: str) -> bool:
         """Whether a commit has a file at `path`."""
-        found = self._lines("ls-tree", "-z", "--full-tree", "--end-of-options", commit, path)
+        entries = self._lines("ls-tree", "-z", "--full-tree", "--end-of-options", commit, path)
         return any(
             line.endswith(b"\t" + os.fsencode(path)) and line.split(b" ")[1] == b"blob"
-            for line in found
+            for line in entries
         )
 
     def changes(self, head: str, path: str) -> list[FileChange]:
@@ -100,16 +100,16 @@ class GitRepository:
         words = self._lines(
             *("diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--no-ext-diff"),
             *("--diff-merges=first-parent", "--", path),
-            given=commits,
+            stdin=commits,
         )
         changes, commit = [], ""
-        told = iter(words)
-        for word in told:
+        remaining = iter(words)
+        for word in remaining:
             if not word.startswith(b":"):
                 commit = word.decode()
                 continue
             _, mode, _, blob, status = word.decode().split(" ")
-            if os.fsdecode(next(told)) == path:  # below a folder of that name there are others
+            if os.fsdecode(next(remaining)) == path:  # below a folder of that name there are others
                 changes.append(FileChange(commit, path, mode, "" if status == "D" else blob))
         return changes
 
@@ -128,45 +128,46 @@ class GitRepository:
         return None
 
     def sizes(self, names: Sequence[str]) -> dict[str, int]:
-        """How many bytes each object has; those that are not here are left out."""
-        given = "".join(f"{name}\n" for name in names).encode()
-        said = self._data("cat-file", "--batch-check", given=given).decode().splitlines()
-        told = [line.split(" ") for line in said if not line.endswith(" missing")]
-        return {name: int(size) for name, _, size in told}
+        """Bytes of each object that is here."""
+        lines = self._objects("--batch-check", names).decode().splitlines()
+        records = [line.split(" ") for line in lines if not line.endswith(" missing")]
+        return {name: int(size) for name, _, size in records}
 
     def objects(self, names: Sequence[str]) -> dict[str, bytes]:
         """The bytes of objects that are here: as much memory as they have."""
-        given = "".join(f"{name}\n" for name in names).encode()
-        left = memoryview(self._data("cat-file", "--batch", given=given))
-        found = {}
-        while left:
-            end = bytes(left[:200]).index(b"\n")
-            name, _, size = bytes(left[:end]).decode().split(" ")
-            found[name] = bytes(left[end + 1 : end + 1 + int(size)])
-            left = left[end + int(size) + 2 :]
-        return found
+        output = memoryview(self._objects("--batch", names))
+        contents = {}
+        while output:
+            end = bytes(output[:200]).index(b"\n")
+            name, _, size = bytes(output[:end]).decode().split(" ")
+            contents[name] = bytes(output[end + 1 : end + 1 + int(size)])
+            output = output[end + int(size) + 2 :]
+        return contents
+
+    def _objects(self, option: str, names: Sequence[str]) -> bytes:
+        return self._data("cat-file", option, stdin="".join(f"{name}\n" for name in names).encode())
 
     def _text(self, *words: str) -> str:
         return self._data(*words).decode(errors="replace").strip()
 
-    def _lines(self, *words: str, given: bytes = b"") -> list[bytes]:
-        """What a command prints that ends each part with a null character."""
-        return self._data(*words, given=given).split(b"\0")[:-1]
+    def _lines(self, *words: str, stdin: bytes = b"") -> list[bytes]:
+        """The output of a command that ends each part with a null character."""
+        return self._data(*words, stdin=stdin).split(b"\0")[:-1]
 
-    def _data(self, *words: str, given: bytes = b"") -> bytes:
+    def _data(self, *words: str, stdin: bytes = b"") -> bytes:
         # The place as its own work tree: paths are told from the top, wherever core.worktree leads.
         place = self._place
         where = ["-C", place, f"--git-dir={place}", f"--work-tree={place}"]
-        return self._checked([*where, *_SAFE, *words], given)
+        return self._checked([*where, *_SAFE, *words], stdin)
 
-    def _checked(self, words: Sequence[str], given: bytes = b"") -> bytes:
-        """What git prints. Raises `BadInput` with its own line where it fails."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    def _checked(self, words: Sequence[str], stdin: bytes = b"") -> bytes:
+        """Git's output. Raises `BadInput` with git's own line where it fails."""
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 ["git", *words],
-                env=kept | _QUIET,
-                input=given,
+                env=clean | _QUIET,
+                input=stdin,
                 capture_output=True,
                 timeout=SECONDS,
                 check=False,
@@ -177,9 +178,10 @@ class GitRepository:
             raise ToolError(
                 f"{self._folder}: git took more than {SECONDS} s; give a smaller clone"
             ) from None
-        if done.returncode:
-            lines = plain(done.stderr.decode(errors="replace")).strip().splitlines()
-            said = next((line for line in lines if line.startswith("fatal: ")), "".join(lines[:1]))
-            mend = "; give a whole clone" if "promisor" in said else ""
-            raise BadInput(f"{self._folder}: git says: {said or 'it failed'}{mend}")
-        return done.stdout
+        if result.returncode:
+            lines = plain(result.stderr.decode(errors="replace")).strip().splitlines()
+            fatal = (line for line in lines if line.startswith("fatal: "))
+            message = next(fatal, "".join(lines[:1]))
+            mend = "; give a whole clone" if "promisor" in message else ""
+            raise BadInput(f"{self._folder}: git says: {message or 'it failed'}{mend}")
+        return result.stdout

@@ -29,7 +29,7 @@ def key_of(kind: str, *parts: object) -> str:
 
 
 def count_entries(path: Path, kind: str) -> int:
-    """How many entries of a kind a journal has by now, whoever writes it; 0 where there is none."""
+    """Entries of a kind in a journal; 0 where there is none."""
     try:
         with path.open("rb") as file:
             return sum(line.startswith(f'{{"key": "{kind}:'.encode()) for line in file)
@@ -123,9 +123,9 @@ class Journal:
 
     def _append(self, entry: Mapping[str, Any]) -> None:
         try:
-            left = json.dumps(entry).encode() + b"\n"
-            while left:
-                left = left[self._file.write(left) :]
+            unwritten = json.dumps(entry).encode() + b"\n"
+            while unwritten:
+                unwritten = unwritten[self._file.write(unwritten) :]
             os.fsync(self._file.fileno())
         except OSError as error:
             raise ToolError(
@@ -135,11 +135,11 @@ class Journal:
 
 def _object(path: Path, number: int, line: bytes) -> Mapping[str, Any]:
     try:
-        found = json.loads(line)
+        entry = json.loads(line)
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        entry = None
+    if not isinstance(entry, dict):
         raise BadInput(
             f"{path}:{number}: not a line of a journal; remove the file to collect anew"
         ) from None
-    return found
+    return entry

@@ -3,9 +3,9 @@
 The lineage of each of the best programs, from the first program on, is a trajectory. Read are
 FOLDER/programs/*.json (id, parent_id, code, metrics, metadata.changes or changes_description,
 prompts) of a checkpoint; of a run's folder, those of all its checkpoints, as later ones have lost
-programs that earlier ones hold. Metrics choose lineages, nothing more: all is judged anew.
+programs that earlier ones hold. Metrics only choose lineages: every program is judged anew.
 
-Not here: programs outside of one file; what an evolution's prompts said.
+Not here: programs outside of one file; the evolution's prompts.
 """
 
 import json
@@ -30,10 +30,10 @@ from regraph_kg.search.prompts.fences import without_blocks
 
 LARGEST_PROGRAM = 8 * 2**20
 """Bytes of one program's file."""
-TOLD = 5
-"""Programs that are left out of which each has a line."""
+MOST_NOTES = 5
+"""Lines about omitted programs; the rest is counted."""
 LABEL = 80
-"""Characters of what was said of a change that become its label."""
+"""Characters of a change's description that become its label."""
 
 
 class EvolvedProgram(BaseModel):
@@ -52,7 +52,7 @@ class EvolvedProgram(BaseModel):
 
     @property
     def score(self) -> float:
-        """What an evolution ranks by: its combined score, else the mean of its metrics."""
+        """The evolution's rank: its combined score, else the mean of its metrics."""
         numbers = dict(_numbers(self.metrics or {}))
         if "combined_score" in numbers:
             return numbers["combined_score"]
@@ -60,13 +60,13 @@ class EvolvedProgram(BaseModel):
 
     @property
     def changes(self) -> str:
-        """What was said of the change that made it; "" for nothing."""
-        said = self.changes_description or (self.metadata or {}).get("changes") or ""
-        return plain(said).strip() if isinstance(said, str) else ""
+        """Description of the change that made the program; "" for none."""
+        changes = self.changes_description or (self.metadata or {}).get("changes") or ""
+        return plain(changes).strip() if isinstance(changes, str) else ""
 
     @property
     def reasoning(self) -> str:
-        """What the model said beside its code, where prompts were logged."""
+        """The model's text beside its code, where prompts were logged."""
         for prompt in (self.prompts or {}).values():
             responses = prompt.get("responses") if isinstance(prompt, Mapping) else None
             if isinstance(responses, Sequence) and responses and isinstance(responses[0], str):
@@ -80,7 +80,7 @@ class EvolvedLineage:
 
     ref: str
     programs: tuple[EvolvedProgram, ...]
-    """From the first one on."""
+    """Oldest first."""
     notes: tuple[str, ...]
     origin: Source
 
@@ -91,11 +91,11 @@ class EvolvedLineage:
     def proposals(self) -> Proposals:
         """The programs, oldest first."""
         for program in self.programs:
-            said = program.reasoning or program.changes
+            reasoning = program.reasoning or program.changes
             label = label_of(program.changes.partition("\n")[0])[:LABEL].strip()
             label = label or ("initial program" if program.parent_id is None else "evolved change")
-            detail = program.changes if said != program.changes else ""
-            yield ProposedStep(label, program.code, said, detail)
+            detail = program.changes if reasoning != program.changes else ""
+            yield ProposedStep(label, program.code, reasoning, detail)
         return "the program itself"
 
 
@@ -111,20 +111,21 @@ def read_lineages(folder: Path, best: int, task: Task, origin: Source) -> list[E
     )
     lineages: list[EvolvedLineage] = []
     lost: dict[str, str] = {}
-    told: set[str] = set()
-    for one in ranked:
+    covered: set[str] = set()
+    for program in ranked:
         if len(lineages) == best:
             break
-        if one.id in told:
+        if program.id in covered:
             continue
-        way, torn = _ancestors(one, programs, lost)
+        lineage, torn = _ancestors(program, programs, lost)
         if torn:
-            lost |= {step.id: torn for step in way}
-            notes.append(f"program {_short(one.id)} is left out: {torn}")
+            lost |= {step.id: torn for step in lineage}
+            notes.append(f"program {_short(program.id)} is left out: {torn}")
             continue
-        told |= {step.id for step in way}
-        lineages.append(_lineage(folder, way, task, origin))
-    notes = [*notes[:TOLD], *([f"{len(notes) - TOLD} more are left out"] * (len(notes) > TOLD))]
+        covered |= {step.id for step in lineage}
+        lineages.append(_lineage(folder, lineage, task, origin))
+    if len(notes) > MOST_NOTES:
+        notes[MOST_NOTES:] = [f"{len(notes) - MOST_NOTES} more are left out"]
     if not lineages:
         raise BadInput(f"{folder}: no program whose ancestors are all there ({'; '.join(notes)})")
     lineages[0].notes = (*notes, *lineages[0].notes)
@@ -136,11 +137,11 @@ def _lineage(
 ) -> EvolvedLineage:
     last = way[-1]
     fit, notes = [], []
-    for one in way:
-        if (why := unfit(one.code, task.entry)) is None:
-            fit.append(one)
+    for program in way:
+        if (why := unfit(program.code, task.entry)) is None:
+            fit.append(program)
         else:
-            notes.append(f"program {_short(one.id)} is left out: {why}")
+            notes.append(f"program {_short(program.id)} is left out: {why}")
     name = folder.resolve().name
     return EvolvedLineage(
         ref=ref_of(f"openevolve/{name}/{last.id}/{task.problem}-{task.target}"),
@@ -180,27 +181,27 @@ def _programs(folder: Path) -> tuple[dict[str, EvolvedProgram], list[str]]:
     places = [folder, *sorted(folder.glob("checkpoints/*"), key=_number, reverse=True)]
     if not (folder / "programs").is_dir():
         places += sorted(folder.glob("checkpoint_*"), key=_number, reverse=True)
-    found: dict[str, EvolvedProgram] = {}
+    programs: dict[str, EvolvedProgram] = {}
     broken: list[str] = []
     for place in places:
         here: dict[str, Path] = {}
         for path in sorted(place.glob("programs/*.json")):
             try:
-                one = _program(path)
+                program = _program(path)
             except BadInput as error:
                 broken.append(f"left out: {error}")
                 continue
-            if one.id in here:
-                raise BadInput(f"{path}: has the id of {here[one.id].name}; remove one of them")
-            here[one.id] = path
-            found.setdefault(one.id, one)
-    if not found:
+            if program.id in here:
+                raise BadInput(f"{path}: has the id of {here[program.id].name}; remove one of them")
+            here[program.id] = path
+            programs.setdefault(program.id, program)
+    if not programs:
         raise BadInput(
             broken[0].removeprefix("left out: ")
             if broken
             else f"{folder}: no programs/*.json; give an OpenEvolve checkpoint's folder"
         )
-    return found, broken
+    return programs, broken
 
 
 def _program(path: Path) -> EvolvedProgram:
@@ -221,7 +222,7 @@ def _number(checkpoint: Path) -> int:
 
 
 def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Those metrics that are finite numbers."""
+    """The metrics that are finite numbers."""
     for name, value in metrics.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
             with suppress(OverflowError):  # a whole number may be larger than any other

@@ -1,7 +1,7 @@
-"""The seam between what tells of optimization steps and what has them judged.
+"""The protocol between sources of optimization steps and the judging of them.
 
-A source proposes one step after the other and is told how each was judged before it goes on: a
-model repairs what failed, a history only goes on. Not here: who judges (build.py).
+A source proposes one step after the other and gets the verdict on each before it goes on: a model
+repairs a failed step, a history only goes on. Not here: who judges (build.py).
 """
 
 import hashlib
@@ -14,14 +14,14 @@ from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Source
 
 LABEL_CHARACTERS = 200
-"""As many as a label of a trajectory may have."""
+"""Length limit of a trajectory's label."""
 RIGHT = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
 """Outcomes of code that gives right answers; what was timed too noisily is measured again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedStep:
-    """One step as its source tells it; `code` is the whole source file after it."""
+    """One step as its source reports it; `code` is the whole source file after it."""
 
     label: str
     code: str
@@ -33,7 +33,7 @@ class ProposedStep:
 
 @dataclass(frozen=True, slots=True)
 class StepJudgement:
-    """How a proposed step was judged; `outcome` is None where its code says nothing new."""
+    """Verdict on a proposed step; `outcome` is None where its code is not new."""
 
     outcome: Outcome | None
     diagnosis: str = ""
@@ -42,7 +42,7 @@ class StepJudgement:
 
     @property
     def right(self) -> bool:
-        """Whether it is a step that others may stand on."""
+        """Whether later steps may build on it."""
         return self.outcome in RIGHT
 
 
@@ -51,7 +51,7 @@ Proposals = Generator[ProposedStep, StepJudgement, str]
 
 
 class StepSource(Protocol):
-    """What one trajectory is made from."""
+    """The source of one trajectory."""
 
     @property
     def ref(self) -> str:
@@ -59,13 +59,13 @@ class StepSource(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out before anything was judged, a line each."""
+        """Omissions before the judging, a line each."""
 
     def proposals(self) -> Proposals:
         """The steps. Raises `AnswersPending` where an answer is to come by file."""
 
     def source(self) -> Source:
-        """Where the trajectory comes from; known once the proposals have ended."""
+        """Origin of the trajectory; known once the proposals have ended."""
 
 
 def label_of(text: str) -> str:

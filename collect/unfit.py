@@ -1,4 +1,4 @@
-"""What of a stranger's source file cannot be judged at all, so that it is no failure of a step."""
+"""Source files that cannot be judged at all: they are no failure of a step."""
 
 import re
 
@@ -20,6 +20,6 @@ def unfit(code: str, entry: str) -> str | None:
         return f"it does not define {entry}"
     if 'extern "C"' not in code:
         return f'it does not export {entry}: that takes extern "C"'
-    if (own := _OWN_INCLUDE.search(code)) is not None:
-        return f'it includes "{plain(own["file"])}", and a candidate is one file'
+    if (include := _OWN_INCLUDE.search(code)) is not None:
+        return f'it includes "{plain(include["file"])}", and a candidate is one file'
     return None

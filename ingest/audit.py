@@ -1,7 +1,7 @@
-"""What a curator should look at in a vocabulary, and the command that mends each.
+"""The points of a vocabulary for a curator to look at, each with the command that mends it.
 
-Techniques of the vocabulary file (those without a date) were told apart by people: two of them are
-never suspected to be one. What a curator has kept (`Curation`) is not shown again.
+People distinguished the techniques of the vocabulary file (those without a date): two of them are
+never suspects. A point that a curator has kept (`Curation`) is not shown again.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ NEAR = 0.35
 LOW_MARGIN = 0.2
 """A label that was no surer than this of its technique is looked at again."""
 TEXT = "..."
-"""Where a curator must write something."""
+"""Placeholder for a curator's text."""
 
 Near = Callable[[str, Target], Iterable[tuple[str, float]]]
 """Techniques that a name may mean, and how near each is (0 to 1)."""
@@ -30,7 +30,7 @@ TechniquePair = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What curators have looked at and left as it is."""
+    """Pairs and labels that curators left as they are."""
 
     pairs: frozenset[TechniquePair]
     labels: frozenset[tuple[str, str]]
@@ -38,31 +38,31 @@ class Confirmed:
 
     @classmethod
     def read(cls, log: Iterable[Curation], current: Callable[[str], str]) -> "Confirmed":
-        """From those entries of the log that hold."""
-        holding = [one for one in log if one.kind == "keep" and one.undone_by is None]
-        ids = {one.number: [current(key) for key in one.techniques] for one in holding}
+        """Read the valid entries of the log."""
+        kept = [entry for entry in log if entry.kind == "keep" and entry.undone_by is None]
+        ids = {entry.number: [current(key) for key in entry.techniques] for entry in kept}
         return cls(
             frozenset(
-                frozenset(pair) for one in holding for pair in combinations(ids[one.number], 2)
+                frozenset(pair) for entry in kept for pair in combinations(ids[entry.number], 2)
             ),
             frozenset(
                 (key, spelling(label))
-                for one in holding
-                for key in ids[one.number]
-                for label in one.labels
+                for entry in kept
+                for key in ids[entry.number]
+                for label in entry.labels
             ),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What an audit looks at."""
+    """Input of an audit."""
 
     usage: Mapping[str, TechniqueUsage]
-    kept: Confirmed
+    confirmed: Confirmed
     near: Near
     scores: dict[TechniquePair, float] = field(default_factory=dict)
-    """Nearness of techniques of one target, where there is any."""
+    """Nearness of techniques of one target."""
 
     def concern(
         self, kind: str, ids: Sequence[str], *commands: Sequence[str], **more: object
@@ -73,8 +73,8 @@ class Scene:
             {
                 "kind": kind,
                 "techniques": tuple(ids),
-                "examples": tuple(one.examples for one in used),
-                "labels": tuple(one.labels for one in used),
+                "examples": tuple(usage.examples for usage in used),
+                "labels": tuple(usage.labels for usage in used),
                 "commands": tuple(("techniques", "mend", *words) for words in commands),
             }
             | more
@@ -91,7 +91,7 @@ class Scene:
         return max(near, default=(0.0, ""))
 
     def better(self, pair: Iterable[str]) -> tuple[str, str]:
-        """Which of two techniques should stay: a described one, then the one with more examples."""
+        """The pair, better technique first: a described one, then the one with more examples."""
 
         def worth(key: str) -> tuple[bool, bool, int, str]:
             technique = self.usage[key].technique
@@ -109,8 +109,8 @@ def audit(
     near: Near,
 ) -> tuple[Concern, ...]:
     """Everything to look at, the most harmful first: what mixes meanings, then what splits them."""
-    by_id = {one.technique.id: one for one in usage}
-    heirs = {old: key for key, one in by_id.items() for old in one.technique.replaces}
+    by_id = {used.technique.id: used for used in usage}
+    heirs = {old: key for key, used in by_id.items() for old in used.technique.replaces}
 
     def current(key: str) -> str:
         return heirs.get(key, key)
@@ -147,7 +147,7 @@ def _shared_names(scene: Scene) -> Iterator[Concern]:
             owners[technique.target, spelling(name)].setdefault(key, name)
     for (_, words), names in sorted(owners.items()):
         for pair in combinations(sorted(names), 2):
-            if frozenset(pair) not in scene.kept.pairs:
+            if frozenset(pair) not in scene.confirmed.pairs:
                 yield _shared_name(scene, pair, words, names)
 
 
@@ -167,7 +167,7 @@ def _shared_name(
 def _low_margins(
     scene: Scene, verdicts: Iterable[LabelDecision], current: Callable[[str], str]
 ) -> Iterator[Concern]:
-    found = []
+    doubtful = []
     for verdict in verdicts:
         key, rival = current(verdict.technique), verdict.runner_up and current(verdict.runner_up)
         # A model's scores say nothing: of 186 of its verdicts that were this near, 186 were right.
@@ -180,9 +180,9 @@ def _low_margins(
         margin = round(verdict.score - (verdict.runner_up_score or 0.0), 3)
         words = spelling(verdict.label)
         aliases = {spelling(alias): alias for alias in scene.usage[key].technique.aliases}
-        if margin < LOW_MARGIN and words in aliases and (key, words) not in scene.kept.labels:
-            found.append((margin, key, rival, aliases[words]))
-    for margin, key, rival, alias in sorted(found):
+        if margin < LOW_MARGIN and words in aliases and (key, words) not in scene.confirmed.labels:
+            doubtful.append((margin, key, rival, aliases[words]))
+    for margin, key, rival, alias in sorted(doubtful):
         why = ("--why", f"not a name of {key}")
         yield scene.concern(
             "low-margin",
@@ -197,8 +197,8 @@ def _low_margins(
 
 def _suspects(scene: Scene) -> Iterator[Concern]:
     for pair, score in sorted(scene.scores.items(), key=lambda item: (-item[1], sorted(item[0]))):
-        made = any(scene.usage[key].technique.created for key in pair)
-        if score >= ALIKE and made and pair not in scene.kept.pairs:
+        ingested = any(scene.usage[key].technique.created for key in pair)
+        if score >= ALIKE and ingested and pair not in scene.confirmed.pairs:
             first, second = scene.better(pair)
             yield scene.concern(
                 "suspect",
@@ -211,8 +211,8 @@ def _suspects(scene: Scene) -> Iterator[Concern]:
 
 def _unreviewed(scene: Scene, shown: set[str]) -> Iterator[Concern]:
     """New techniques that are not in a suspect pair, each with what is nearest to it."""
-    new = [key for key, one in scene.usage.items() if one.technique.review and key not in shown]
-    for key in sorted(new, key=lambda one: (-scene.usage[one].examples, one)):
+    new = [key for key, used in scene.usage.items() if used.technique.review and key not in shown]
+    for key in sorted(new, key=lambda key: (-scene.usage[key].examples, key)):
         name = scene.usage[key].technique.name
         commands: list[tuple[str, ...]] = [
             ("keep", key),

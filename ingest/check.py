@@ -42,7 +42,7 @@ class Labelled(Frozen):
 
     @property
     def wanted(self) -> str | None:
-        """What it must resolve to, None = a new technique.
+        """The expected technique; None: a new one.
 
         A name of the initial state too is new: no step leads there, whatever it is called.
         """
@@ -50,7 +50,7 @@ class Labelled(Frozen):
 
 
 class RecordedVerdict(Frozen):
-    """One line of recorded answers: what a model said of a label of the set."""
+    """One recorded answer of a model about a label of the set."""
 
     label: Name
     target: Target
@@ -59,7 +59,7 @@ class RecordedVerdict(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A labelled line and what a level made of it.
+    """A labelled line and a level's verdict on it.
 
     "wrong" is a wrong merge: into another technique, or of what should be new. "missed" is a missed
     merge: new, though the vocabulary has it.
@@ -72,7 +72,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class LabelCounts:
-    """How many labels were resolved right, merged wrongly, and not merged though they should."""
+    """Counts of labels resolved right, merged wrongly, and wrongly not merged."""
 
     right: int = 0
     wrong: int = 0
@@ -91,10 +91,10 @@ class LabelCounts:
 
 def read_labelled(folder: Path, split: Split | None) -> tuple[Labelled, ...]:
     """The labelled set of `folder`, or one half of it; `BadInput` for a bad line or none at all."""
-    found = [line for path in _label_files(folder) for line in lines_of(path, Labelled)]
-    if not found:
+    lines = [line for path in _label_files(folder) for line in lines_of(path, Labelled)]
+    if not lines:
         raise BadInput(f"{folder}: no labels (*.jsonl) there; give the folder of a labelled set")
-    return tuple(line for line in found if split in (None, line.split))
+    return tuple(line for line in lines if split in (None, line.split))
 
 
 def aliases_of(
@@ -131,13 +131,13 @@ class RecordedVerdicts:
         }
 
     def complete(self, prompt: Prompt) -> Reply:
-        """What was said of each of the names; of another nothing."""
+        """The recorded answer about each name; an unknown name is new."""
         assert isinstance(prompt.key, DecisionKey)
         target, labels = labels_asked(prompt.key)
         groups = []
         for number, label in enumerate(labels, 1):
-            said = json.loads(self._said.get((target, label), f'{{"choice": "{NEW}"}}'))
-            groups.append({"members": [number], "technique": said.pop("choice")} | said)
+            answer = json.loads(self._said.get((target, label), f'{{"choice": "{NEW}"}}'))
+            groups.append({"members": [number], "technique": answer.pop("choice")} | answer)
         return Reply(text=json.dumps({"groups": groups}), finish="stop", model=self.name)
 
     def finish(self, then: str = "") -> None:
@@ -148,15 +148,15 @@ class RecordedVerdicts:
 
 
 def _label_files(folder: Path) -> list[Path]:
-    """Without those of pairs.py."""
-    found = sorted(folder.glob("*.jsonl"))
-    return [path for path in found if not path.name.startswith(("clusters.", "pairs."))]
+    """The label files, without those of pairs.py."""
+    paths = sorted(folder.glob("*.jsonl"))
+    return [path for path in paths if not path.name.startswith(("clusters.", "pairs."))]
 
 
 def judge(line: Labelled, verdict: LabelVerdict) -> Judged:
-    """Compare a verdict with what people say."""
-    found = verdict.relabelled
-    merged = None if found.stage == "new" or verdict.coined else found.technique
+    """Compare a verdict with the label."""
+    relabelled = verdict.relabelled
+    merged = None if relabelled.stage == "new" or verdict.coined else relabelled.technique
     if merged == line.wanted:
         return Judged(line, verdict, "right")
     return Judged(line, verdict, "missed" if merged is None else "wrong")
@@ -164,7 +164,7 @@ def judge(line: Labelled, verdict: LabelVerdict) -> Judged:
 
 def tally(judged: Iterable[Judged]) -> LabelCounts:
     """Count the results."""
-    results = [one.result for one in judged]
+    results = [case.result for case in judged]
     return LabelCounts(results.count("right"), results.count("wrong"), results.count("missed"))
 
 
@@ -172,21 +172,22 @@ def by_stage(judged: Sequence[Judged]) -> dict[RelabelStage, LabelCounts]:
     """Counts of the stages that decided anything, in the cascade's order."""
     order: tuple[RelabelStage, ...] = (*("exact", "alias", "compound", "lexical", "model", "new"),)
     groups = {
-        stage: [one for one in judged if one.verdict.relabelled.stage == stage] for stage in order
+        stage: [case for case in judged if case.verdict.relabelled.stage == stage]
+        for stage in order
     }
     return {stage: tally(group) for stage, group in groups.items() if group}
 
 
 def by_kind(judged: Sequence[Judged]) -> dict[LabelKind, LabelCounts]:
     """Counts of the kinds of labels that there are, by name."""
-    kinds = sorted({one.line.kind for one in judged})
-    return {kind: tally(one for one in judged if one.line.kind == kind) for kind in kinds}
+    kinds = sorted({case.line.kind for case in judged})
+    return {kind: tally(case for case in judged if case.line.kind == kind) for kind in kinds}
 
 
 def lines_of(path: Path, kind: type[LabelLine]) -> Iterator[LabelLine]:
     """The lines of a file as `kind`; `BadInput` for a bad one."""
     try:
         with path.open("rb") as file:
-            yield from (one for _, one in jsonl.parsed(path, file, kind))
+            yield from (line for _, line in jsonl.parsed(path, file, kind))
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; the labelled set must be readable") from None

@@ -1,10 +1,9 @@
 """An audit's findings put together: what concerns the same techniques, and what may be accepted.
 
-Two techniques are joined that share a name or are suspected to be one, the nearest first, up to
-`LARGEST` together; what concerns single techniques alone stands in groups of `PAGE`. Proposals are
-the plain cases: merge what is suspected into the better known one of the two, keep what is new and
-alike to nothing, drop what nothing leads to. Who shares a name with whom, and what a technique is,
-a person must say.
+Techniques that share a name or are suspected to be one are joined, the nearest first, up to
+`LARGEST` together; findings about single techniques stand in groups of `PAGE`. Proposals cover the
+plain cases: merge a suspect into the better known technique, keep a new one that resembles none,
+drop one that nothing leads to. Shared names and descriptions need a person.
 """
 
 from collections import defaultdict
@@ -19,33 +18,35 @@ PAGE = 10
 JOINING: tuple[ConcernKind, ...] = ("shared-name", "suspect")
 
 
-def clusters(found: Sequence[Concern]) -> tuple[Cluster, ...]:
+def clusters(findings: Sequence[Concern]) -> tuple[Cluster, ...]:
     """Every finding in one cluster; those that would change most come first."""
-    place = _places(found)
+    place = _places(findings)
     groups: defaultdict[str, list[Concern]] = defaultdict(list)
-    for one in found:
-        groups[place[one.techniques[0]]].append(one)
+    for finding in findings:
+        groups[place[finding.techniques[0]]].append(finding)
     joined, alone = list[list[Concern]](), list[Concern]()
     for group in groups.values():
-        if any(one.kind in JOINING for one in group):
+        if any(finding.kind in JOINING for finding in group):
             joined.append(group)
         else:
             alone += group
     every = [_cluster(group, place) for group in (*joined, *_of_a_kind(alone))]
-    return tuple(sorted(every, key=lambda one: (-one.moved, -sum(one.examples), one.techniques)))
+    return tuple(
+        sorted(every, key=lambda item: (-item.moved, -sum(item.examples), item.techniques))
+    )
 
 
-def pages(found: Sequence[Cluster]) -> list[tuple[Cluster, ...]]:
+def pages(clusters: Sequence[Cluster]) -> list[tuple[Cluster, ...]]:
     """Pages of clusters."""
-    return [tuple(found[first : first + PAGE]) for first in range(0, len(found), PAGE)]
+    return [tuple(clusters[first : first + PAGE]) for first in range(0, len(clusters), PAGE)]
 
 
-def _places(found: Sequence[Concern]) -> dict[str, str]:
+def _places(findings: Sequence[Concern]) -> dict[str, str]:
     """Technique -> one that stands for its group: the strongest findings join first."""
-    members = {key: [key] for one in found for key in one.techniques}
-    joining = [one for one in found if one.kind in JOINING]
-    for one in sorted(joining, key=lambda one: (-(one.score or 1.0), one.techniques)):
-        first, second = (members[key] for key in one.techniques)
+    members = {key: [key] for finding in findings for key in finding.techniques}
+    joining = [finding for finding in findings if finding.kind in JOINING]
+    for finding in sorted(joining, key=lambda item: (-(item.score or 1.0), item.techniques)):
+        first, second = (members[key] for key in finding.techniques)
         if first is not second and len(first) + len(second) <= LARGEST:
             first += second
             members.update(dict.fromkeys(second, first))
@@ -55,11 +56,11 @@ def _places(found: Sequence[Concern]) -> dict[str, str]:
 def _of_a_kind(alone: Sequence[Concern]) -> Iterator[list[Concern]]:
     """Findings of single techniques, those of one kind and target together."""
     kinds: defaultdict[tuple[str, str], list[Concern]] = defaultdict(list)
-    for one in alone:
-        kinds[one.kind, one.techniques[0].partition("/")[0]].append(one)
-    for _, some in sorted(kinds.items()):
-        for first in range(0, len(some), PAGE):
-            yield some[first : first + PAGE]
+    for finding in alone:
+        kinds[finding.kind, finding.techniques[0].partition("/")[0]].append(finding)
+    for _, findings in sorted(kinds.items()):
+        for first in range(0, len(findings), PAGE):
+            yield findings[first : first + PAGE]
 
 
 def _cluster(findings: Sequence[Concern], place: Mapping[str, str]) -> Cluster:
@@ -70,7 +71,7 @@ def _cluster(findings: Sequence[Concern], place: Mapping[str, str]) -> Cluster:
         ):
             used.setdefault(key, (examples, labels))
     ids = sorted(used, key=lambda key: (-used[key][0], key))
-    within = [one for one in findings if len({place[key] for key in one.techniques}) == 1]
+    within = [item for item in findings if len({place[key] for key in item.techniques}) == 1]
     merges = _merges(within)
     merged = {key for merge in merges for key in merge.techniques[1:]}
     return Cluster(
@@ -84,12 +85,12 @@ def _cluster(findings: Sequence[Concern], place: Mapping[str, str]) -> Cluster:
 
 
 def _merges(findings: Sequence[Concern]) -> list[Proposal]:
-    """What is suspected to be another one becomes that one; never by way of a third.
+    """Merge each suspect into its better technique, never by way of a third.
 
     Of pairs that stand within one cluster: no technique is merged by two.
     """
     heirs: dict[str, str] = {}
-    for finding in sorted(findings, key=lambda one: (-(one.score or 0.0), one.techniques)):
+    for finding in sorted(findings, key=lambda item: (-(item.score or 0.0), item.techniques)):
         if finding.kind == "suspect":
             first, second = finding.techniques
             if not {first, second} & heirs.keys() and second not in heirs.values():
@@ -104,10 +105,10 @@ def _merges(findings: Sequence[Concern]) -> list[Proposal]:
 
 def _others(findings: Sequence[Concern], merged: set[str]) -> Iterator[Proposal]:
     new = [finding.techniques[0] for finding in findings if finding.kind == "review"]
-    if kept := tuple(key for key in new if key not in merged):
-        yield Proposal(kind="keep", techniques=kept)
-    for one in findings:
-        if one.kind == "low-margin" and one.techniques[0] not in merged:
-            yield Proposal(kind="keep", techniques=one.techniques[:1], alias=one.about)
-        if one.kind == "orphan" and one.techniques[0] not in merged:
-            yield Proposal(kind="drop", techniques=one.techniques)
+    if keys := tuple(key for key in new if key not in merged):
+        yield Proposal(kind="keep", techniques=keys)
+    for finding in findings:
+        if finding.kind == "low-margin" and finding.techniques[0] not in merged:
+            yield Proposal(kind="keep", techniques=finding.techniques[:1], alias=finding.about)
+        if finding.kind == "orphan" and finding.techniques[0] not in merged:
+            yield Proposal(kind="drop", techniques=finding.techniques)

@@ -1,8 +1,8 @@
-"""What of a trajectory is told to a graph: all of it, its diffs, or statistics alone.
+"""The part of a trajectory that a graph gets: all of it, its diffs, or statistics alone.
 
-What is left out here reaches no store: this is the one way from a trajectory to what is merged. It
-keeps its id, a hash of all that it was. What each disclosure tells, and what can be guessed from
-it, is in docs/curation.md. Not here: restoring a backup, which holds what its graph was told.
+A part left out here reaches no store: this is the only way from a trajectory to a merge. The
+trajectory keeps its id, a hash of all its content. docs/curation.md lists what each disclosure
+holds and what can be guessed from it. Not here: restoring a backup, which holds the disclosed part.
 """
 
 import difflib
@@ -25,7 +25,7 @@ from regraph_kg.models.trajectory import (
 ORDER: tuple[Disclosure, ...] = ("code", "diff", "statistics")
 """The most first."""
 SOURCE = {"model", "run", "created", "licence", "learned"}
-"""What stays of where it comes from: enough to purge it, and to say whose it is."""
+"""Fields of the source that stay: enough to purge it and to name its owner."""
 
 
 def disclosed(
@@ -34,7 +34,7 @@ def disclosed(
     disclosure: Disclosure,
     known: Mapping[str, Technique],
 ) -> tuple[Trajectory, Labels]:
-    """What is told of a trajectory and of its labels, and never more than it tells itself.
+    """The disclosed part of a trajectory and its labels, never more than its own disclosure.
 
     Raises `BadInput` where only statistics are told and a label would become a technique: it would
     be told by that.
@@ -44,7 +44,7 @@ def disclosed(
         return trajectory, labels
     if disclosure == "statistics":
         labels = _nameless(labels, known)
-    told = Trajectory(
+    shared = Trajectory(
         schema=1,
         ref=trajectory.ref if disclosure == "diff" else None,
         target=trajectory.target,
@@ -55,21 +55,21 @@ def disclosed(
         steps=tuple(_steps(trajectory, labels, disclosure)),
         failures=tuple(_failures(trajectory, labels, disclosure)),
     )
-    return told, labels
+    return shared, labels
 
 
 def _nameless(labels: Labels, known: Mapping[str, Technique]) -> Labels:
-    """As if each technique had been given by its id."""
-    for kind, some in (("step", labels.steps), ("failure", labels.failures)):
-        for number, one in enumerate(some, 1):
-            if one.stage != "given" and one.technique not in known:
+    """The labels with each technique given by its id."""
+    for kind, relabelled in (("step", labels.steps), ("failure", labels.failures)):
+        for number, label in enumerate(relabelled, 1):
+            if label.stage != "given" and label.technique not in known:
                 raise BadInput(
                     f"{kind} {number}: its name is of no technique that is known, and only"
                     ' statistics are to be told: give its "technique", or a --vocabulary with it'
                 )
     steps, failures = (
-        tuple(Relabelled(WITHHELD, one.technique, "given", also=one.also) for one in some)
-        for some in (labels.steps, labels.failures)
+        tuple(Relabelled(WITHHELD, item.technique, "given", also=item.also) for item in relabelled)
+        for relabelled in (labels.steps, labels.failures)
     )
     return Labels(steps, failures)
 
@@ -101,23 +101,21 @@ def _steps(trajectory: Trajectory, labels: Labels, disclosure: Disclosure) -> It
 def _failures(
     trajectory: Trajectory, labels: Labels, disclosure: Disclosure
 ) -> Iterator[FailedStep]:
-    """Without code, and without diagnosis: compilers quote what they refuse."""
-    nameless = disclosure == "statistics"
-    for one, label in zip(trajectory.failures, labels.failures, strict=True):
+    """The failures without code and diagnosis: compilers quote the code they refuse."""
+    nameless, whole = disclosure == "statistics", trajectory.disclosed == "code"
+    for failure, label in zip(trajectory.failures, labels.failures, strict=True):
         yield FailedStep(
-            after_step=one.after_step,
-            label=WITHHELD if nameless else one.label,
-            technique=label.technique if nameless else one.technique,
-            outcome=one.outcome,
-            device=one.device,
-            code_hash=(
-                trajectory.mark(one.key) if trajectory.disclosed == "code" else one.code_hash
-            ),
+            after_step=failure.after_step,
+            label=WITHHELD if nameless else failure.label,
+            technique=label.technique if nameless else failure.technique,
+            outcome=failure.outcome,
+            device=failure.device,
+            code_hash=trajectory.mark(failure.key) if whole else failure.code_hash,
         )
 
 
 def _plain(measurement: Measurement) -> Measurement:
-    """Without the sender's own fields."""
+    """A measurement without the sender's own fields."""
     return Measurement.model_validate(measurement.model_dump(include=set(Measurement.model_fields)))
 
 

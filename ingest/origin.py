@@ -1,4 +1,4 @@
-"""What step lists do not say themselves: their problem, target and serial code.
+"""Facts that step lists lack: their problem, target and serial code.
 
 It stands in a file beside each, named after it: `steps.json` has `steps.json.toml`. That names no
 file outside its own folder: who wrote it may be a stranger, and the graph is shared. Not here:
@@ -17,13 +17,13 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Name
 
 SIDECAR = ".toml"
-"""What the file beside a step list has behind its name."""
+"""Suffix of the file beside a step list."""
 _HINT = "write problem, target and serial (a file), a line each: regraph docs ingest"
 
 
 @dataclass(frozen=True, slots=True)
 class FileOrigin:
-    """What a step list does not say itself."""
+    """The facts that a step list lacks."""
 
     target: Target
     problem: str
@@ -43,7 +43,7 @@ _SIDECAR = TypeAdapter(_Sidecar)
 
 
 def sidecar(path: Path) -> Path:
-    """Where the origin of `path` stands, if it has one of its own."""
+    """Path of the origin file of `path`."""
     return path.with_name(path.name + SIDECAR)
 
 
@@ -59,7 +59,7 @@ def read_origin(path: Path) -> FileOrigin | None:
     except UnicodeDecodeError:
         raise BadInput(f"{beside}: not UTF-8 text; {_HINT}") from None
     try:
-        found = _SIDECAR.validate_python(tomllib.loads(text))
+        origin = _SIDECAR.validate_python(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{beside}: not TOML: {error}; {_HINT}") from None
     except ValidationError as error:
@@ -68,12 +68,12 @@ def read_origin(path: Path) -> FileOrigin | None:
         raise BadInput(f"{beside}: {where}: {first['msg']}; {_HINT}") from None
     except RecursionError:
         raise BadInput(f"{beside}: nested too deeply; {_HINT}") from None
-    serial = beside.parent / found.serial
+    serial = beside.parent / origin.serial
     if not serial.resolve().is_relative_to(beside.parent.resolve()):
-        raise BadInput(f"{beside}: serial: {found.serial} is in another folder; put it beside")
+        raise BadInput(f"{beside}: serial: {origin.serial} is in another folder; put it beside")
     if serial.exists() and not serial.is_file():
-        raise BadInput(f"{beside}: serial: {found.serial} is no file; {_HINT}")
-    return FileOrigin(found.target, found.problem, read_serial(serial))
+        raise BadInput(f"{beside}: serial: {origin.serial} is no file; {_HINT}")
+    return FileOrigin(origin.target, origin.problem, read_serial(serial))
 
 
 def read_serial(path: Path) -> str:

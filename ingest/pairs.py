@@ -35,7 +35,7 @@ class NameShown(Frozen):
 
     @property
     def use(self) -> NameUse:
-        """As a step of a trajectory would show it."""
+        """The name's use, as a trajectory's step would show it."""
         return NameUse(1, self.reasoning, self.detail, self.before, self.after)
 
 
@@ -46,7 +46,7 @@ class Clustered(NameShown):
     cluster: str
     split: Split
     vocabulary: str | None = None
-    """The technique of the vocabulary file that is meant, if there is one."""
+    """The technique of the vocabulary file, if it has one."""
 
 
 class LookAlike(Frozen):
@@ -68,20 +68,20 @@ class PairSet:
 
     def uses(self) -> dict[Label, NameUse]:
         """All names, as an ingest of them would find them."""
-        found: dict[Label, NameUse] = {}
-        shown: list[tuple[Target, NameShown]] = [(one.target, one) for one in self.names]
+        uses: dict[Label, NameUse] = {}
+        shown: list[tuple[Target, NameShown]] = [(name.target, name) for name in self.names]
         shown += [(pair.target, name) for pair in self.pairs for name in (pair.a, pair.b)]
         for target, name in shown:
             label = (target, name.name)
-            found[label] = found[label] + name.use if label in found else name.use
-        return found
+            uses[label] = uses[label] + name.use if label in uses else name.use
+        return uses
 
     def judged(self) -> list[tuple[Label, Label, bool]]:
         """Every two names that people have judged, and whether they mean the same."""
         by_target = [
-            ((one.target, one.name), (other.target, other.name), one.cluster == other.cluster)
-            for one, other in combinations(self.names, 2)
-            if one.target == other.target and one.name != other.name
+            ((a.target, a.name), (b.target, b.name), a.cluster == b.cluster)
+            for a, b in combinations(self.names, 2)
+            if a.target == b.target and a.name != b.name
         ]
         return by_target + [
             ((pair.target, pair.a.name), (pair.target, pair.b.name), pair.same)
@@ -100,12 +100,12 @@ class PairCounts:
 
     @property
     def precision(self) -> float:
-        """Of the merged pairs, how many are right; 1 where none was merged."""
+        """Share of right pairs among the merged ones; 1 where none was merged."""
         return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
 
     @property
     def recall(self) -> float:
-        """Of the pairs that mean the same, how many were merged."""
+        """Share of merged pairs among those that mean the same."""
         return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
 
 
@@ -124,19 +124,19 @@ def read_pairs(folder: Path, split: Split | None) -> PairSet:
     )
 
 
-def count(found: PairSet, technique: Mapping[Label, str]) -> PairCounts:
+def count(pairs: PairSet, technique: Mapping[Label, str]) -> PairCounts:
     """Compare all judged pairs; `technique` says what each name was taken for."""
-    results = [(technique[one] == technique[other], same) for one, other, same in found.judged()]
-    right, wrong, missed = (results.count(one) for one in (RIGHT, WRONG, MISSED))
+    results = [(technique[a] == technique[b], same) for a, b, same in pairs.judged()]
+    right, wrong, missed = (results.count(result) for result in (RIGHT, WRONG, MISSED))
     return PairCounts(len(technique), right, wrong, missed)
 
 
 def errors(
-    found: PairSet, technique: Mapping[Label, str], kind: PairResult
+    pairs: PairSet, technique: Mapping[Label, str], kind: PairResult
 ) -> list[tuple[str, str]]:
     """The names of the pairs with that result."""
     return [
-        (one[1], other[1])
-        for one, other, same in found.judged()
-        if (technique[one] == technique[other], same) == kind
+        (a[1], b[1])
+        for a, b, same in pairs.judged()
+        if (technique[a] == technique[b], same) == kind
     ]

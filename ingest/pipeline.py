@@ -1,7 +1,7 @@
 """The story of an ingest: read, relabel, plan, merge, batch by batch.
 
-Each batch is one transaction, and each trajectory knows itself by its content: an ingest that was
-killed is simply run again, and whoever ingests the same file meanwhile does no harm.
+Each batch is one transaction, and a trajectory's id is a hash of its content: a killed ingest is
+simply run again, and two ingests of one file at once do no harm.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ BATCH_BYTES = 8 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What became of some lines, in the graph by now: counts, and the lines that are not."""
+    """The result of merged lines: counts, and the rejected lines."""
 
     counts: MergeCounts
     rejected: tuple[Rejected, ...]
@@ -40,16 +40,16 @@ class Portion:
     lines: tuple[Accepted | Rejected, ...]
     plans: tuple[MergePlan, ...]
     findings: tuple[str, ...] = ()
-    """Of steps that are not what they are called."""
+    """Findings about steps that do not match their names."""
 
     def merged(self, store: GraphStore) -> Batch:
-        """What becomes of them in `store`."""
+        """Merge the plans into `store`."""
         counts = store.merge(self.plans)
         return Batch(counts, tuple(_rejected(self.lines, counts)))
 
 
 def read_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabulary:
-    """What names mean: the vocabulary file's techniques, and what the graph knows beyond them."""
+    """The vocabulary file's techniques and the graph's."""
     Vocabulary(curated)  # checked before the graph is asked
     return Vocabulary(curated, store.techniques())
 
@@ -80,8 +80,7 @@ def ingest(
 
     The store must know the cascade's vocabulary (`open_vocabulary`).
     """
-    told = portions(lines, cascade, disclose=disclose, read=read, batch_lines=batch_lines)
-    for portion in told:
+    for portion in portions(lines, cascade, disclose=disclose, read=read, batch_lines=batch_lines):
         yield portion.merged(store)
 
 
@@ -93,7 +92,7 @@ def portions(
     read: CodeReader | None = None,
     batch_lines: int = BATCH_LINES,
 ) -> Iterator[Portion]:
-    """What `lines` hold, batch by batch, ready to be merged by whoever has a store.
+    """The plans of `lines`, batch by batch, ready to be merged into any store.
 
     Of each trajectory only what `disclose` allows is in it. Names are held against code by `read`.
     """
@@ -106,20 +105,20 @@ def portions(
             labels = by_code(labels, line.trajectory, known, read)
             findings.extend(labels.findings)
         try:
-            told, labels = disclosed(line.trajectory, labels, disclose, known)
+            trajectory, labels = disclosed(line.trajectory, labels, disclose, known)
         except BadInput as error:
             return Rejected(line.line, str(error))
-        return plan(told, labels.steps, labels.failures, known, created, labels.coined)
+        return plan(trajectory, labels.steps, labels.failures, known, created, labels.coined)
 
     for batch in _batches(lines, batch_lines):
         plans: list[MergePlan] = []
         findings: list[str] = []
         for place, line in enumerate(batch):
-            made = planned(line) if isinstance(line, Accepted) else line
-            if isinstance(made, Rejected):
-                batch[place] = made
+            outcome = planned(line) if isinstance(line, Accepted) else line
+            if isinstance(outcome, Rejected):
+                batch[place] = outcome
             else:
-                plans.append(made)
+                plans.append(outcome)
         yield Portion(tuple(batch), tuple(plans), tuple(findings))
 
 

@@ -43,18 +43,18 @@ def plan(
 
 def _teaches(label: Relabelled, technique: Technique) -> bool:
     """Whether the label is a name of the technique that it does not have yet, and of no other."""
-    known = label.stage in ("given", "exact", "alias", "compound", "code")
-    return not known and label.label not in technique.aliases
+    recognized = label.stage in ("given", "exact", "alias", "compound", "code")
+    return not recognized and label.label not in technique.aliases
 
 
 def _new(
     label: Relabelled, target: Target, described: Mapping[str, Technique], created: str
 ) -> Technique:
-    """A technique that nobody has reviewed yet; its name follows from its id where it can."""
+    """An unreviewed technique; its name follows from its id where it can."""
     if label.technique in described:
         return described[label.technique].model_copy(update={"aliases": (), "created": created})
-    own = technique_id(target, label.label) == label.technique
-    words = spelling(label.label) if own else label.technique.partition("/")[2].replace("-", " ")
+    named = technique_id(target, label.label) == label.technique
+    words = spelling(label.label) if named else label.technique.partition("/")[2].replace("-", " ")
     return Technique(
         id=label.technique,
         name=words.capitalize()[:LONGEST_NAME] or label.label,

@@ -24,7 +24,7 @@ from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Name, NoteText, Text, Trajectory
 
 MOST_BYTES = 8 * 2**20
-"""Longest line that is read; of a longer one only the beginning is kept, for the report."""
+"""Longest accepted line; a longer one is cut, for the report."""
 LONGEST_REASON = 300
 """Characters."""
 
@@ -48,7 +48,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A line that does not, and why in one line."""
+    """A line without a trajectory, and the reason in one line."""
 
     line: InputLine
     reason: str
@@ -96,7 +96,7 @@ def split(stream: BinaryIO) -> Iterator[InputLine]:
 def read(
     lines: Iterable[InputLine], origin: FileOrigin | None = None
 ) -> Iterator[Accepted | Rejected]:
-    """What each line holds. A file without any is rejected as a whole, as line 1."""
+    """The trajectory of each line. An empty file is rejected as line 1."""
     empty = True
     for line in lines:
         empty = False
@@ -136,7 +136,7 @@ def _from_steps(steps: list[UpstreamStep], origin: FileOrigin | None) -> Traject
             "serial": origin.serial,
             "steps": [
                 {"label": s.method, "reasoning": s.think, "detail": s.detail, "code": s.code}
-                | {key: one for key, one in (s.model_extra or {}).items() if key.startswith(KEPT)}
+                | {key: text for key, text in (s.model_extra or {}).items() if key.startswith(KEPT)}
                 for s in steps
             ],
         }
@@ -145,19 +145,19 @@ def _from_steps(steps: list[UpstreamStep], origin: FileOrigin | None) -> Traject
 
 def _refuse_doubled(data: bytes) -> None:
     """Raise `BadInput` where an object has a key twice, and say which and where."""
-    found: list[_Doubled] = []
+    doubles: list[_Doubled] = []
 
     def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Doubled:
         content = dict(pairs)
         if len(content) == len(pairs):
             return content
         times = Counter(key for key, _ in pairs)
-        found.append(_Doubled(next(key for key in times if times[key] > 1)))
-        return found[-1]
+        doubles.append(_Doubled(next(key for key in times if times[key] > 1)))
+        return doubles[-1]
 
     with suppress(ValueError, RecursionError):  # broken JSON: its reader says what is wrong
         whole = json.loads(data, object_pairs_hook=read_object)
-        if found:
+        if doubles:
             path, doubled = next(_places(whole, ""))
             raise BadInput(f'{path}key "{doubled.key:.80}" stands there twice: keep one')
 
@@ -174,23 +174,23 @@ def _places(value: Any, path: str) -> Iterator[tuple[str, _Doubled]]:
 
 def _reason(error: ValidationError) -> str:
     """The first thing that is wrong, the version before all else."""
-    found = sorted(error.errors(), key=lambda one: one["loc"] != ("schema",))
-    first = found[0]
+    errors = sorted(error.errors(), key=lambda entry: entry["loc"] != ("schema",))
+    first = errors[0]
     if first["type"] == "json_invalid":
         return f"broken JSON: {first['ctx']['error']}".replace(" at line 1 column", " at column")
     if first["type"] == "literal_error" and first["loc"] == ("schema",):
         return f"unknown schema version {first['input']!r:.40}; this program reads 1"
     place = "".join(f"{part}." for part in first["loc"]).removesuffix(".")
-    said = first["msg"].removeprefix("Value error, ")
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return f"{place}: {said}{more}" if place else f"{said}{more}"
+    message = first["msg"].removeprefix("Value error, ")
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return f"{place}: {message}{more}" if place else f"{message}{more}"
 
 
 def _one_line(reason: str) -> str:
     """A reason that names what the line says, however long or hostile that is."""
-    said = " ".join(plain(reason).split())
+    text = " ".join(plain(reason).split())
     half = LONGEST_REASON // 2
-    return said if len(said) <= LONGEST_REASON else f"{said[:half]} .. {said[-half:]}"
+    return text if len(text) <= LONGEST_REASON else f"{text[:half]} .. {text[-half:]}"
 
 
 def _skip_rest(stream: BinaryIO, data: bytes) -> int:

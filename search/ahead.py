@@ -1,8 +1,7 @@
-"""What a run knows of the edges along the graph, and what steps along them may still gain.
+"""The edges that a run knows, and the gain that steps along them may still bring.
 
-The look-ahead of method.md 3.2: V_h(u), over the graph's edges as they are believed at one moment,
-whatever the code will be. Not here: what is believed (beliefs.py), which step is taken
-(methods/mcgs.py).
+The look-ahead of method.md 3.2: V_h(u), over the graph's edges with their beliefs at one moment,
+for any code. Not here: beliefs (beliefs.py), the choice of a step (methods/mcgs.py).
 """
 
 from dataclasses import dataclass, field
@@ -30,43 +29,43 @@ class Edges:
         self.read: dict[str, list[BelievedEdge]] = {}
         self._free: dict[str, BelievedEdge] = {}
         self._others: dict[tuple[str, str], BelievedEdge] = {}
-        """Of techniques that the graph did not see follow, by source and target."""
+        """Edges that the graph does not have, by source and target."""
 
     def after(self, technique: str) -> list[BelievedEdge]:
         """The graph's edges from a technique, read once."""
         if technique not in self.read:
-            found = self._context.neighbours(self.source(technique)).successors
+            following = self._context.neighbours(self.source(technique)).successors
             self.read[technique] = [
-                self._believed(technique, one, at) for at, one in enumerate(found)
+                self._believed(technique, edge, rank) for rank, edge in enumerate(following)
             ]
         return self.read[technique]
 
     def source(self, technique: str) -> str:
-        """Whose successors follow a technique: free choices from the start led nowhere else."""
+        """The technique whose successors follow: the start's after a free choice."""
         return self.beliefs.start if technique == self.free_name else technique
 
     def find(self, source: str, target: str) -> BelievedEdge | None:
         """The edge between two techniques, if the graph has it or it was offered."""
-        known = (one for one in self.after(source) if one.target == target)
-        return next(known, self._others.get((source, target)))
+        edges = (edge for edge in self.after(source) if edge.target == target)
+        return next(edges, self._others.get((source, target)))
 
     def offered(self, technique: str, code: str) -> list[tuple[Technique, BelievedEdge]]:
-        """What may be asked for at `code`, which `technique` led to, each with its edge."""
-        found = []
+        """The techniques for `code`, which `technique` led to, each with its edge."""
+        offers = []
         for successor in self._context.successors(self.source(technique), code):
             edge = self.find(technique, successor.technique.id)
             if edge is None:
                 edge = self._believed(technique, successor, len(self.after(technique)))
                 self._others[technique, successor.technique.id] = edge
-            found.append((successor.technique, edge))
-        return found
+            offers.append((successor.technique, edge))
+        return offers
 
-    def freely(self, technique: str, rank: int) -> BelievedEdge:
+    def free_edge(self, technique: str, rank: int) -> BelievedEdge:
         """The edge of a free choice."""
         if technique not in self._free:
-            known = self._context.free()
-            told = known.first if technique == self.beliefs.start else known.later
-            self._free[technique] = self.beliefs.free(technique, self.free_name, told, rank)
+            choice = self._context.free()
+            steps = choice.first if technique == self.beliefs.start else choice.later
+            self._free[technique] = self.beliefs.free(technique, self.free_name, steps, rank)
         return self._free[technique]
 
     def _believed(self, technique: str, successor: Successor, rank: int) -> BelievedEdge:
@@ -77,20 +76,20 @@ class Edges:
 
 @dataclass(slots=True)
 class Row:
-    """An edge as seen at one moment: where to, and what is believed."""
+    """An edge and the belief in it at one moment."""
 
     edge: BelievedEdge
     outlook: Outlook
 
     def worth(self, following: float) -> float:
-        """Of two tries of it, when `following` may be gained after it."""
+        """Worth of two tries, when `following` may be gained after the step."""
         passes = 1 - (1 - self.outlook.passes) ** 2
         return passes * expected_improvement(self.outlook.gain + following, self.outlook.spread)
 
 
 @dataclass(slots=True)
 class Ahead:
-    """What may still be gained after a technique, as believed at one moment."""
+    """The possible gain after a technique, as believed at one moment."""
 
     edges: "Edges"
     horizon: int
@@ -116,8 +115,8 @@ class Ahead:
 
     def bound(self, technique: str, steps: int) -> float:
         """No less than `gain`; quick where the technique's edges were read before."""
-        found = self.tables[steps].get(technique)
-        return self.gain(technique, frozenset(), steps) if found is None else found
+        bound = self.tables[steps].get(technique)
+        return self.gain(technique, frozenset(), steps) if bound is None else bound
 
     def gain(self, technique: str, used: frozenset[str], steps: int) -> float:
         """V of `steps` steps after it, the techniques `used` left out of the first of them."""

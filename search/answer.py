@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the run hands back; `report` is None where that is the serial code."""
+    """The run's answer; `report` is None where that is the serial code."""
 
     path: tuple[str, ...]
     code: str
@@ -39,11 +39,11 @@ def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:
 
     Code that was timed unstably counts with its lower bound; the earlier of two equals comes first.
     """
-    found: dict[str, StepRecord] = {}
+    fastest: dict[str, StepRecord] = {}
     for step in _steps(records):
         if step.code is not None and (step.speedup or 0) > 1:
-            found.setdefault(step.code, step)
-    return sorted(found.values(), key=lambda step: -(step.speedup or 0))[:FINALISTS]
+            fastest.setdefault(step.code, step)
+    return sorted(fastest.values(), key=lambda step: -(step.speedup or 0))[:FINALISTS]
 
 
 def final_answer(
@@ -66,7 +66,7 @@ def final_answer(
 def summarise(
     header: RunHeader, records: Sequence[SimulationRecord], answer: Answer, ledger: Ledger
 ) -> RunSummary:
-    """What the run cost and found."""
+    """The summary of a run."""
     steps = list(_steps(records))
     return RunSummary(
         problem=header.problem,
@@ -102,23 +102,23 @@ def summarise(
 
 
 def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | None:
-    """What failed most, by outcome and first line of the diagnosis; the latest of equals."""
+    """The most frequent failure, by outcome and first diagnosis line; the latest of equals."""
     failed = [
         (step.outcome, step.diagnosis.partition("\n")[0])
         for step in reversed(list(_steps(records)))
         if step.outcome not in (None, Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
         and step.speedup is None
     ]
-    found = _commonest(failed)
-    if found is None:
+    commonest = _commonest(failed)
+    if commonest is None:
         return None
-    outcome, diagnosis = found
-    return CommonFailure(outcome=outcome, diagnosis=diagnosis, count=failed.count(found))
+    outcome, diagnosis = commonest
+    return CommonFailure(outcome=outcome, diagnosis=diagnosis, count=failed.count(commonest))
 
 
-def _commonest(found: Iterable[T]) -> T | None:
-    """Of equally common ones the first."""
-    return next((one for one, _ in Counter(found).most_common(1)), None)
+def _commonest(items: Iterable[T]) -> T | None:
+    """The most frequent item; the first of equals."""
+    return next((item for item, _ in Counter(items).most_common(1)), None)
 
 
 def _steps(records: Sequence[SimulationRecord]) -> Iterator[StepRecord]:

@@ -1,6 +1,6 @@
 """Asking the model: a request for code, or a thought, as a prompt with its key and seed.
 
-Not here: what stands in a prompt (prompts/), what an answer is worth (verdicts.py).
+Not here: the text of a prompt (prompts/), the worth of an answer (verdicts.py).
 """
 
 import hashlib
@@ -20,13 +20,13 @@ from regraph_kg.search.prompts.standing import Standing
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a sample is asked for: a new version of `code` along `advice`.
+    """A request for a new version of `code` along `advice`.
 
-    `path` are the elements entered so far, without the step asked for; `technique` is that step,
-    None for a method that walks no graph; `others` are the steps that might have been asked for.
-    `source` is the technique (an id) that led to `code`, as far as is known. `renewed` is the
-    advice to mend a failed answer; None: the same again. `free` is what the step is called on a
-    walk where the model chooses its technique.
+    `path` are the elements entered so far, without the requested step; `technique` is that step,
+    None for a method that walks no graph; `others` are the alternatives to it. `source` is the
+    technique (an id) that led to `code`, as far as is known. `renewed` is the advice to mend a
+    failed answer; None: the same again. `free` is the name of a step whose technique the model
+    chooses on a walk.
     """
 
     path: tuple[str, ...]
@@ -43,7 +43,7 @@ class Request:
 
     @property
     def step(self) -> str:
-        """What the step asked for is called on a path; "" for a method that walks no graph."""
+        """The step's name on a path; "" for a method that walks no graph."""
         return self.free if self.technique is None else self.technique.id
 
     @property
@@ -62,14 +62,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a run has measured that a request for code may be told."""
+    """Measurements of a run for a request's prompt."""
 
     variants: Sequence[tuple[str, float]]
     """Right codes with their speedups over the serial code."""
     standing: Standing | None
-    """Of the code that the request is about."""
+    """Standing of the request's code."""
     tried: str
-    """What came to nothing there, as a prompt says it."""
+    """Fruitless tries there, as a prompt's text."""
 
 
 class Asker:

@@ -1,8 +1,7 @@
-"""What this run has tried and what came to nothing: at a code, and on the way to it.
+"""The run's fruitless attempts: at a code, and on the way to it.
 
-Not here: how a transition fails (prompts/known_failures.py), which is told by its diagnosis;
-answers without code, and steps that did something else than they were asked for: they say nothing
-of the technique.
+Not here: diagnoses of a transition's failures (prompts/known_failures.py); answers without code and
+steps that did something else than they were asked for, which say nothing about the technique.
 """
 
 from collections import defaultdict
@@ -28,21 +27,21 @@ class _Attempt:
     """Speedup over the code that it was tried on; None where it failed."""
 
     @property
-    def said(self) -> str:
-        """What came of it, in a word."""
+    def result(self) -> str:
+        """The result in a word."""
         return self.outcome.value if self.gain is None else f"{self.gain:.2f}x"
 
 
 class Attempts:
-    """Those of one run."""
+    """The fruitless attempts of one run."""
 
     def __init__(self, limit: int) -> None:
-        """A prompt is told of `limit` at most."""
+        """A prompt lists `limit` attempts at most."""
         self._limit = limit
         self._at: dict[str, list[_Attempt]] = defaultdict(list)
-        """By the code that they were tried on."""
+        """By the code before them."""
         self._ended: dict[tuple[str, ...], _Attempt] = {}
-        """By the path that they made."""
+        """By the path to their code."""
 
     def add(self, request: Request, step: StepRecord, speedup: float) -> None:
         """Remember a step where it came to nothing; `speedup` is that of the code before it."""
@@ -58,24 +57,25 @@ class Attempts:
         if gain is not None:
             self._ended[step.path] = attempt
 
-    def told(self, request: Request) -> str:
-        """For a prompt that asks for a step: the newest first, no technique twice; "" for none.
+    def text(self, request: Request) -> str:
+        """The text for a step's prompt: newest first, no technique twice; "" for none.
 
         Failures of the technique asked for are told elsewhere, with their diagnoses.
         """
-        asked = "" if request.technique is None else request.technique.id
-        found: dict[str, _Attempt] = {}
-        for one in self._all(request):
-            if one.gain is not None or one.technique != asked:
-                found.setdefault(one.technique, one)
-        shown = [*found.values()][: self._limit]
-        again = [fill("again", gain=one.said) for one in shown if one.technique == asked]
-        others = [
-            f"{short(one.name, _NAME_CHARACTERS)} ({one.said})"
-            for one in shown
-            if one.technique != asked
+        technique = "" if request.technique is None else request.technique.id
+        newest: dict[str, _Attempt] = {}
+        for attempt in self._all(request):
+            if attempt.gain is not None or attempt.technique != technique:
+                newest.setdefault(attempt.technique, attempt)
+        shown = [*newest.values()][: self._limit]
+        again = [fill("again", gain=item.result) for item in shown if item.technique == technique]
+        different = [
+            f"{short(item.name, _NAME_CHARACTERS)} ({item.result})"
+            for item in shown
+            if item.technique != technique
         ]
-        return "\n".join([*again, *([fill("tried", tried=", ".join(others))] if others else [])])
+        tried = [fill("tried", tried=", ".join(different))] if different else []
+        return "\n".join([*again, *tried])
 
     def _all(self, request: Request) -> Iterator[_Attempt]:
         yield from reversed(self._at.get(normalized(request.code), []))

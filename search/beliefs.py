@@ -1,7 +1,7 @@
-"""What is believed of a graph's edges: whether a step along one passes, and what it gains.
+"""Beliefs about a graph's edges: whether a step along one passes, and its gain.
 
-Told by the graph beforehand and by the run as it goes; the symbols are those of method.md 3.2.
-Gains are natural logarithms of speedups. Not here: which step is taken (methods/mcgs.py).
+They start from the graph and learn from the run; the symbols are those of method.md 3.2.
+Gains are natural logarithms of speedups. Not here: the choice of a step (methods/mcgs.py).
 """
 
 import math
@@ -13,19 +13,19 @@ from regraph_kg.models.graph import EFFECT_SCALE, FreeSteps, Successor
 
 
 class BeliefSettings(Protocol):
-    """What beliefs need of a method's settings."""
+    """The settings that beliefs use."""
 
     @property
     def other_devices(self) -> float:
-        """What one try on another device counts."""
+        """Weight of one try on another device."""
 
     @property
     def tries(self) -> float:
-        """Of the graph's tries of an edge, so many count at most."""
+        """Most tries of the graph that count for an edge."""
 
     @property
     def weight(self) -> float:
-        """What the graph's gain weighs at most, in gains of this run."""
+        """Largest weight of the graph's gain, in gains of this run."""
 
     @property
     def gain(self) -> float:
@@ -37,23 +37,22 @@ class BeliefSettings(Protocol):
 
 
 RANK_GAIN = 0.1
-"""More for the first of a neighbourhood, half of it for the second: what is seen often gains."""
+"""Bonus of a neighbourhood's first edge, half for the second: frequent steps gain more."""
 SIBLINGS_WEIGHT, KIN_WEIGHT = 6.0, 4.0
-"""What the graph's word on an edge weighs against what its siblings showed, and the edges to the
-same technique."""
+"""Weights of the graph's gain of an edge against its siblings' and against edges to its target."""
 RATE_WEIGHT = 4.0
 """Samples that an even chance weighs against how often samples of this run passed."""
 LATER_WEIGHT = 4.0
-"""What the settings weigh against what all steps of this run but the first ones showed."""
+"""Weight of the settings against the later steps of this run."""
 RELATIVE_SPREAD = 0.3
 """Large gains are known less well: this share of a gain is added to its spread."""
 OWN_SPREAD = 0.1
-"""Of the variance of an edge's gain, what stays however often it was seen: codes differ."""
+"""Share of the variance that stays for a well-known edge: codes differ."""
 
 
 @dataclass(slots=True, eq=False)
 class BelievedEdge:
-    """A pair of techniques: what the graph tells of it, and what this run saw."""
+    """A pair of techniques: the graph's counts and this run's."""
 
     source: str
     target: str
@@ -63,7 +62,7 @@ class BelievedEdge:
     """Sum of the graph's log gains."""
     rank: int
     """Place in the neighbourhood, from 0."""
-    asked: int = 0
+    sampled: int = 0
     """Samples of this run that passed or failed."""
     verified: int = 0
     total: float = 0.0
@@ -72,7 +71,7 @@ class BelievedEdge:
 
 @dataclass(slots=True)
 class _Mean:
-    """A sum of deviations and how many they are."""
+    """Sum and count of deviations."""
 
     n: int = 0
     total: float = 0.0
@@ -82,13 +81,13 @@ class _Mean:
         self.total += deviation
 
     def shrunk(self, weight: float) -> float:
-        """Their mean, drawn to 0 as by `weight` zeros."""
+        """The mean, drawn to 0 by `weight` zeros."""
         return self.total / (self.n + weight)
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is believed of a step: its chance to pass, its gain and how surely that is known."""
+    """The belief in a step: its chance to pass, its gain and the gain's spread."""
 
     passes: float
     gain: float
@@ -97,36 +96,36 @@ class Outlook:
 
 @dataclass(slots=True)
 class Beliefs:
-    """Those of one run. Steps from `start` are apart: they gain far more than later ones."""
+    """The beliefs of one run. Steps from `start` are apart: they gain far more than later ones."""
 
     start: str
     settings: BeliefSettings
     _siblings: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
-    """By source: how far gains lay from what was believed of them."""
+    """Deviations of gains from beliefs, by source."""
     _kin: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
     """The same by target."""
     _later: _Mean = field(default_factory=_Mean)
     _squares: float = 0.0
-    _asked: int = 0
+    _sampled: int = 0
     _right: int = 0
     """Samples of this run, and those that passed."""
 
     def edge(self, source: str, successor: Successor, rank: int) -> BelievedEdge:
-        """What the graph tells, at most `settings.tries` tries of it.
+        """An edge from the graph's counts, of `settings.tries` tries at most.
 
-        Of a technique that does not apply nothing comes, be it no failure.
+        A declined technique counts as a try without gain.
         """
         other = self.settings.other_devices
         share = other if successor.statistics == "other-devices" else 1.0
         tried = share * successor.tried + other * successor.tried_elsewhere + successor.declined
         passed = share * successor.verified + other * successor.verified_elsewhere
         log2 = share * successor.sum_log2_effect + other * successor.sum_log2_elsewhere
-        return self._kept(source, successor.technique.id, (tried, passed, log2), rank)
+        return self._limited(source, successor.technique.id, (tried, passed, log2), rank)
 
-    def free(self, source: str, name: str, told: FreeSteps, rank: int) -> BelievedEdge:
+    def free(self, source: str, name: str, steps: FreeSteps, rank: int) -> BelievedEdge:
         """The same of a model's free choices, on this device; `name` is what they are called."""
-        counts = (told.tried, told.verified, told.sum_log2_effect)
-        return self._kept(source, name, counts, rank)
+        counts = (steps.tried, steps.verified, steps.sum_log2_effect)
+        return self._limited(source, name, counts, rank)
 
     def after_free(self, name: str, successor: Successor, rank: int) -> BelievedEdge:
         """An edge from the start, at code that free choices led to: less is left to be gained."""
@@ -134,44 +133,44 @@ class Beliefs:
         edge.gains = edge.passed * self.settings.gain
         return edge
 
-    def _kept(
+    def _limited(
         self, source: str, target: str, counts: tuple[float, float, float], rank: int
     ) -> BelievedEdge:
         """An edge of so many tries, passes and fixed-point log2 effect, or as much as counts."""
         tried, passed, log2 = counts
-        kept = min(1.0, self.settings.tries / tried) if tried else 0.0
+        share = min(1.0, self.settings.tries / tried) if tried else 0.0
         gains = log2 / EFFECT_SCALE * math.log(2)
-        return BelievedEdge(source, target, kept * tried, kept * passed, kept * gains, rank)
+        return BelievedEdge(source, target, share * tried, share * passed, share * gains, rank)
 
     def outlook(self, edge: BelievedEdge) -> Outlook:
         """p_e, m_e and s_e."""
         settings = self.settings
-        rate = (RATE_WEIGHT / 2 + self._right) / (RATE_WEIGHT + self._asked)
-        passes = (2 * rate + edge.passed + edge.verified) / (2 + edge.tried + edge.asked)
+        rate = (RATE_WEIGHT / 2 + self._right) / (RATE_WEIGHT + self._sampled)
+        passes = (2 * rate + edge.passed + edge.verified) / (2 + edge.tried + edge.sampled)
         unknown = settings.gain + RANK_GAIN / (1 + edge.rank)
-        told = (unknown + edge.gains) / (1 + edge.passed)
+        prior = (unknown + edge.gains) / (1 + edge.passed)
         if edge.source in self._siblings:
-            told += self._siblings[edge.source].shrunk(SIBLINGS_WEIGHT)
+            prior += self._siblings[edge.source].shrunk(SIBLINGS_WEIGHT)
         if edge.target in self._kin:
-            told += self._kin[edge.target].shrunk(KIN_WEIGHT)
+            prior += self._kin[edge.target].shrunk(KIN_WEIGHT)
         variance = settings.spread**2
         if edge.source != self.start:
-            told += self._later.shrunk(LATER_WEIGHT)
+            prior += self._later.shrunk(LATER_WEIGHT)
             variance = (LATER_WEIGHT * variance + self._squares) / (LATER_WEIGHT + self._later.n)
         weight = min(1 + edge.passed, settings.weight)
-        known = weight + edge.verified
-        gain = (weight * told + edge.total) / known
+        evidence = weight + edge.verified
+        gain = (weight * prior + edge.total) / evidence
         spread = math.sqrt(variance) + RELATIVE_SPREAD * abs(gain)
-        return Outlook(passes, gain, spread * math.sqrt(1 / known + OWN_SPREAD))
+        return Outlook(passes, gain, spread * math.sqrt(1 / evidence + OWN_SPREAD))
 
     def fail(self, edge: BelievedEdge) -> None:
         """A sample of it failed."""
-        self._asked += 1
-        edge.asked += 1
+        self._sampled += 1
+        edge.sampled += 1
 
     def learn(self, edge: BelievedEdge, gain: float) -> None:
         """A sample of it passed with this gain."""
-        self._asked += 1
+        self._sampled += 1
         self._right += 1
         deviation = gain - self.outlook(edge).gain
         self._siblings[edge.source].learn(deviation)
@@ -179,7 +178,7 @@ class Beliefs:
         if edge.source != self.start:
             self._later.learn(deviation)
             self._squares += deviation**2
-        edge.asked += 1
+        edge.sampled += 1
         edge.verified += 1
         edge.total += gain
 

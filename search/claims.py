@@ -1,9 +1,8 @@
-"""What a trace claims, measured again: its codes judged here and now instead of its verdicts.
+"""A trace's claims, measured again: its codes are judged here, and its verdicts ignored.
 
-For traces that another installation wrote, and those of an older judge. What stays of them is what
-was tried on what, and what was said of it. Not covered: whether a step did what its name says, as a
-stranger's trace tells it, and answers without code, which nobody can judge: a stranger's are left
-out.
+For traces of another installation or an older judge. The steps, their order and their texts stay.
+Not covered: whether a stranger's step did what its name says; answers without code, which cannot be
+judged: a stranger's are left out.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from regraph_kg.search.reward import speedup
 from regraph_kg.search.run_record import RunRecord
 
 
-def claimed(run: RunRecord) -> tuple[str, ...]:
+def claimed_codes(run: RunRecord) -> tuple[str, ...]:
     """The codes on which a run's verdicts hang, each once."""
     steps = (step for record in run.records for step in record.steps)
     return tuple(dict.fromkeys(step.code for step in steps if step.outcome and step.code))
@@ -31,15 +30,15 @@ def stale(run: RunRecord, evaluator: str) -> str | None:
 def measured_again(
     run: RunRecord, device: str, judge: Callable[[Candidate], EvalReport]
 ) -> RunRecord:
-    """The run as it would have been told by `judge`, whose reports are of `device`.
+    """The run with `judge`'s verdicts, whose reports are of `device`.
 
     Its name stays, so that it teaches once however often it is measured.
     """
-    codes = claimed(run)
+    codes = claimed_codes(run)
     reports = {code_hash(code): judge(Candidate(run.header.target, code)) for code in codes}
     records = tuple(
         record.model_copy(
-            update={"steps": tuple(_told(step, reports, run) for step in record.steps)}
+            update={"steps": tuple(_rejudged(step, reports, run) for step in record.steps)}
         )
         for record in run.records
     )
@@ -47,13 +46,13 @@ def measured_again(
     return replace(run, header=header, records=records, reports=reports, finals={}, ours=True)
 
 
-def _told(step: StepRecord, reports: Mapping[str, EvalReport], run: RunRecord) -> StepRecord:
+def _rejudged(step: StepRecord, reports: Mapping[str, EvalReport], run: RunRecord) -> StepRecord:
     if step.outcome is None or not step.code:
         return step if run.ours else step.model_copy(update={"outcome": None})
     report = reports[code_hash(step.code)]
-    found = {
+    update = {
         "outcome": report.outcome,
         "speedup": speedup(report),
         "diagnosis": report.diagnosis,
     }
-    return step.model_copy(update=found)
+    return step.model_copy(update=update)

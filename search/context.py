@@ -1,4 +1,4 @@
-"""What every method is built from, and what a method is."""
+"""The parts of every method, and the protocol of a method."""
 
 import random
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from regraph_kg.search.successors import Successors
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What all methods share, bound to one run."""
+    """The parts that all methods share, bound to one run."""
 
     task: Task
     rng: random.Random
@@ -30,32 +30,32 @@ class Context:
     proposer: Proposer
     adviser: Adviser
     graph: Successors
-    """What follows a technique, at which code; fixed for the run."""
+    """The successors of a technique at a code; fixed for the run."""
     prompting: Prompting
     nearest: Callable[[str], tuple[Example, ...]]
     """Code -> the examples nearest to it, whatever their transition; none without embeddings."""
     device: str
-    """What this run measures on."""
+    """The device of this run's measurements."""
     free: Callable[[], FreeChoice]
-    """What is known of this model's free choices on other problems; fixed for the run."""
+    """Results of this model's free choices on other problems; fixed for the run."""
 
     def neighbours(self, technique: str) -> Neighbourhood:
-        """The successors of a technique, whatever code it led to."""
+        """The successors of a technique, for any code."""
         return self.graph.neighbours(technique)
 
     def successors(self, technique: str, code: str) -> tuple[Successor, ...]:
-        """What may be asked for at `code`, which `technique` led to: what cannot apply is not."""
+        """The successors that may apply to `code`, which `technique` led to."""
         offers = self.graph.after(technique, code, self.task.entry)
-        return tuple(one.successor for one in offers.fitting)
+        return tuple(offer.successor for offer in offers.fitting)
 
     def nearest_advice(self, code: str) -> Advice:
-        """What shows the examples nearest to `code`, whatever their transition: one at least."""
+        """Advice with the examples nearest to `code`, of any transition: one at least."""
         shown = max(1, self.prompting.examples)
         prompting = self.prompting.model_copy(update={"examples": shown})
         return rag_advice(self.nearest(code), prompting, code, self.device)
 
     def free_request(self, source: str, path: tuple[str, ...], attempt: int, code: str) -> Request:
-        """What leaves it to the model how to make `code` faster, which `source` led to."""
+        """A request that lets the model choose how to make `code` faster, which `source` led to."""
         name = free_id(self.task.target)
         return Request(path, None, attempt, code, free_advice(), source=source, free=name)
 
@@ -69,33 +69,34 @@ class Context:
         *,
         part: bool = False,
     ) -> Request:
-        """What asks to apply `technique`, a successor of `source`, to `code` at the end of `path`.
+        """A request to apply `technique`, a successor of `source`, to `code` at the end of `path`.
 
         The other successors are what it may do instead. Where the graph did not see it follow
         `source`, its examples are those after the technique that it followed most. `part`: only the
         first of its smaller steps is asked for.
         """
         offered = self.successors(source, code)
-        others = tuple(one.technique for one in offered if one.technique.id != technique.id)
-        seen = any(
+        others = (other.technique for other in offered)
+        alternatives = tuple(other for other in others if other.id != technique.id)
+        follows = any(
             successor.technique.id == technique.id
             for successor in self.neighbours(source).successors
         )
-        after = source if seen else self.graph.seen_after(technique.id) or source
+        after = source if follows else self.graph.seen_after(technique.id) or source
         if part:
             technique = technique.model_copy(update={"recipe": technique.steps[0]})
         renewed = partial(self.adviser, after, technique, code)
         return Request(
-            path, technique, attempt, code, renewed(), others, source, renewed, part=part
+            path, technique, attempt, code, renewed(), alternatives, source, renewed, part=part
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """What an iteration bought and learned; `reward` is None where it tried nothing."""
+    """The result of an iteration; `reward` is None where it tried nothing."""
 
     path: tuple[str, ...]
-    """Of its selected path, the first new sample included."""
+    """The selected path, with the first new sample."""
     steps: tuple[StepRecord, ...]
     reward: float | None
     expected: float | None = None

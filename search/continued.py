@@ -1,4 +1,4 @@
-"""What an answer comes to that was begun for the model: its code, where that is not what it says.
+"""The code of an answer that was begun for the model, where its text is not the code.
 
 A model that was to go on may begin anew, say the last line again, or write more than the one loop
 that was asked for. What is in doubt stays as it stands. Not here: how an answer begins
@@ -25,7 +25,7 @@ LEFT_OUT = "left out what the answer changes behind that loop"
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _BLOCKS = frozenset({"translation_unit", "compound_statement", "ERROR"})
 _SHORTEST = 8
-"""Characters of a line that is not said twice by chance, as a brace is."""
+"""Fewest characters of a line whose repetition is no chance, as a brace's is."""
 
 
 def continued(prompt: Prompt, reply: Reply) -> Reply:
@@ -35,24 +35,24 @@ def continued(prompt: Prompt, reply: Reply) -> Reply:
 
 
 def _meant(prompt: Prompt, reply: Reply) -> Reply:
-    """The reply with what of it is meant."""
+    """The reply with the code that it means."""
     before = prompt.begun.removeprefix(FENCE)
     written = _written(prompt.begun, reply.text) if before else None
     if written is None:
         return reply
     ended = reply.finish != "length"
-    found = _anew(before, written) if ended else None
-    if found is None:
+    meant = _anew(before, written) if ended else None
+    if meant is None:
         once = _once(before, written)
-        said = (TWICE,) if once != written else ()
-        found = MendedCode(before + once, said) if said and ended else None
+        notes = (TWICE,) if once != written else ()
+        meant = MendedCode(before + once, notes) if notes and ended else None
         if prompt.rest and (loop := _one_loop(before, once, prompt.rest, ended=ended)):
-            found = MendedCode(loop.code, said + loop.done)
-    return reply.model_copy(update={"code": found.code, "mended": found.done}) if found else reply
+            meant = MendedCode(loop.code, notes + loop.done)
+    return reply.model_copy(update={"code": meant.code, "mended": meant.done}) if meant else reply
 
 
 def _written(begun: str, answer: str) -> str | None:
-    """What follows the beginning; None where the answer has another one."""
+    """The text after the beginning; None where the answer begins otherwise."""
     if answer.startswith(begun):
         rest = answer[len(begun) :]
         if rest.lstrip().startswith("```"):  # a fence of its own
@@ -72,26 +72,27 @@ def _anew(before: str, written: str) -> MendedCode | None:
     opened = next((function for function in heads.functions if function.node.end_byte > size), None)
     if opened is None:
         return None
-    same = [one for one in again.defining(opened.name) if one.signature == opened.signature]
+    namesakes = again.defining(opened.name)
+    same = [function for function in namesakes if function.signature == opened.signature]
     if not same:
         return None
     first = [
         child for child in again.root.named_children if child.end_byte <= same[0].node.end_byte
     ]
-    if any(one.has_error or one.type.endswith("statement") for one in first):
+    if any(child.has_error or child.type.endswith("statement") for child in first):
         return None  # it went on, and says it all once more behind that
     theirs = {normalized(again.text_of(child)) for child in again.root.children}
     front, at = "", 0
-    for one in heads.root.children:
-        if one.end_byte <= opened.outer.start_byte:
-            known = normalized(heads.text_of(one)) in theirs
-            front += "" if known else heads.between(at, one.end_byte)
-            at = one.end_byte
+    for child in heads.root.children:
+        if child.end_byte <= opened.outer.start_byte:
+            repeated = normalized(heads.text_of(child)) in theirs
+            front += "" if repeated else heads.between(at, child.end_byte)
+            at = child.end_byte
     return MendedCode(f"{front}\n{written}".lstrip("\n"), (ANEW,))
 
 
 def _once(before: str, written: str) -> str:
-    """What is written, without the line that stands before it already."""
+    """The continuation without a repeated last line of the beginning."""
     first, last = written.lstrip(), (before.splitlines() or [""])[-1].strip()
     goes_on = not before.endswith("\n") and first.startswith(last)
     again = goes_on or first.partition("\n")[0].strip() == last
@@ -107,26 +108,26 @@ def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> MendedCod
     begin = len(before.encode("utf-8", errors="replace"))
     answer = ParsedCode(before + written)
     statements = _following(answer.root, begin)
-    at = next((n for n, one in enumerate(statements) if any(_loops(one))), None)
+    at = next((n for n, statement in enumerate(statements) if any(_loops(statement))), None)
     if at is None or any(statement.has_error for statement in statements[: at + 1]):
         return None  # what was cut has no end to go on from
-    kept, behind = statements[: at + 1], statements[at + 1 :]
-    end = kept[-1].end_byte
+    head, tail = statements[: at + 1], statements[at + 1 :]
+    end = head[-1].end_byte
     whole = len((before + written).encode("utf-8", errors="replace"))
     if ended and normalized(answer.between(end, whole)) == normalized(rest):
         return None
     put = ParsedCode(answer.between(0, end) + rest)
-    old = [one for one in _following(put.root, begin) if one.start_byte >= end]
-    more = _up_to(behind, old)
+    old = [node for node in _following(put.root, begin) if node.start_byte >= end]
+    more = _up_to(tail, old)
     end = more[-1].end_byte if more else end
-    theirs, ours = _own(answer, begin, end), _own(put, begin, kept[-1].end_byte)
+    theirs, ours = _own(answer, begin, end), _own(put, begin, head[-1].end_byte)
     if ended and not answer.root.has_error and theirs != ours:
         return None
-    if _defined_behind(answer, begin, kept):
+    if _defined_behind(answer, begin, head):
         return None
     changed = _words(answer.between(end, whole)) != _words(rest)
-    done = (ONE_LOOP, LEFT_OUT) if changed else (ONE_LOOP,)
-    return MendedCode(answer.between(0, end) + rest, done)
+    mends = (ONE_LOOP, LEFT_OUT) if changed else (ONE_LOOP,)
+    return MendedCode(answer.between(0, end) + rest, mends)
 
 
 def _following(root: Node, begin: int) -> list[Node]:
@@ -142,7 +143,7 @@ def _following(root: Node, begin: int) -> list[Node]:
 
 
 def _around(code: ParsedCode, begin: int) -> Node:
-    """What of the file a byte is in."""
+    """The file's top-level node around a byte."""
     tops = (child for child in code.root.children if child.start_byte < begin < child.end_byte)
     return next(tops, code.root)
 
@@ -157,33 +158,33 @@ def _words(code: str) -> list[str]:
     return [word for word in normalized(code).split() if word not in "{}"]
 
 
-def _defined_behind(answer: ParsedCode, begin: int, kept: Sequence[Node]) -> bool:
-    """Whether kept statements name a function that is defined behind their own."""
+def _defined_behind(answer: ParsedCode, begin: int, statements: Sequence[Node]) -> bool:
+    """Whether `statements` name a function that is defined after their own."""
     end = _around(answer, begin).end_byte
     defined = {function.name for function in answer.functions if function.node.start_byte >= end}
-    return any(text(one) in defined for node in kept for one in walk(node))
+    return any(text(node) in defined for statement in statements for node in walk(statement))
 
 
 def _up_to(written: Sequence[Node], old: Sequence[Node]) -> Sequence[Node]:
-    """What is written before the old code goes on; directives right before that belong to it."""
+    """The statements before the old code goes on; directives right before it belong to it."""
     if not old:
         return ()
     goes_on = normalized(text(old[0]))
-    at = next((n for n, one in enumerate(written) if normalized(text(one)) == goes_on), 0)
+    at = next((n for n, node in enumerate(written) if normalized(text(node)) == goes_on), 0)
     while at and written[at - 1].type == "preproc_call":
         at -= 1
     return written[:at]
 
 
 def _loops(node: Node) -> Iterator[Node]:
-    return (one for one in _outside_lambdas(node) if one.type in LOOPS)
+    return (inner for inner in _outside_lambdas(node) if inner.type in LOOPS)
 
 
 def _outside_lambdas(node: Node) -> Iterator[Node]:
-    """A node and all in it that is done where it stands."""
+    """A node and its descendants outside of lambdas."""
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        if one.type != "lambda_expression":
-            yield one
-            waiting.extend(reversed(one.children))
+        inner = waiting.pop()
+        if inner.type != "lambda_expression":
+            yield inner
+            waiting.extend(reversed(inner.children))

@@ -1,4 +1,4 @@
-"""What a search asks of the world, one thing at a time; who does it, and when, is not decided here.
+"""The requests of a search to the world; who does them, and when, is decided elsewhere.
 
 An iteration of a method is a generator: it yields an effect, is sent the result, and goes on. All
 its decisions are made between two effects, in one thread (driver.py).
@@ -35,18 +35,18 @@ class Evaluate:
 Effect = ModelRequest | Evaluate
 Result = Reply | EvalReport
 Effects = Generator[Effect, Result, T]
-"""What yields effects and comes to a T: `result = yield from work`."""
+"""A generator of effects with a result of type T: `result = yield from work`."""
 
 
 def asked(prompt: Prompt) -> Effects[Reply]:
-    """Have a prompt answered."""
+    """Ask the model."""
     reply = yield ModelRequest(prompt)
     assert isinstance(reply, Reply)
     return reply
 
 
 def judged(candidate: Candidate, incumbent_seconds: float | None = None) -> Effects[EvalReport]:
-    """Have a candidate judged."""
+    """Judge a candidate."""
     report = yield Evaluate(candidate, incumbent_seconds)
     assert isinstance(report, EvalReport)
     return report

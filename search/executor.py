@@ -31,7 +31,7 @@ class Alone:
         self._since = time.monotonic()
 
     def start(self, effect: Effect) -> None:
-        """Put it behind the others."""
+        """Queue it."""
         self._begun.append(effect)
 
     def finish(self) -> Finished:
@@ -55,7 +55,7 @@ class Threads:
         self._since = time.monotonic()
 
     def start(self, effect: Effect) -> None:
-        """Have it done as soon as somebody is free."""
+        """Submit it to the model's or the judge's threads."""
         workers = self._callers if isinstance(effect, ModelRequest) else self._judges
         workers.submit(self._do, effect)
 
@@ -116,7 +116,7 @@ class Turns:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _next(self) -> None:
-        """The first piece of whoever waits longest; he comes last then."""
+        """Do the first piece of the search that waits longest, which then waits last."""
         with self._changed:
             if self._closed:
                 return
@@ -125,11 +125,11 @@ class Turns:
             if pieces:
                 self._waiting[search] = pieces
         try:
-            found = work()
+            value = work()
         except BaseException as error:  # noqa: BLE001 (raised where it is waited for)
             future.set_exception(error)
         else:
-            future.set_result(found)
+            future.set_result(value)
 
 
 _Piece = tuple["Future[Any]", Callable[[], Any]]
@@ -142,7 +142,7 @@ def shared(live: World, callers: Turns, judges: Turns) -> World:
         live,
         complete=lambda prompt: callers.do(search, lambda: live.complete(prompt)),
         evaluate=lambda candidate, best: judges.do(search, lambda: live.evaluate(candidate, best)),
-        evaluate_final=lambda one: judges.do(search, lambda: live.evaluate_final(one)),
+        evaluate_final=lambda candidate: judges.do(search, lambda: live.evaluate_final(candidate)),
     )
 
 

@@ -1,8 +1,8 @@
-"""The code in a model's answer, why it holds none, or that the technique asked for does not apply.
+"""The code in a model's answer, the reason why it holds none, or a decline of the technique.
 
-What is read is forgiving (`read_code`): an answer's form is mended where it can mean one thing, and
-what was mended is said. `parse` takes an answer as it stands. Not here: how code itself is mended
-(mends/), whether it is right, and whether the reason not to give any is.
+`read_code` is forgiving: it mends an answer's form where that can mean one thing only, and lists
+the mends. `parse` takes an answer as it stands. Not here: mends of the code itself (mends/), and
+whether the code, or the reason of a decline, is right.
 """
 
 import re
@@ -52,7 +52,7 @@ _SAID = re.compile(
 )
 """A comment that says that code is left out. In whole code it may say something else."""
 _IN_LIST = re.compile(r"[,(<&]\s*\Z")
-"""What stands before dots that are C++: a list goes on."""
+"""The text before dots of C++: a list goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +71,19 @@ class Declined:
 
 
 def declined(reply: Reply) -> Declined | None:
-    """What an answer gives as its reason not to apply a technique; None where it gives none.
+    """An answer's reason not to apply a technique; None where it gives none.
 
     It stands alone: beside a code block, whole or torn, the words are a part of what is said of the
     code. A block that holds nothing but the sentence is none of code.
     """
     text = reply.text.replace("\r\n", "\n")
-    found = blocks(text)
-    if len(found) == 1 and _DECLINED.fullmatch(found[0].strip()):
-        text = found[0]
-    said = None if reply.finish == "length" or _FENCE.search(text) else _DECLINED.search(text)
-    if said is None:
+    fenced = blocks(text)
+    if len(fenced) == 1 and _DECLINED.fullmatch(fenced[0].strip()):
+        text = fenced[0]
+    match = None if reply.finish == "length" or _FENCE.search(text) else _DECLINED.search(text)
+    if match is None:
         return None
-    reason = " ".join(plain(said["reason"] or "").replace("**", "").split())
+    reason = " ".join(plain(match["reason"] or "").replace("**", "").split())
     return Declined(reason[:LONGEST_REASON] or "no reason was given")
 
 
@@ -93,30 +93,31 @@ def parse(reply: Reply, *entries: str) -> str | ParseFailure:
     return text if isinstance(text, ParseFailure) else _only(blocks(text), entries)
 
 
-def read_code(reply: Reply, wanted: RequestedEntry, current: str = "") -> MendedCode | ParseFailure:
+def read_code(reply: Reply, entry: RequestedEntry, current: str = "") -> MendedCode | ParseFailure:
     """The code of an answer that defines what is wanted, mended, and what was mended.
 
     `current` is the code that the prompt showed: what only repeats it is not the answer, where
     another block is. Never raises, and takes bounded time.
     """
-    made = normalized(reply.code) not in ("", normalized(current))  # else the change is elsewhere
-    text = reply.code if made else _whole(reply)
+    # code that only repeats the current one is no answer: the change stands in the text
+    supplied = normalized(reply.code) not in ("", normalized(current))
+    text = reply.code if supplied else _whole(reply)
     if isinstance(text, ParseFailure):
         return text
-    found, done = ([text], reply.mended) if made else _blocks(text, wanted)
-    chosen = _chosen(found[-MOST_BLOCKS:], wanted, current)
-    code = _only(found, wanted.entries) if chosen is None else _bounded(chosen[0])
+    candidates, mends = ([text], reply.mended) if supplied else _blocks(text, entry)
+    chosen = _chosen(candidates[-MOST_BLOCKS:], entry, current)
+    code = _only(candidates, entry.entries) if chosen is None else _bounded(chosen[0])
     if isinstance(code, ParseFailure):
-        return _left_out() if any(_has_dots(one, current) for one in found) else code
+        return _left_out() if any(_has_dots(block, current) for block in candidates) else code
     if _has_dots(code, current):
         return _left_out()
-    ready = mended(code, wanted)
-    return MendedCode(ready.code, (*done, *(chosen[1] if chosen else ()), *ready.done))
+    ready = mended(code, entry)
+    return MendedCode(ready.code, (*mends, *(chosen[1] if chosen else ()), *ready.done))
 
 
-def unmended(reply: Reply, wanted: RequestedEntry) -> MendedCode | ParseFailure:
+def unmended(reply: Reply, entry: RequestedEntry) -> MendedCode | ParseFailure:
     """The code of an answer, where nothing is to be mended."""
-    code = parse(reply, *wanted.entries)
+    code = parse(reply, *entry.entries)
     return code if isinstance(code, ParseFailure) else MendedCode(code)
 
 
@@ -127,89 +128,89 @@ def _whole(reply: Reply) -> str | ParseFailure:
     return text if text.strip() else ParseFailure("the answer is empty")
 
 
-def _only(found: Sequence[str], entries: Sequence[str]) -> str | ParseFailure:
+def _only(candidates: Sequence[str], entries: Sequence[str]) -> str | ParseFailure:
     """The one block that calls or defines what is asked for."""
     entry, named_here = entries[0], "|".join(map(re.escape, entries))
-    named = [block for block in found if re.search(rf"\b(?:{named_here})\s*\(", block)]
+    named = [block for block in candidates if re.search(rf"\b(?:{named_here})\s*\(", block)]
     if len(named) == 1:
         return _bounded(named[0])
     if named:
         return ParseFailure(f"{len(named)} code blocks define {entry}; give exactly one")
     what = (
         f"code block that defines {entry}"
-        if found
+        if candidates
         else "complete code block between two lines of ```"
     )
     return ParseFailure(f"the answer has no {what}")
 
 
-def _blocks(text: str, wanted: RequestedEntry) -> tuple[list[str], tuple[str, ...]]:
+def _blocks(text: str, entry: RequestedEntry) -> tuple[list[str], tuple[str, ...]]:
     """The blocks of an answer that ended by itself, and what was mended to find them."""
-    found = blocks(text)
+    fenced = blocks(text)
     if not _FENCE.search(text):
-        bare = _bare(text, wanted)
-        return ([bare], ("code without a fence",)) if bare else (found, ())
+        bare = _bare(text, entry)
+        return ([bare], ("code without a fence",)) if bare else (fenced, ())
     closed = blocks(f"{text}\n{fence(text)}")
-    if len(closed) > len(found) and closed[-1].strip():
+    if len(closed) > len(fenced) and closed[-1].strip():
         return closed, ("a fence that was not closed",)
-    return found, ()
+    return fenced, ()
 
 
-def _bare(text: str, wanted: RequestedEntry) -> str:
-    """What is code in a text without fences, up to its last brace; "" where nothing is.
+def _bare(text: str, entry: RequestedEntry) -> str:
+    """The code in a text without fences, up to its last brace; "" for none.
 
     From the first line from which all of it is sound, or else from the first that looks like code.
     """
     ends, looks = list(_ENDS.finditer(text)), _BEGINS.search(text)
     text = text[: ends[-1].end()] + "\n" if ends else ""
     last = next((end.start() for end in ends if looks and end.start() > looks.start()), len(text))
-    begins = [one.start() for one in islice(_MAY_BEGIN.finditer(text, 0, last), MOST_BEGINS)]
+    begins = [match.start() for match in islice(_MAY_BEGIN.finditer(text, 0, last), MOST_BEGINS)]
     tried = (ParsedCode(text[begin:]) for begin in begins if len(text) - begin <= LONGEST_CODE)
-    sound = (one.code for one in tried if not one.root.has_error and defines(one, wanted))
+    sound = (part.code for part in tried if not part.root.has_error and defines(part, entry))
     like_code = text[looks.start() :] if looks else ""
-    usable = len(like_code) <= LONGEST_CODE and defines(ParsedCode(like_code), wanted)
+    usable = len(like_code) <= LONGEST_CODE and defines(ParsedCode(like_code), entry)
     return next(sound, like_code if usable else "")
 
 
 def _chosen(
-    found: Sequence[str], wanted: RequestedEntry, current: str
+    candidates: Sequence[str], entry: RequestedEntry, current: str
 ) -> tuple[str, list[str]] | None:
     """The one block that can be meant, and why not another; None where none or several can."""
-    ours = [one for one in found if len(one) <= LONGEST_CODE]
-    defining = [our for our in ours if defines(ParsedCode(our), wanted)]
-    why = f"the one of {len(found)} blocks that defines {wanted.entries[0]}"
+    bounded = [block for block in candidates if len(block) <= LONGEST_CODE]
+    defining = [block for block in bounded if defines(ParsedCode(block), entry)]
+    why = f"the one of {len(candidates)} blocks that defines {entry.entries[0]}"
     if not defining:
-        defining = [our for our in ours if entry_renamed(ParsedCode(our), wanted)]
+        defining = [block for block in bounded if entry_renamed(ParsedCode(block), entry)]
     if len(defining) > 1:
-        whole = [one for one in defining if not _has_dots(one, current)]
-        distinct = {normalized(one): one for one in whole or defining}
+        whole = [block for block in defining if not _has_dots(block, current)]
+        distinct = {normalized(block): block for block in whole or defining}
         if len(distinct) > 1:
             distinct.pop(normalized(current), None)
-        defining = [
-            one for said, one in distinct.items() if not any(_within(said, it) for it in distinct)
-        ]
-        why = f"the one of {len(found)} blocks that differs from the others and from the current"
+        parts = {key for key in distinct if any(_within(key, other) for other in distinct)}
+        defining = [block for key, block in distinct.items() if key not in parts]
+        count = len(candidates)
+        why = f"the one of {count} blocks that differs from the others and from the current"
     if len(defining) != 1:
         return None
-    code, done = _completed(found[: found.index(defining[0])], defining[0], wanted)
-    return code, [*([why] if len(_naming(found, wanted)) > 1 else []), *done]
+    code, mends = _completed(candidates[: candidates.index(defining[0])], defining[0], entry)
+    return code, [*([why] if len(_naming(candidates, entry)) > 1 else []), *mends]
 
 
-def _completed(earlier: Sequence[str], code: str, wanted: RequestedEntry) -> tuple[str, list[str]]:
+def _completed(earlier: Sequence[str], code: str, entry: RequestedEntry) -> tuple[str, list[str]]:
     """A code behind each earlier block with a function or macro that it lacks, and what was done.
 
     Not behind one that defines what is asked for, or a function that the code defines, too.
     """
-    done: list[str] = []
+    mends: list[str] = []
     for block in reversed(earlier):
         if len(block) + len(code) >= LONGEST_CODE or _has_dots(block, ""):
             continue
         theirs, ours = ParsedCode(block), ParsedCode(code)
         lacking = missing_names(ours, theirs)
-        if lacking and not defines(theirs, wanted):
+        if lacking and not defines(theirs, entry):
             code = f"{block}\n{code}"
-            done.append(f"the block that defines {', '.join(lacking)[:NAMES]} put in front")
-    return code, done
+            mends.append(f"the block that defines {', '.join(lacking)[:NAMES]} put in front")
+    return code, mends
 
 
 def _within(part: str, whole: str) -> bool:
@@ -217,9 +218,9 @@ def _within(part: str, whole: str) -> bool:
     return part != whole and part in whole
 
 
-def _naming(found: Sequence[str], wanted: RequestedEntry) -> list[str]:
+def _naming(candidates: Sequence[str], entry: RequestedEntry) -> list[str]:
     """The blocks that mention what is asked for: one of them is no choice."""
-    return [one for one in found if any(name in one for name in wanted.entries)]
+    return [block for block in candidates if any(name in block for name in entry.entries)]
 
 
 def _has_dots(code: str, current: str) -> bool:

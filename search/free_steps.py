@@ -1,9 +1,9 @@
-"""What a finished run says of its model's free choices: their tries, passes and gains.
+"""A finished run's free choices of its model: their tries, passes and gains.
 
-Free are the samples of a method that asks for nothing else (`MethodKind.free`), and on a walk those
-that name no technique. A try is what harvest.py takes for one: what was timed badly, or while the
-machine did other work, is none, and what the final measurement disproved has failed. Not covered:
-methods that show examples, thoughts or earlier rounds, whose samples name no technique, too.
+Free are all samples of a method without advice (`MethodKind.free`), and on a walk those that name
+no technique. Tries are counted as in harvest.py: a sample timed badly, or while the machine did
+other work, is none, and one that the final measurement disproved has failed. Not covered: methods
+that show examples, thoughts or earlier rounds, although their samples name no technique.
 """
 
 import math
@@ -26,8 +26,8 @@ def free_run(run: RunRecord) -> FreeRun | None:
     for step in steps:
         before = speedups.get(step.path[:-1])
         if step.technique is None and before is not None and _tried(run, step):
-            came = _came(run, step, before)
-            choice += FreeChoice(later=came) if len(step.path) > 1 else FreeChoice(first=came)
+            sums = _sums(run, step, before)
+            choice += FreeChoice(later=sums) if len(step.path) > 1 else FreeChoice(first=sums)
     if not choice.first.tried + choice.later.tried:
         return None
     return FreeRun(
@@ -41,15 +41,15 @@ def free_run(run: RunRecord) -> FreeRun | None:
 
 
 def _tried(run: RunRecord, step: StepRecord) -> bool:
-    """Whether a step's end says something of the step, and nothing of our machine."""
+    """Whether a step's end depends on the step, not on our machine."""
     report = run.reports.get(code_hash(step.code or ""))
     loaded = report is not None and bool(report.load)
     timed = step.outcome in (Outcome.PASSED, Outcome.TIMED_OUT)
     return step.tried and step.outcome is not Outcome.UNSTABLE_TIMING and not (timed and loaded)
 
 
-def _came(run: RunRecord, step: StepRecord, before: float) -> FreeSteps:
-    """What a try came to, over code of the speedup `before`."""
+def _sums(run: RunRecord, step: StepRecord, before: float) -> FreeSteps:
+    """The sums of one try on code of the speedup `before`."""
     final = run.finals.get(code_hash(step.code or ""))
     disproved = final is not None and final.outcome not in (
         Outcome.PASSED,

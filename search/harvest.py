@@ -1,19 +1,16 @@
-"""What a finished run taught: its verified paths as trajectories, for the graph's front door.
+"""A finished run's verified paths as trajectories, for the graph's front door.
 
 One trajectory per verified leaf: a path whose last step passed, with no passed step below it. Paths
-share steps. A shared step is in every trajectory, for a trajectory tells the whole way from the
-serial code, but its measurement and the failures after it are in the first one alone: so every try
-counts once in the statistics, whatever it was that came after it.
+share steps. A shared step is in every trajectory, as a trajectory begins at the serial code. Its
+measurement and the failures after it are in the first one alone, so that every try counts once.
 
-What would make the graph untrue stays out (docs/ingest.md): runs of a recorded model or judge,
-runs that read their own problem's examples, runs that have not ended (their leaves may still grow,
-and would come a second time), what was timed while the machine did other work, steps that did
-nothing, or something else without a name, and what the final measurement disproved. A technique
-that the model said does not apply is told as that, which is no try and no failure. A step that is
-known to have applied another technique than it was asked for is told as a step of that one. Not
-covered: steps that name no technique (free_steps.py, of some); what was tried under a path that no
-verified leaf has; who merges it (ingest/pipeline.py); whether a trace is to be believed
-(claims.py).
+These stay out of the graph, as they would falsify it (docs/ingest.md): runs of a recorded model or
+judge, runs that read their own problem's examples, runs that have not ended (their leaves may still
+grow, and would come twice), times taken while the machine did other work, steps that did nothing or
+an unknown technique, and results that the final measurement disproved. A declined technique is
+recorded as declined, neither a try nor a failure. A step that applied another known technique
+counts for that one. Not covered: steps that name no technique (free_steps.py has some); tries under
+a path without a verified leaf; the merge (ingest/pipeline.py); trust in a trace (claims.py).
 """
 
 from collections import Counter, defaultdict
@@ -38,7 +35,7 @@ from regraph_kg.search.run_record import RunRecord
 BUSY = "timed while the machine did other work"
 """Why a step's time is no evidence; the step may still be part of a path."""
 NAMELESS = "names no technique"
-"""Why a step is of no transition; where the model chose freely, free_steps.py tells of it."""
+"""A step without a transition; free_steps.py counts those that the model chose freely."""
 UNASKED = {
     "nothing": "changed nothing",
     "other": "did another technique than the one asked for, unknown which",
@@ -69,14 +66,14 @@ class Harvest:
 
     @property
     def declined(self) -> int:
-        """Steps of which the model said that they do not apply."""
+        """Steps that the model declined."""
         failed = (failure for trajectory in self.trajectories for failure in trajectory.failures)
         return sum(failure.outcome is Outcome.DECLINED for failure in failed)
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedStep:
-    """A step that others may stand on."""
+    """A step that later steps may build on."""
 
     step: StepRecord
     report: EvalReport | None
@@ -91,8 +88,8 @@ class VerifiedStep:
 def refuse(run: RunRecord, *, recorded: bool = False) -> None:
     """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass."""
     header = run.header
-    why, asked = None, ModelSpec.traced(header.model)
-    if asked is not None and asked.is_recorded and not recorded:
+    why, spec = None, ModelSpec.traced(header.model)
+    if spec is not None and spec.is_recorded and not recorded:
         why = f"its model is {header.model}: recorded answers never enter the graph"
     elif header.judge != "live" and not recorded:
         why = f"its judge is {header.judge}: recorded verdicts never enter the graph"
@@ -105,7 +102,7 @@ def refuse(run: RunRecord, *, recorded: bool = False) -> None:
 
 
 def harvest(run: RunRecord, serial: str, *, recorded: bool = False) -> Harvest:
-    """What a run taught about its problem, whose serial code is `serial`.
+    """The trajectories of a run on a problem with the serial code `serial`.
 
     `BadInput` where it must not teach (`refuse`), and for other serial code than it began with.
     `recorded` is for benchmarks alone, whose graphs are thrown away.
@@ -133,12 +130,12 @@ class _Tree:
         self.run, self.reasonings = run, reasonings(run)
         self.nodes: dict[StepPath, VerifiedStep] = {}
         self.failures: defaultdict[StepPath, list[StepRecord]] = defaultdict(list)
-        """By what they were tried on; what was declined is among them, as in a trajectory."""
+        """By the place before them, with declined steps, as in a trajectory."""
         self.left_out: Counter[str] = Counter()
         self._named: Counter[str] = Counter()
 
     def grow(self, steps: Iterable[StepRecord]) -> None:
-        """Place all steps; what others stand on comes first, whichever was recorded first."""
+        """Place all steps, shorter paths first."""
         for step in sorted(steps, key=lambda step: len(step.path)):
             if step.outcome is None or (not step.path and not step.cost.calls):
                 continue  # a recorded model had no answer, or it is the start
@@ -158,9 +155,9 @@ class _Tree:
     def name_failure(self, step: StepRecord) -> str:
         """The hash of its code; numbered where the same was tried again: that is another try."""
         name = "" if step.code is None else code_hash(step.code)
-        told = f"{len(step.path)} {_did(step)} {step.outcome} {name} {step.diagnosis}"
-        self._named[told] += 1
-        return name if self._named[told] == 1 else f"{name}#{self._named[told]}"
+        attempt = f"{len(step.path)} {_did(step)} {step.outcome} {name} {step.diagnosis}"
+        self._named[attempt] += 1
+        return name if self._named[attempt] == 1 else f"{name}#{self._named[attempt]}"
 
     def _unfit(self, step: StepRecord) -> str | None:
         if step.technique is None:
@@ -181,12 +178,12 @@ class _Tree:
         return report is not None and bool(report.load)
 
     def _disproved(self, step: StepRecord) -> StepRecord:
-        """As the final measurement has it, where that found the code to be wrong after all."""
+        """The step as a failure, where the final measurement found its code wrong."""
         final = self.run.finals.get(code_hash(step.code or ""))
         if final is None or final.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING):
             return step
-        found = {"outcome": final.outcome, "diagnosis": final.diagnosis, "speedup": None}
-        return step.model_copy(update=found)
+        update = {"outcome": final.outcome, "diagnosis": final.diagnosis, "speedup": None}
+        return step.model_copy(update=update)
 
     def _place(self, step: StepRecord) -> None:
         if step.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING) and step.code:
@@ -198,11 +195,11 @@ class _Tree:
 
 def _trajectories(tree: _Tree, serial: str) -> Iterator[Trajectory]:
     """One a leaf; each measurement and each failure goes with the first that passes its place."""
-    told: set[StepPath] = set()
+    covered: set[StepPath] = set()
     for leaf in tree.leaves():
         way = [leaf[:length] for length in range(len(leaf) + 1)]
-        new = [place for place in way if place not in told]
-        told.update(new)
+        new = [place for place in way if place not in covered]
+        covered.update(new)
         yield Trajectory(
             schema=1,
             target=tree.run.header.target,
@@ -228,21 +225,21 @@ def _source(run: RunRecord) -> Source:
 def _step(tree: _Tree, place: StepPath, *, measured: bool) -> Step:
     node, before = tree.nodes[place], tree.nodes.get(place[:-1])
     code = node.step.code or ""
-    found = _measurement(tree, node, before, first=len(place) == 1) if measured else None
+    measurement = _measurement(tree, node, before, first=len(place) == 1) if measured else None
     return Step(
         label=_label(_did(node.step)),
         technique=_did(node.step),
         # what was said beside the code speaks of what was asked for
         reasoning="" if node.step.did else tree.reasonings.get(code_hash(code), ""),
         code=code,
-        measurements=() if found is None else (found,),
+        measurements=() if measurement is None else (measurement,),
     )
 
 
 def _measurement(
     tree: _Tree, node: VerifiedStep, before: VerifiedStep | None, *, first: bool
 ) -> Measurement | None:
-    """How a step came out; None where it was timed badly: our machine's fault, no one's failure.
+    """The measurement of a step; None where our machine timed it badly.
 
     The time before the step is taken as the serial code's in the same session over the speedup
     then: the two codes were measured at different times, each beside the serial code.
@@ -251,8 +248,8 @@ def _measurement(
     if not node.passed or report is None:
         return None
     serial = report.baseline.median if report.baseline else None
-    known = None if before is None or not before.passed else before.report
-    over = known.speedup if known else None
+    reference = None if before is None or not before.passed else before.report
+    over = reference.speedup if reference else None
     earlier = serial / over if serial is not None and over else None
     return Measurement(
         device=report.device,
@@ -270,7 +267,7 @@ def _measurement(
 
 
 def _failures(tree: _Tree, places: Sequence[StepPath]) -> Iterator[FailedStep]:
-    """What failed after these places."""
+    """The failures after these places."""
     for place in places:
         for step in tree.failures.get(place, ()):
             yield FailedStep(
@@ -299,7 +296,7 @@ def _try(tree: _Tree, place: StepPath) -> str:
 
 
 def _did(step: StepRecord) -> str | None:
-    """Id of the technique that a step is told as: what it did, as far as is known."""
+    """The technique of a step: the one it applied, as far as is known."""
     return step.did or step.technique
 
 

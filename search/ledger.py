@@ -19,7 +19,8 @@ class Ledger:
         self.spent = Cost()
         self.seconds = 0.0
         self.roof = RoofWatch()
-        self._under_way = 0
+        self.under_way = 0
+        """Calls that have begun and not ended."""
         self._unreadable = 0
         self._settled: Stopped | None = None
 
@@ -43,25 +44,20 @@ class Ledger:
     @property
     def left(self) -> int:
         """Calls that may still be asked for; those under way are taken off."""
-        return 0 if self.stopped else self.limits.calls - self.spent.calls - self._under_way
+        return 0 if self.stopped else self.limits.calls - self.spent.calls - self.under_way
 
     @property
     def may_think(self) -> bool:
         """Whether a thought that no call follows may be asked for: it takes tokens and time."""
         return self.stopped not in ("seconds", "tokens")
 
-    @property
-    def under_way(self) -> int:
-        """Calls that have begun and not ended."""
-        return self._under_way
-
     def begin_call(self) -> None:
         """A call is under way."""
-        self._under_way += 1
+        self.under_way += 1
 
     def end_call(self) -> None:
         """It has ended; `charge` what it cost."""
-        self._under_way -= 1
+        self.under_way -= 1
 
     def settle(self, why: Stopped) -> None:
         """No further call is wanted, though the limits would allow it. The first reason stays."""
@@ -72,13 +68,13 @@ class Ledger:
         """A verdict came in: it may show that the search stands at the roof."""
         if report.passed:
             self.roof.see(report.account)
-        wanted, reached = self.limits.stop_at_roof, self.roof.reached
-        if wanted is not None and reached is not None and reached.share >= wanted:
+        limit, reached = self.limits.stop_at_roof, self.roof.reached
+        if limit is not None and reached is not None and reached.share >= limit:
             self.settle("roof")
 
-    def read(self, found: bool) -> None:
+    def read(self, readable: bool) -> None:
         """An answer was looked through for what it may hold: code, or why there is none."""
-        self._unreadable = 0 if found else self._unreadable + 1
+        self._unreadable = 0 if readable else self._unreadable + 1
 
     def pay(self, reply: Reply, unit: Cost) -> Cost:
         """Charge an answer, as `unit`: one call or one thought."""

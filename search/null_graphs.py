@@ -2,11 +2,11 @@
 
 A method that gains as much with a part taken away does not gain by that part. "names" keeps which
 technique follows which, and says nothing else; "none" lets every technique follow every other one;
-both list them in an order drawn by lot. "shuffled-statistics" deals what is known of edges out to
-edges by lot; "shuffled-structure" keeps what is known of each technique, and how many edges come
-and go, and draws what follows what, as few edges as possible being the graph's own. Each is made
-of what a walk over the whole graph could reach, 32 successors of each technique at most. Effects
-that examples tell of themselves stay as they are.
+both list them in an order drawn at random. "shuffled-statistics" permutes the statistics of the
+edges; "shuffled-structure" keeps each technique's statistics and its numbers of edges in and out,
+and draws other edges, with as few of the graph's own as possible. Each is made of the techniques
+that a walk over the whole graph could reach, 32 successors of each at most. Effects within the
+examples' own texts stay.
 """
 
 import random
@@ -62,31 +62,31 @@ def shown(world: World, graph: GraphShown, start: str, lot: str) -> World:
         nearest=lambda _: (),
         failures=lambda *_: (),
         free=FreeChoice,
-        pooled=lambda: tuple(_nothing(one.technique) for one in world.pooled()),
+        pooled=lambda: tuple(_nothing(successor.technique) for successor in world.pooled()),
     )
 
 
 def _reachable(neighbours: Callable[[str], Neighbourhood], start: str) -> Iterable[_Edge]:
-    seen, waiting = {start}, [start]
+    reached, waiting = {start}, [start]
     while waiting:
         source = waiting.pop(0)
         for successor in neighbours(source).successors:
             yield _Edge(source, source, successor)
             target = successor.technique.id
-            if target not in seen:
-                seen.add(target)
+            if target not in reached:
+                reached.add(target)
                 waiting.append(target)
 
 
 def _read(edges: Callable[[], Iterable[_Edge]]) -> Callable[[str], Neighbourhood]:
-    """What answers as a store does, most examples first."""
+    """A neighbourhood reader like a store's, most examples first."""
 
     @cache
     def following() -> Mapping[str, tuple[Successor, ...]]:
-        found: dict[str, list[Successor]] = {}
+        successors: dict[str, list[Successor]] = {}
         for edge in edges():
-            found.setdefault(edge.source, []).append(edge.successor)
-        return {source: _ordered(several) for source, several in found.items()}
+            successors.setdefault(edge.source, []).append(edge.successor)
+        return {source: _ordered(several) for source, several in successors.items()}
 
     return lambda technique: Neighbourhood(technique, following().get(technique, ()))
 
@@ -109,14 +109,14 @@ def _nothing(technique: Technique) -> Successor:
 def _named(
     edges: Callable[[], tuple[_Edge, ...]], rng: random.Random
 ) -> Callable[[str], Neighbourhood]:
-    """What follows what, and no more."""
+    """A neighbourhood reader of bare edges."""
 
     @cache
     def following() -> Mapping[str, list[Successor]]:
-        found: dict[str, list[Successor]] = {}
+        successors: dict[str, list[Successor]] = {}
         for edge in rng.sample(edges(), len(edges())):
-            found.setdefault(edge.source, []).append(_unknown(edge).successor)
-        return found
+            successors.setdefault(edge.source, []).append(_unknown(edge).successor)
+        return successors
 
     return lambda technique: Neighbourhood(technique, tuple(following().get(technique, ())))
 
@@ -128,34 +128,34 @@ def _every(
 
     @cache
     def techniques() -> list[Successor]:
-        found = {edge.target: _unknown(edge).successor for edge in edges()}
-        return rng.sample(list(found.values()), len(found))
+        successors = {edge.target: _unknown(edge).successor for edge in edges()}
+        return rng.sample(list(successors.values()), len(successors))
 
     def neighbours(technique: str) -> Neighbourhood:
-        others = (one for one in techniques() if one.technique.id != technique)
-        return Neighbourhood(technique, tuple(others))
+        rest = (successor for successor in techniques() if successor.technique.id != technique)
+        return Neighbourhood(technique, tuple(rest))
 
     return neighbours
 
 
 def _dealt(edges: tuple[_Edge, ...], rng: random.Random) -> Iterable[_Edge]:
     """The same edges, each with what is known of one of them."""
-    known: list[dict[str, Any]] = [
+    statistics: list[dict[str, Any]] = [
         {name: getattr(edge.successor, name) for name in _KNOWN} for edge in edges
     ]
-    rng.shuffle(known)
-    for edge, other in zip(edges, known, strict=True):
-        yield replace(edge, successor=replace(edge.successor, **other))
+    rng.shuffle(statistics)
+    for edge, values in zip(edges, statistics, strict=True):
+        yield replace(edge, successor=replace(edge.successor, **values))
 
 
 def _dealt_out(
     pooled: Callable[[], tuple[Successor, ...]], rng: random.Random
 ) -> tuple[Successor, ...]:
     """The same techniques, each with what is known of one of them."""
-    found = pooled()
+    pool = pooled()
     return tuple(
-        replace(other, technique=one.technique)
-        for one, other in zip(found, rng.sample(found, len(found)), strict=True)
+        replace(statistics, technique=successor.technique)
+        for successor, statistics in zip(pool, rng.sample(pool, len(pool)), strict=True)
     )
 
 
@@ -169,19 +169,19 @@ def _rewired(edges: tuple[_Edge, ...], rng: random.Random) -> tuple[_Edge, ...]:
     pairs = graph
     for _ in range(SWAPS * len(drawn) if len(drawn) > 1 else 0):
         i, j = rng.sample(range(len(drawn)), 2)
-        one, other = drawn[i], drawn[j]
-        new = {(one.source, other.target), (other.source, one.target)}
+        first, second = drawn[i], drawn[j]
+        new = {(first.source, second.target), (second.source, first.target)}
         loops = any(source == target for source, target in new)
-        if loops or new & (pairs | graph) or one.source == other.source:
+        if loops or new & (pairs | graph) or first.source == second.source:
             continue
-        pairs = pairs - {(one.source, one.target), (other.source, other.target)} | new
-        drawn[i] = replace(other, source=one.source)
-        drawn[j] = replace(one, source=other.source)
+        pairs = pairs - {(first.source, first.target), (second.source, second.target)} | new
+        drawn[i] = replace(second, source=first.source)
+        drawn[j] = replace(first, source=second.source)
     return tuple(drawn)
 
 
 def _rewired_world(world: World, edges: Callable[[], tuple[_Edge, ...]]) -> World:
-    """What was seen before a technique is told where an edge leads to it now."""
+    """A world of the new edges, whose examples and failures stay with their techniques."""
 
     @cache
     def seen_after() -> Mapping[tuple[str, str], str]:

@@ -1,7 +1,7 @@
 """One sample: ask the model, have the code in its answer judged, mend it, pay for it.
 
-Asking: ask.py; reading and judging an answer: verdicts.py; what a right one did: step_check.py.
-Not here: what a search learns from it.
+Asking: ask.py; reading and judging an answer: verdicts.py; the technique of a right one:
+step_check.py. Not here: a search's use of the sample.
 """
 
 from regraph_kg.models.graph import KnownFailure
@@ -21,13 +21,13 @@ class Proposer:
     """Buys samples for one run."""
 
     def __init__(
-        self, task: Task, run: int, prompting: Prompting, ledger: Ledger, known: KnownFailures
+        self, task: Task, run: int, prompting: Prompting, ledger: Ledger, failures: KnownFailures
     ) -> None:
         """`run` goes into every prompt's seed; `known` learns what fails."""
-        self._task, self._ledger, self._known = task, ledger, known
+        self._task, self._ledger, self._failures = task, ledger, failures
         self._offers_decline, self._repairs = prompting.decline, prompting.repair
         self.asker = Asker(task, run, prompting, ledger)
-        """For thoughts, too."""
+        """Also asks for thoughts."""
         self._verdicts = Verdicts(task, ledger, mend=prompting.mend)
         self._attempts = Attempts(prompting.tried)
         self._check = StepCheck(task, self.asker, prompting.verdict, ledger)
@@ -67,15 +67,15 @@ class Proposer:
         return believed and request.may_decline(repair)
 
     def _measured(self, request: Request) -> Measured:
-        """What is known by now where the request begins."""
+        """The measurements at the request's code."""
         return Measured(
             self._verdicts.measured,
             self._verdicts.standing(request.code),
-            self._attempts.told(request),
+            self._attempts.text(request),
         )
 
     def _warn(self, request: Request, verdict: SampleVerdict) -> None:
-        """Have later prompts of the same transition warn of a failure."""
+        """Note a failure, for later prompts of the same transition."""
         if request.technique is None or verdict.code is None or not verdict.failed:
             return
         failure = KnownFailure(
@@ -86,7 +86,7 @@ class Proposer:
             problem=self._task.problem,
             model="",
         )
-        self._known.add(request.source, request.technique.id, failure)
+        self._failures.add(request.source, request.technique.id, failure)
 
 
 def _step(request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed) -> StepRecord:

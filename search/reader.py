@@ -1,4 +1,4 @@
-"""What a search reads of a graph, from a store that may be gone for a moment.
+"""The graph as a search reads it, from a store that may be gone for a moment.
 
 Not here: who asks what, and the memory of it (trace.py).
 """
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SHOWN = 24
-"""Examples of a transition that a search is told of: those like its code are among them or not."""
+"""Examples of a transition that a search reads."""
 KNOWN = 24
-"""Failures of a transition that a search is told of: what is like its code is among them or not."""
+"""Failures of a transition that a search reads."""
 OVERSAMPLED = 3
-"""Examples asked for, for each one told: some hold a code that another one holds too."""
+"""Examples read for each one shown: some hold equal codes."""
 
 
 class GraphReader:
@@ -75,7 +75,7 @@ class GraphReader:
         )
 
     def pooled(self, target: Target) -> tuple[Successor, ...]:
-        """All techniques of a target, each with what is known of it after whatever else."""
+        """All techniques of a target, each with its statistics after any other."""
         return self._ask(
             lambda store: store.pooled(target, device=self._device, exclude_problem=self._excluded)
         )
@@ -86,7 +86,7 @@ class GraphReader:
         At most `SHOWN`. Trajectories of one search share steps, which are examples of each.
         """
         vector = self._place(code) if code else None
-        found = self._ask(
+        examples = self._ask(
             lambda store: store.examples(
                 source,
                 target,
@@ -96,7 +96,7 @@ class GraphReader:
                 near=vector,
             )
         )
-        return _distinct(found)[:SHOWN]
+        return _distinct(examples)[:SHOWN]
 
     def nearest(self, code: str, k: int, target: Target | None = None) -> tuple[Example, ...]:
         """The `k` examples that began nearest to `code`, of any transition; no code twice.
@@ -106,15 +106,15 @@ class GraphReader:
         vector = self._place(code)
         if vector is None:
             return ()
-        found = self._ask(
+        examples = self._ask(
             lambda store: store.nearest(
                 vector, k=OVERSAMPLED * k, target=target, exclude_problem=self._excluded
             )
         )
-        return _distinct(found)[:k]
+        return _distinct(examples)[:k]
 
     def failures(self, source: str, target: str) -> tuple[KnownFailure, ...]:
-        """How a transition has failed, what teaches most first; at most `KNOWN`."""
+        """Failures of a transition, the most instructive first; at most `KNOWN`."""
         return self._ask(
             lambda store: store.failures(
                 source, target, exclude_problem=self._excluded, limit=KNOWN
@@ -122,7 +122,7 @@ class GraphReader:
         )
 
     def free(self, model: str, target: Target) -> FreeChoice:
-        """What came of a model's free choices."""
+        """Results of a model's free choices."""
         return self._ask(
             lambda store: store.free_choice(
                 model, target, device=self._device, exclude_problem=self._excluded
@@ -137,7 +137,7 @@ class GraphReader:
                 store.close()
 
     def _place(self, code: str) -> Vector | None:
-        """Where `code` lies among the codes that steps began with, if they are embedded."""
+        """The vector of `code` among the codes before steps, if they are embedded."""
         if self._embedder is None and self._open_embedder is not None:
             space = self._ask(lambda store: store.embedding_space())
             self._embedder = None if space is None else self._open_embedder(space)
@@ -158,7 +158,7 @@ class GraphReader:
         return answer
 
     def _may_come_back(self, error: BaseException) -> bool:
-        """Not if it never worked: waiting would only hide that."""
+        """Whether a failure may pass: a store that never worked will not come back."""
         return isinstance(error, StoreError) and self._was_open
 
     def _ask_once(self, question: Callable[[GraphStore], T]) -> T:
@@ -174,12 +174,12 @@ class GraphReader:
 
 def _distinct(examples: tuple[Example, ...]) -> tuple[Example, ...]:
     """The first of those that lead from the same code to the same code; none that hides it."""
-    told: dict[tuple[str, str], Example] = {}
+    distinct: dict[tuple[str, str], Example] = {}
     for example in examples:
         if example.disclosed != "code":
             continue
-        told.setdefault((example.before, example.after), example)
-    return tuple(told.values())
+        distinct.setdefault((example.before, example.after), example)
+    return tuple(distinct.values())
 
 
 @contextmanager

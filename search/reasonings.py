@@ -1,4 +1,4 @@
-"""What a model said beside the code of each step of a run.
+"""A model's text beside the code of each step of a run.
 
 Not here: what comes of it (harvest.py).
 """
@@ -10,28 +10,28 @@ from regraph_kg.search.prompts.fences import without_blocks
 from regraph_kg.search.run_record import RunRecord
 
 REASONING_CHARACTERS = 2_000
-"""Of what a model said beside its code."""
+"""Stored characters of a model's text beside its code."""
 
 
 def reasonings(run: RunRecord) -> dict[str, str]:
-    """What was said beside the code of each step, by the code's hash; the first time it was given.
+    """The text beside each step's code, by the code's hash; the first answer counts.
 
     A step's code need not stand in its answer, as it may be mended, or
     be a file of which the model wrote a part: its answer is found by what it was asked.
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     replies = dict(run.replies)
     for step in (step for record in run.records for step in record.steps):
-        reply = replies.get(_asked(run.header, step))
+        reply = replies.get(_key(run.header, step))
         if reply is None or step.code is None:
             continue
-        said = without_blocks(reply.text.replace("\r\n", "\n")).replace("\0", " ")
-        found.setdefault(code_hash(step.code), " ".join(said.split())[:REASONING_CHARACTERS])
-    return found
+        prose = without_blocks(reply.text.replace("\r\n", "\n")).replace("\0", " ")
+        texts.setdefault(code_hash(step.code), " ".join(prose.split())[:REASONING_CHARACTERS])
+    return texts
 
 
-def _asked(header: RunHeader, step: StepRecord) -> PromptKey:
-    """What the last answer of a step on a walk was asked by."""
+def _key(header: RunHeader, step: StepRecord) -> PromptKey:
+    """The prompt's key of a step's last answer on a walk."""
     return PromptKey(
         problem=header.problem,
         target=header.target,

@@ -1,4 +1,4 @@
-"""From what an iteration bought to its SimulationRecord; keeps the best verified code's name."""
+"""Turns iterations into SimulationRecords and tracks the best verified code's path."""
 
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.context import Iteration
@@ -17,7 +17,7 @@ class Recorder:
         for step in ended.steps:
             if (step.speedup or 0) > self._speedup:
                 self._speedup, self._path = step.speedup or 0, step.path
-        made = SimulationRecord(
+        record = SimulationRecord(
             iteration=self._iteration,
             path=ended.path,
             steps=ended.steps,
@@ -27,4 +27,4 @@ class Recorder:
             best_path=self._path,
         )
         self._iteration += ended.reward is not None
-        return made
+        return record

@@ -10,7 +10,7 @@ from regraph_kg.search.run_record import RunRecord
 
 
 class RecordedJudge:
-    """Judges as the trace does (evaluation/evaluator.py), whatever problem it is asked about.
+    """A judge that repeats the trace's verdicts (evaluation/evaluator.py), for any problem.
 
     Code that was evaluated more than once gets its last report: a function of the code alone.
     """
@@ -31,19 +31,19 @@ class RecordedJudge:
     ) -> EvalReport:
         """The search's verdict, with a `grade` the last one's; `ToolError` for other code."""
         key = code_hash(candidate.code)
-        found = (self._run.reports if grade is None else self._run.finals).get(key)
-        if found is None:
+        report = (self._run.reports if grade is None else self._run.finals).get(key)
+        if report is None:
             raise ToolError(
                 f"{self._run.path}: no verdict for code {key}; evaluate it: leave out run.judge"
             )
-        return found
+        return report
 
     def device(self, target: Target) -> str:
-        """What the trace's codes were judged on."""
+        """The device of the trace."""
         return self._run.header.device
 
     def toolchain(self, target: Target) -> str:
-        """What they were compiled with."""
+        """The toolchain of the trace."""
         return self._run.header.toolchain
 
     def hardware(self, target: Target) -> str:

@@ -1,7 +1,7 @@
-"""A run gone through again from its trace alone, for what the trace does not keep: its prompts.
+"""Replays a run from its trace alone, for the prompts that the trace does not keep.
 
-The search decides as it did, since all that it was told is in the trace (trace.py); nobody is asked
-anything. It ends where the trace does. Not covered: runs whose prompts were made of other texts
+The search decides as it did, since the trace holds all its answers (trace.py); no model or judge is
+asked. It ends where the trace does. Not covered: runs whose prompts were made of other texts
 than those of this version, and runs of other serial code.
 """
 

@@ -1,4 +1,4 @@
-"""What a verdict is worth: a speedup, and the paper's reward (method.md 3.1)."""
+"""The worth of a verdict: a speedup, and the paper's reward (method.md 3.1)."""
 
 from regraph_kg.models.evaluation import EvalReport, Outcome
 

@@ -1,8 +1,8 @@
 """How near the fastest verified code of a run comes to the device's speed of light.
 
-That is the shortest time believed of any right code (evaluation/timing/roofline.py). It rests on
-what the problem declares and on peaks that were measured: a right call that is much shorter shows
-that one of them is wrong, and then there is no roof in this run.
+The speed of light is the shortest believable time of right code (evaluation/timing/roofline.py). It
+rests on the problem's declared work and on measured peaks: a right call that is much shorter shows
+that one of them is wrong, and then this run has no roof.
 """
 
 from regraph_kg.models.evaluation import WorkAccount
@@ -17,7 +17,7 @@ class RoofWatch:
 
     def __init__(self) -> None:
         self.reached: RoofShare | None = None
-        """Of the fastest so far; None while it is not known."""
+        """Share of the fastest so far; None while it is not known."""
         self.doubt = ""
         """Why it is not known, once a code was verified."""
 

@@ -1,4 +1,4 @@
-"""How a run of a method is put together."""
+"""Assembles a run of a method."""
 
 import random
 from collections.abc import Iterator
@@ -25,18 +25,18 @@ def begin(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Method
 
 
 def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Context:
-    """What the method of a run is built from."""
+    """The context of a run's method."""
     rng = random.Random(header.seed)
     if header.prompting.machine:
         task = replace(task, machine=header.machine)
-    known = KnownFailures(world.failures, header.prompting.known_failures)
-    proposer = Proposer(task, rng.getrandbits(32), header.prompting, ledger, known)
+    failures = KnownFailures(world.failures, header.prompting.known_failures)
+    proposer = Proposer(task, rng.getrandbits(32), header.prompting, ledger, failures)
     return Context(
         task=task,
         rng=rng,
         ledger=ledger,
         proposer=proposer,
-        adviser=Adviser(world.examples, known, header.prompting, header.device),
+        adviser=Adviser(world.examples, failures, header.prompting, header.device),
         prompting=header.prompting,
         graph=Successors(cache(world.neighbours), cache(world.pooled), start_id(header.target)),
         nearest=cache(world.nearest),

@@ -1,4 +1,4 @@
-"""A run as its trace tells it, read once: what was tried, answered, judged, and where it stands.
+"""A run as its trace records it, read once: steps, answers, verdicts, and its state.
 
 Whoever looks at a run looks at this: what it teaches (harvest.py), what searches take
 (cli/dry_run.py), pages, tables, agents. It holds answers and codes, and nothing of the graph. Not
@@ -56,13 +56,13 @@ class RunRecord:
     """A run as far as its trace goes."""
 
     id: str
-    """The same wherever its file lies, whatever it is called, and whatever fields came later."""
+    """Independent of the file's place and name, and of later fields."""
     header: RunHeader
     records: tuple[SimulationRecord, ...]
     reports: Mapping[str, EvalReport]
     """The last one of each code, by its hash; screening grade."""
     finals: Mapping[str, EvalReport]
-    """Of the finalists, likewise; full grade."""
+    """The finalists' reports, likewise; full grade."""
     ended: bool
     """Whether the search came to its end; the best may not be measured again yet."""
     ours: bool = True
@@ -89,7 +89,7 @@ class RunRecord:
         lines = iter(reader)
         first = next(lines)
         header = header_of(path, first)
-        seen: dict[str, list[tuple[str, Any, float]]] = {event: [] for event in _READ}
+        events: dict[str, list[tuple[str, Any, float]]] = {event: [] for event in _READ}
         replies, last, seconds = list[tuple[PromptKey, Reply]](), "", 0.0
         for number, line in enumerate(lines, start=2):
             if line.event not in _READ:
@@ -102,22 +102,22 @@ class RunRecord:
                 raise BadInput(
                     f"{path}:{number}: no search writes such a line; {AS_WRITTEN}"
                 ) from None
-            seen[line.event].append((line.key, value, line.at))
+            events[line.event].append((line.key, value, line.at))
             last = line.event if line.event in ("reply", *ENDS) else last
             seconds = line.at if line.event in _TIMED else seconds
-        records = tuple(value for _, value, _ in seen["record"])
+        records = tuple(value for _, value, _ in events["record"])
         about = f"{header.created} {header.problem} {header.method} {header.seed}"
         return cls(
             id=f"{about} {code_hash(_ANY.dump_json(first.value).decode())[7:19]}",
             header=header,
             records=records,
-            reports={code: value for code, value, _ in seen["report"]},
-            finals={code: value for code, value, _ in seen["final"]},
+            reports={code: value for code, value, _ in events["report"]},
+            finals={code: value for code, value, _ in events["final"]},
             ended=last in ENDS or _spent(records) >= header.limits.calls,
             ours=reader.ours,
             replies=tuple(replies),
-            times=tuple(at for _, _, at in seen["record"]),
-            stopped=next((value for _, value, _ in reversed(seen["stop"])), None),
+            times=tuple(at for _, _, at in events["record"]),
+            stopped=next((value for _, value, _ in reversed(events["stop"])), None),
             seconds=seconds,
             torn=reader.torn,
             size=reader.size,
@@ -126,7 +126,7 @@ class RunRecord:
 
     @cached_property
     def steps(self) -> tuple[TracedStep, ...]:
-        """Those that were tried: for the others a recorded model had no answer."""
+        """The tried steps: for the others a recorded model had no answer."""
         return tuple(
             TracedStep(step, record.spent, at)
             for record, at in zip(self.records, self.times, strict=True)
@@ -136,13 +136,13 @@ class RunRecord:
 
     @cached_property
     def bests(self) -> tuple[TracedStep, ...]:
-        """Those that were faster than the serial code and all before them."""
-        best, found = 1.0, list[TracedStep]()
+        """The steps that were faster than the serial code and all before them."""
+        best, steps = 1.0, list[TracedStep]()
         for step in self.steps:
             if (step.step.speedup or 0) > best:
                 best = step.step.speedup or 0
-                found.append(step)
-        return tuple(found)
+                steps.append(step)
+        return tuple(steps)
 
     @property
     def best(self) -> StepRecord | None:
@@ -158,8 +158,8 @@ class RunRecord:
     def answer(self) -> tuple[StepRecord, EvalReport] | None:
         """The fastest that is surely faster than the serial code, measured again."""
         again = ((step, self.finals.get(code_hash(step.code or ""))) for step in self.finalists)
-        sure = [(step, told) for step, told in again if told is not None and surely_faster(told)]
-        return max(sure, key=lambda one: one[1].speedup or 0, default=None)
+        sure = [(step, final) for step, final in again if final and surely_faster(final)]
+        return max(sure, key=lambda pair: pair[1].speedup or 0, default=None)
 
     @property
     def finished(self) -> bool:
@@ -169,7 +169,7 @@ class RunRecord:
         } <= set(self.finals)
 
     def state(self) -> RunState:
-        """Where it stands: a search may be writing its trace."""
+        """The run's state: a search may be writing its trace."""
         if self.finished:
             return "finished"
         if locks.is_held(self.path):
@@ -183,7 +183,7 @@ class RunRecord:
 
     @cached_property
     def cost(self) -> Cost:
-        """What the search spent."""
+        """The search's cost."""
         spent = Cost()
         for key, reply in self.answered:
             spent += Cost(
@@ -201,7 +201,7 @@ class RunRecord:
         return spent
 
     def summary(self) -> RunSummary:
-        """As `regraph optimize` tells it at its end; without a code where there is no answer."""
+        """The summary that `regraph optimize` prints; no code where there is no answer."""
         ledger = Ledger(self.header.limits)
         ledger.settle(self.stopped or "calls")
         ledger.spent, ledger.seconds, ledger.roof = self.cost, self.seconds, RoofWatch()

@@ -1,7 +1,7 @@
 """Samples of one prompt from the serial code: the iterations of the methods that do not search.
 
-standard.py, cot.py and rag.py differ in the advice they give. Not here: what is in an advice
-(render.py), and what a sample costs and how it is mended (propose.py).
+standard.py, cot.py and rag.py differ in the advice they give. Not here: the text of an advice
+(render.py), the cost and the repair of a sample (propose.py).
 """
 
 from regraph_kg.search.ask import Request

@@ -1,4 +1,4 @@
-"""Where a search begins: at the serial code, or at a program that was made of it and works.
+"""The start of a search: the serial code, or a working program made of it.
 
 Not here: how such a program is made (evaluation/port/).
 """
@@ -64,14 +64,14 @@ def started_from(task: Task, reports: Mapping[str, EvalReport]) -> Task:
 
 
 def alone(work: Effects[T], executor: Executor) -> T:
-    """What effects come to, one after the other, while nothing else is under way."""
+    """The result of effects done one after the other."""
     result = None
     while True:
         try:
             effect = next(work) if result is None else work.send(result)
         except StopIteration as end:
-            found: T = end.value
-            return found
+            value: T = end.value
+            return value
         executor.start(effect)
         result = executor.finish().result
 

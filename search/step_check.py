@@ -1,7 +1,7 @@
-"""What a right step did: by what its code shows (applied.py), or by the model's verdict.
+"""The technique that a right step applied: by its code (applied.py), or by the model's verdict.
 
-Code that says "other" or "nothing" is taken for certain; the model may name the other. Of
-"asked", which is no proof, the model has the last word. Not here: what a search learns from it.
+The code's "other" or "nothing" is certain; the model may name the other technique. The code's
+"asked" is no proof: there the model has the last word. Not here: a search's use of the result.
 """
 
 from regraph_kg.models.evaluation import Outcome
@@ -17,38 +17,38 @@ from regraph_kg.search.verdicts import SampleVerdict
 
 
 class StepCheck:
-    """Tells for one run; `told` says who does."""
+    """The check of one run; `teller` is the code's markers or the model."""
 
-    def __init__(self, task: Task, asker: Asker, told: Told, ledger: Ledger) -> None:
-        self._task, self._asker, self._told, self._ledger = task, asker, told, ledger
+    def __init__(self, task: Task, asker: Asker, teller: Told, ledger: Ledger) -> None:
+        self._task, self._asker, self._teller, self._ledger = task, asker, teller, ledger
 
     def deed(self, request: Request, verdict: SampleVerdict | None, repair: int) -> Effects[Deed]:
-        """What a right answer did; what a wrong one was about to do is nobody's business.
+        """The change that a right answer made; a wrong one is not examined.
 
-        An answer that changed nothing is told as such, whatever it was asked for.
+        An answer that changed nothing counts as "nothing" for any request.
         """
         if verdict is not None and verdict.outcome is Outcome.UNCHANGED:
             return Deed("nothing")
         if request.technique is None or verdict is None or verdict.speedup is None:
             return Deed("asked")
-        code, others = verdict.code or "", request.others
-        found = deed(request.technique, request.code, code, others)
-        if request.part and found == Deed("asked") and not request.technique.leaves:
-            found = Deed("other")  # nothing tells the whole from its first part
-        if request.part or self._told == "markers" or not self._ledger.may_think:
-            return found
-        unnamed = found == Deed("other") and bool(others)
-        if found.applied != "asked" and not unnamed:
-            return found
-        said = yield from self._said(request, request.technique, code, repair)
-        if said is None:
-            return found
-        return Deed("other", said.technique) if unnamed else said
+        code, alternatives = verdict.code or "", request.others
+        change = deed(request.technique, request.code, code, alternatives)
+        if request.part and change == Deed("asked") and not request.technique.leaves:
+            change = Deed("other")  # nothing tells the whole from its first part
+        if request.part or self._teller == "markers" or not self._ledger.may_think:
+            return change
+        unnamed = change == Deed("other") and bool(alternatives)
+        if change.applied != "asked" and not unnamed:
+            return change
+        answer = yield from self._ask(request, request.technique, code, repair)
+        if answer is None:
+            return change
+        return Deed("other", answer.technique) if unnamed else answer
 
-    def _said(
+    def _ask(
         self, request: Request, technique: Technique, code: str, repair: int
     ) -> Effects[Deed | None]:
-        """What the model says that the step to `code` did; None where that cannot be read."""
+        """The model's verdict on the step to `code`; None where it cannot be read."""
         ids = {other.name: other.id for other in request.others}
         key = self._asker.key("verdict", path=request.way, attempt=request.attempt, repair=repair)
         prompt = render_verdict(
@@ -61,5 +61,5 @@ class StepCheck:
             seed=self._asker.seed(key),
         )
         reply = yield from self._asker.think(prompt)
-        said = None if reply is None else read_verdict(reply, [*ids])
-        return None if said is None else Deed(said.applied, ids.get(said.technique))
+        verdict = None if reply is None else read_verdict(reply, [*ids])
+        return None if verdict is None else Deed(verdict.applied, ids.get(verdict.technique))

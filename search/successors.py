@@ -1,11 +1,10 @@
-"""Which techniques may be tried next on a code: those that the graph knows to follow, and that fit.
+"""Techniques to try next on a code: those that the graph knows to follow, and that fit.
 
     Successors(neighbours, pooled, start).after(technique, code, entry)
 
-What is not known to fit stays. Serial code that few of the start's own successors fit is offered
-others of the target that plainly fit, until there are `enough`: those that gained most after
-whatever else come first, what nobody has tried last. Not here: whether one fits (code/fit.py), what
-it is worth (beliefs.py).
+A technique of unknown fit stays. Where few of the start's successors fit the serial code, others of
+the target that plainly fit are offered, until there are `enough`: the largest gain after any
+technique first, untried ones last. Not here: the fit (code/fit.py), the worth (beliefs.py).
 """
 
 from collections.abc import Callable
@@ -26,60 +25,62 @@ class Offer:
     successor: Successor
     fit: Fit
     follows: bool = True
-    """Whether the graph saw it follow; else it tells what came of it after whatever else."""
+    """Whether the graph saw it follow; else its statistics are after any technique."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """What follows a technique at one code."""
+    """The successors of a technique at one code."""
 
     fitting: tuple[Offer, ...]
-    """Those that the graph saw follow, in its order; then what it saw after other techniques."""
+    """Followers in the graph's order; then techniques seen after others."""
     unfit: tuple[Offer, ...]
-    """Those that the graph saw follow, and that cannot be applied to this code."""
+    """Followers that cannot be applied to this code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Successors:
-    """Reads a graph by what it is asked with."""
+    """A graph's answers about successors."""
 
     neighbours: Callable[[str], Neighbourhood]
     """Technique id -> its successors."""
     pooled: Callable[[], tuple[Successor, ...]]
-    """All techniques of the target, each with what is known of it after whatever else."""
+    """All techniques of the target, each with its statistics after any other."""
     start: str
     """Id of the target's initial state."""
     enough: int = ENOUGH
 
     def after(self, technique: str, code: str, entry: str = "") -> Offers:
-        """What may follow `technique` at `code`, of which what `entry` reaches counts."""
+        """The offers after `technique` at `code`, by the facts of the code that `entry` reaches."""
         facts = facts_of(code, entry)
-        known = [
+        followers = [
             Offer(successor, applicable(successor.technique, facts))
             for successor in self.neighbours(technique).successors
         ]
-        fitting = [one for one in known if one.fit.fits is not False]
-        if technique == self.start and known and len(fitting) < self.enough:
-            fitting += self._others(known, facts)[: self.enough - len(fitting)]
-        return Offers(tuple(fitting), tuple(one for one in known if one.fit.fits is False))
+        fitting = [offer for offer in followers if offer.fit.fits is not False]
+        if technique == self.start and followers and len(fitting) < self.enough:
+            fitting += self._fallbacks(followers, facts)[: self.enough - len(fitting)]
+        unfit = tuple(offer for offer in followers if offer.fit.fits is False)
+        return Offers(tuple(fitting), unfit)
 
     def seen_after(self, technique: str) -> str:
-        """After which technique it was seen most; empty: after none."""
-        found = (one.after for one in self.pooled() if one.technique.id == technique)
-        return next(found, "")
+        """The technique that it followed most; "" for none."""
+        sources = (known.after for known in self.pooled() if known.technique.id == technique)
+        return next(sources, "")
 
-    def _others(self, known: list[Offer], facts: Facts) -> list[Offer]:
-        """What fits plainly, and was not seen to follow; the most gained first."""
-        listed = {one.successor.technique.id for one in known}
-        others = [one for one in self.pooled() if one.technique.id not in listed]
-        tried = [other for other in others if other.examples or other.technique.needs]
-        offers = [Offer(one, applicable(one.technique, facts), follows=False) for one in tried]
-        return sorted((offer for offer in offers if offer.fit.fits), key=_order)
+    def _fallbacks(self, followers: list[Offer], facts: Facts) -> list[Offer]:
+        """Techniques that fit plainly and were not seen to follow; largest gain first."""
+        listed = {offer.successor.technique.id for offer in followers}
+        rest = [successor for successor in self.pooled() if successor.technique.id not in listed]
+        tried = [successor for successor in rest if successor.examples or successor.technique.needs]
+        fits = ((successor, applicable(successor.technique, facts)) for successor in tried)
+        offers = (Offer(successor, fit, follows=False) for successor, fit in fits if fit.fits)
+        return sorted(offers, key=_order)
 
 
 def _order(offer: Offer) -> tuple[float, int, str]:
-    """The mean gain, of few drawn to 0; what was never seen last."""
-    one = offer.successor
-    verified = one.verified + one.verified_elsewhere
-    gained = (one.sum_log2_effect + one.sum_log2_elsewhere) / (verified + 1)
-    return (-gained if one.examples else float("inf"), -one.examples, one.technique.id)
+    """Larger mean gain first, drawn to 0 for few samples; unseen techniques last."""
+    figures = offer.successor
+    verified = figures.verified + figures.verified_elsewhere
+    gained = (figures.sum_log2_effect + figures.sum_log2_elsewhere) / (verified + 1)
+    return (-gained if figures.examples else float("inf"), -figures.examples, figures.technique.id)

@@ -1,9 +1,9 @@
-"""The trace of a run: what it read, asked, was told and learned, one JSON object a line.
+"""The trace of a run: its reads, questions, answers and records, one JSON object a line.
 
-A resumed run is the same search again with the trace as memory in front of the outside world: what
-was asked before is answered from the file, in the order in which the answers came, and the rest is
-asked anew and appended. Every line is written at once; a line torn by a kill is dropped on the way
-back in. Not covered: a power failure.
+A resumed run is the same search again with the trace as memory in front of the outside world: the
+file answers earlier questions, in the order of their answers, and new questions are asked and
+appended. Every line is written at once; a line torn by a kill is dropped on resuming. Not covered:
+a power failure.
 
 Its lines: trace_lines.py. One process at a time writes a trace (flock).
 """
@@ -15,15 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self, cast
 
 from regraph_kg import locks, regular
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import code_hash
-from regraph_kg.models.graph import (
-    Example,
-)
+from regraph_kg.models.graph import Example
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
@@ -44,22 +41,22 @@ from regraph_kg.search.world import World
 TraceClock = Callable[[], float]
 
 _LOOKED_AT = 0.5
-"""Seconds within which whoever looks whether a trace is being written is done with it."""
+"""Seconds that a look at a trace's lock may take."""
 
 
 class TraceMemory:
-    """What a run was told, in front of a world and an executor that are asked for the rest."""
+    """The recorded answers of a run, in front of a live world and executor."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
-        self._came_in: deque[TraceLine] = deque()
+        self._results: deque[TraceLine] = deque()
 
     def remember(self, lines: Iterable[TraceLine]) -> None:
         """Take in the lines of a trace, its header left out."""
         for line in lines:
             if line.event in ("reply", "report"):
-                self._came_in.append(line)
+                self._results.append(line)
             else:
                 self._memory[line.event, line.key].append(line.value)
 
@@ -90,7 +87,7 @@ class TraceMemory:
 
     def executor(self, live: Executor) -> Executor:
         """`live`, behind what has come in before: that comes in again first, in its order."""
-        return _Again(self, live, self._came_in)
+        return _Replay(self, live, self._results)
 
     def append_result(self, effect: Effect, result: Result) -> float:
         """Note what an effect came to; the run's active seconds."""
@@ -104,11 +101,10 @@ class TraceMemory:
         else:
             ask = partial(live.examples, source, target, code)
             key = f"{source} {target} {code_hash(code)}"
-        found: tuple[Example, ...] = self._recall("examples", key, ask)
-        return found
+        return cast("tuple[Example, ...]", self._recall("examples", key, ask))
 
     def _recall(self, event: Event, key: str, ask: Callable[[], Any]) -> Any:
-        """What the same question was answered before, the k-th time the k-th answer; else ask."""
+        """The recorded k-th answer to the k-th equal question; else ask."""
         remembered = self._memory[event, key]
         if remembered:
             return VALUES[event].validate_python(remembered.popleft())
@@ -136,7 +132,7 @@ class Trace(TraceMemory):
         """Whether half a line was dropped on resuming."""
         self._file = file
         self._key, self._sum, self._mac = key, "", ""
-        self._clock, self._sat, self._sat_down = clock, 0.0, clock()
+        self._clock, self._earlier, self._opened = clock, 0.0, clock()
         if not locks.take(file, seconds=_LOOKED_AT):  # who looks (`locks.is_held`) has it, too
             file.close()
             raise BadInput(f"{path}: another search is writing this trace; wait for it")
@@ -190,7 +186,7 @@ class Trace(TraceMemory):
             )
         self.remember(lines[1:])
         last = lines[-1]
-        self._sum, self._mac, self._sat = last.sum, last.mac, last.at
+        self._sum, self._mac, self._earlier = last.sum, last.mac, last.at
         self.torn = read.torn
         self._file.truncate(read.size)
         self._file.seek(read.size)
@@ -205,10 +201,10 @@ class Trace(TraceMemory):
 
     def stop(self, why: Stopped) -> None:
         """Append that the search is over, or see that the file says so already."""
-        said = self._memory["stop", ""]
-        if not said or said[-1] != why:
+        stops = self._memory["stop", ""]
+        if not stops or stops[-1] != why:
             self._append("stop", "", why)
-        said.clear()
+        stops.clear()
 
     def close(self) -> None:
         """Close the file; idempotent."""
@@ -218,18 +214,13 @@ class Trace(TraceMemory):
         """Itself, open."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close."""
         self.close()
 
     def seconds(self) -> float:
         """Active seconds of the run, earlier sittings included; the clock of the wall may jump."""
-        return self._sat + self._clock() - self._sat_down
+        return self._earlier + self._clock() - self._opened
 
     def _append(self, event: Event, key: str, value: object) -> float:
         at = round(self.seconds(), 3)
@@ -250,13 +241,13 @@ class Trace(TraceMemory):
         return at
 
 
-class _Again:
+class _Replay:
     """An executor whose first results are those of a trace."""
 
-    def __init__(self, trace: TraceMemory, live: Executor, came_in: deque[TraceLine]) -> None:
-        self._trace, self._live, self._came_in = trace, live, came_in
-        self._known = Counter((line.event, line.key) for line in came_in)
-        self._held: dict[tuple[str, str], list[Effect]] = defaultdict(list)
+    def __init__(self, trace: TraceMemory, live: Executor, results: deque[TraceLine]) -> None:
+        self._trace, self._live, self._results = trace, live, results
+        self._known = Counter((line.event, line.key) for line in results)
+        self._started: dict[tuple[str, str], list[Effect]] = defaultdict(list)
         self._at = 0.0
 
     def start(self, effect: Effect) -> None:
@@ -264,14 +255,14 @@ class _Again:
         where = address(effect)
         if self._known[where] > 0:
             self._known[where] -= 1
-            self._held[where].append(effect)
+            self._started[where].append(effect)
         else:
             self._live.start(effect)
 
     def finish(self) -> Finished:
         """The next result of the trace, after its last one the next of the live executor."""
-        if self._came_in:
-            return self._remembered(self._came_in.popleft())
+        if self._results:
+            return self._remembered(self._results.popleft())
         finished = self._live.finish()
         if finished.result is not None:
             self._at = self._trace.append_result(finished.effect, finished.result)
@@ -282,14 +273,14 @@ class _Again:
         return self._at
 
     def _remembered(self, line: TraceLine) -> Finished:
-        held = self._held[line.event, line.key]
-        if not held:
+        effects = self._started[line.event, line.key]
+        if not effects:
             raise BadInput(
                 f"{self._trace.path}: the search asks for something else than it did: the trace"
                 " was changed or is of another version; start a new run"
             )
         self._at = line.at
-        return Finished(held.pop(0), VALUES[line.event].validate_python(line.value))
+        return Finished(effects.pop(0), VALUES[line.event].validate_python(line.value))
 
 
 def address(effect: Effect) -> tuple[Event, str]:
@@ -328,11 +319,11 @@ def _later(was: SearchLimits, now: SearchLimits) -> Iterator[str]:
 def _flat(header: RunHeader) -> dict[str, object]:
     """Every field by its dotted name."""
     nested = header.model_dump()
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for name, value in nested.items():
         parts = value if isinstance(value, dict) else {"": value}
-        found |= {f"{name}.{part}".rstrip("."): one for part, one in parts.items()}
-    return found
+        fields |= {f"{name}.{part}".rstrip("."): value for part, value in parts.items()}
+    return fields
 
 
 def _new_file(folder: Path, stem: str) -> tuple[Path, BinaryIO]:

@@ -60,7 +60,7 @@ VALUES: dict[Event, TypeAdapter[Any]] = {
     "record": TypeAdapter(SimulationRecord),
     "stop": TypeAdapter(Stopped),
 }
-"""What the value of a line is."""
+"""The type of a line's value."""
 
 
 class TraceLine(Frozen):
@@ -81,7 +81,7 @@ def checksum(before: str, body: bytes) -> str:
 
 
 def mac_of(key: bytes, before: str, body: bytes) -> str:
-    """What only who has `key` can say of a line and all lines before it."""
+    """The seal of a line and all lines before it under `key`."""
     return hmac.digest(key, before.encode() + body, "sha256").hex()
 
 
@@ -91,7 +91,7 @@ def ending(total: str, mac: str) -> bytes:
 
 
 AS_WRITTEN = "give a trace as this version's regraph optimize wrote it"
-"""What mends a trace that cannot be read."""
+"""The remedy for an unreadable trace."""
 
 
 LONGEST_LINE = 1 << 26
@@ -153,12 +153,12 @@ def _line(path: Path, number: int, text: bytes) -> TraceLine:
 
 
 def read_header(path: Path) -> RunHeader:
-    """What a trace was made with; `BadInput` where it is not a trace, or of another schema."""
+    """The header of a trace; `BadInput` where it is not a trace, or of another schema."""
     return header_of(path, next(iter(TraceReader(path))))
 
 
 def header_of(path: Path, first: TraceLine) -> RunHeader:
-    """What stands in the first line of the trace `path`; `BadInput` names what is not ours."""
+    """The header in the first line of the trace `path`; `BadInput` names what is not ours."""
     try:
         return _header(first.value if isinstance(first.value, dict) else {})
     except BadInput as error:
@@ -166,12 +166,12 @@ def header_of(path: Path, first: TraceLine) -> RunHeader:
 
 
 def _header(value: dict[str, Any]) -> RunHeader:
-    told = value.get("settings")
-    if not isinstance(told, dict) or "method" not in told:
+    raw = value.get("settings")
+    if not isinstance(raw, dict) or "method" not in raw:
         raise BadInput("header field 'settings' is not ours")
     where = "settings."
     try:
-        settings = read_settings(told)
+        settings = read_settings(raw)
         where = ""
         return RunHeader.model_validate(value | {"settings": settings})
     except ValidationError as error:

@@ -29,7 +29,7 @@ def level_reward(speedup: float | None) -> float:
 
 @dataclass(slots=True, eq=False)
 class Visits:
-    """What is counted of a choice: n, W and o."""
+    """Counters of a choice: n, W and o."""
 
     n: int = 0
     total: float = 0.0
@@ -37,7 +37,7 @@ class Visits:
 
     @property
     def all(self) -> int:
-        """Those that have ended and those under way, n + o."""
+        """Visits that have ended or are under way, n + o."""
         return self.n + self.under_way
 
     def begin(self) -> None:

@@ -1,6 +1,6 @@
 """Verdicts of one run: an answer is read, its code judged and remembered; equal code once.
 
-Not here: what the judge does; what a search learns from a verdict.
+Not here: the judge; a search's use of a verdict.
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_o
 from regraph_kg.search.reward import speedup
 
 DECLINES = 3
-"""From so many on it is known whether a model declines what applies."""
+"""Declines that show whether a model declines what applies."""
 CURRENT = "your code is the current code, unchanged; change it"
 BEFORE = "your code is the code that all this began with, unchanged; change the current code"
 _NOTHING_TO_MEND = (Outcome.UNSTABLE_TIMING, Outcome.DECLINED)
@@ -31,14 +31,14 @@ _NOTHING_TO_MEND = (Outcome.UNSTABLE_TIMING, Outcome.DECLINED)
 
 @dataclass(frozen=True, slots=True)
 class SampleVerdict:
-    """How one answer ended; `speedup` is what the search may learn from, None for a failure."""
+    """The end of one answer; `speedup` is for the search to learn from, None for a failure."""
 
     outcome: Outcome
     code: str | None
     speedup: float | None
     diagnosis: str
     mended: tuple[str, ...] = ()
-    """What was mended in the answer's form."""
+    """Mends of the answer's form."""
 
     @property
     def failed(self) -> bool:
@@ -50,7 +50,7 @@ class SampleVerdict:
 
     @property
     def failure(self) -> FailedAnswer:
-        """What a repair prompt is told."""
+        """The failure for a repair prompt."""
         return FailedAnswer(self.outcome, self.diagnosis, self.code)
 
 
@@ -73,18 +73,18 @@ class Verdicts:
         return self._declines < DECLINES or 2 * self._contradicted <= self._declines
 
     def speedup(self, code: str) -> float:
-        """Of measured code over the serial code; 1 for code that was not measured."""
-        found = self._verdicts.get(normalized(code))
-        return 1.0 if found is None or found.speedup is None else found.speedup
+        """Speedup of measured code over the serial code; 1 for other code."""
+        verdict = self._verdicts.get(normalized(code))
+        return 1.0 if verdict is None or verdict.speedup is None else verdict.speedup
 
     def standing(self, code: str) -> Standing | None:
-        """Where code stands; None where that is not known (yet)."""
+        """The standing of code; None where it is not known (yet)."""
         return self._standings.get(normalized(code))
 
     def judge(
         self, reply: Reply, current: str, declinable: Technique | None = None
     ) -> Effects[tuple[SampleVerdict, Cost]]:
-        """How an answer ends, and what it cost to know: nothing for code that was judged before.
+        """The verdict on an answer and its cost: nothing for code that was judged before.
 
         `current` is the code that it was to change; `declinable` the technique of which it may say
         that it does not apply. A launch that it left as it was is tried as the recipe has it first.
@@ -114,10 +114,10 @@ class Verdicts:
         return replace(self._verdicts[text], mended=answer.done), cost
 
     def _read(self, reply: Reply, current: str) -> MendedCode | ParseFailure:
-        wanted = RequestedEntry.of(self._task)
+        entry = RequestedEntry.of(self._task)
         if not self._mend:
-            return unmended(reply, wanted)
-        return read_code(reply, wanted, self._task.shown(current))
+            return unmended(reply, entry)
+        return read_code(reply, entry, self._task.shown(current))
 
     def _declined(self, why: Declined, current: str, technique: Technique) -> SampleVerdict:
         """A decline as it stands, or as a failure where the code's facts contradict it.
@@ -129,20 +129,20 @@ class Verdicts:
         if not technique.needs or not fit.fits:
             return SampleVerdict(Outcome.DECLINED, None, None, why.reason)
         self._contradicted += 1
-        said = fit.why[:1].lower() + fit.why[1:].rstrip(".")
-        told = f"you said that it does not apply; but {said}: write the code"
-        return SampleVerdict(Outcome.PARSE_FAILED, None, None, told)
+        reason = fit.why[:1].lower() + fit.why[1:].rstrip(".")
+        diagnosis = f"you said that it does not apply; but {reason}: write the code"
+        return SampleVerdict(Outcome.PARSE_FAILED, None, None, diagnosis)
 
     def _unchanged(self, answer: str, current: str) -> str:
         """Why an answer is nothing new; "" where it is."""
-        said = {_but_headers(answer), _but_headers(self._task.whole(answer))}
-        if said & {_but_headers(current), _but_headers(self._task.shown(current))}:
+        forms = {_but_headers(answer), _but_headers(self._task.whole(answer))}
+        if forms & {_but_headers(current), _but_headers(self._task.shown(current))}:
             return CURRENT
         started = (self._task.start, self._task.serial)
-        return BEFORE if said & {_but_headers(one) for one in started} else ""
+        return BEFORE if forms & {_but_headers(code) for code in started} else ""
 
     def _evaluate(self, code: str, text: str) -> Effects[Cost]:
-        """Have code judged, twice where the first timing was our machine's fault."""
+        """Judge code, twice where our machine spoiled the first timing."""
         candidate = Candidate(self._task.target, code)
         reports = [(yield from judged(candidate, self._best_seconds))]
         if reports[0].outcome is Outcome.UNSTABLE_TIMING and text not in self._verdicts:
@@ -156,11 +156,11 @@ class Verdicts:
 
     def _remember(self, text: str, code: str, report: EvalReport) -> None:
         self._ledger.judged(report)
-        found = speedup(report)
-        self._verdicts[text] = SampleVerdict(report.outcome, code, found, report.diagnosis)
-        if found is None:
+        factor = speedup(report)
+        self._verdicts[text] = SampleVerdict(report.outcome, code, factor, report.diagnosis)
+        if factor is None:
             return
-        self.measured.append((code, found))
+        self.measured.append((code, factor))
         if here := standing_of(report):
             self._standings[text] = here
         if serial := baseline_of(report):
@@ -171,9 +171,9 @@ class Verdicts:
 
 
 def _joules(reports: list[EvalReport]) -> float | None:
-    """What the GPU used while it judged, where every report tells."""
-    found = [report.facts.get("joules") for report in reports]
-    return None if None in found else sum(map(float, filter(None, found)))
+    """The GPU's energy for the verdict, where every report has it."""
+    joules = [report.facts.get("joules") for report in reports]
+    return None if None in joules else sum(map(float, filter(None, joules)))
 
 
 def _but_headers(code: str) -> str:

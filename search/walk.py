@@ -15,7 +15,7 @@ _Action = tuple[tuple[str, ...], str]
 
 
 class Walks:
-    """What the walks of one search have in common."""
+    """The state shared by the walks of one search."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

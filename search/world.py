@@ -19,7 +19,7 @@ class AskExamples(Protocol):
     """Examples of a transition."""
 
     def __call__(self, source: str, target: str, code: str = "", /) -> tuple[Example, ...]:
-        """Of two technique ids: best first, or nearest to `code` first."""
+        """Examples between two techniques: best first, or nearest to `code` first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,6 @@ class World:
     evaluate_final: Callable[[Candidate], EvalReport]
     """Full grade, fresh workers: what is reported."""
     free: Callable[[], FreeChoice] = FreeChoice
-    """What is known of the model's free choices; nothing, unless somebody knows."""
+    """Results of the model's free choices; none by default."""
     pooled: Callable[[], tuple[Successor, ...]] = tuple
-    """All techniques of the target, each with what is known of it after whatever else."""
+    """All techniques of the target, each with its statistics after any other."""

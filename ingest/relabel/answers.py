@@ -1,7 +1,7 @@
-"""What a model is asked about names, and what it may answer: groups of numbers.
+"""The question to a model about names, and its answer: groups of numbers.
 
-What it says is not trusted: an answer counts only whole, if it fits the schema, names known
-techniques alone and puts no name in two groups. Names, notes and code are quoted as data; notes
+The answer is not trusted: it counts only as a whole, if it fits the schema, names known techniques
+alone and puts no name in two groups. Names, notes and code are quoted as data; notes
 that speak to the reader are left out. Not here: what groups become (sorting.py).
 """
 
@@ -34,9 +34,9 @@ LONGEST_COINED, LONGEST_DEFINITION = 80, 400
 ANSWER_ROOM = 800
 """Characters of an answer for each name; more than the schema leaves room for."""
 MOST_ALIASES = 6
-"""Of a candidate, in the prompt."""
+"""Aliases of a candidate in the prompt."""
 MOST_SHOWN = 4
-"""Names of one bundle, in the prompt."""
+"""Names of one bundle in the prompt."""
 
 _FOLDER = Path(__file__).parents[1] / "prompts"
 _Line = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
@@ -48,8 +48,8 @@ class Bundle:
 
     labels: tuple[str, ...]
     use: NameUse
-    asked: Shortlist
-    """Of the first label."""
+    shortlist: Shortlist
+    """The first label's shortlist."""
 
 
 class NameGroup(Frozen):
@@ -62,14 +62,14 @@ class NameGroup(Frozen):
 
 
 class SortingAnswer(Frozen):
-    """What the model must say."""
+    """The answer's schema."""
 
     groups: tuple[NameGroup, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class UnusableAnswer:
-    """An answer that says nothing, and why."""
+    """An answer that cannot be used, and the reason."""
 
     reason: str
 
@@ -79,7 +79,7 @@ def question(
 ) -> Prompt:
     """Ask which of `bundles` mean the same, or one of `known`; with the change of the code."""
     labels = [bundle.labels[0] for bundle in bundles]
-    described = [_used(number, one, code=code) for number, one in enumerate(bundles, 1)]
+    described = [_used(number, bundle, code=code) for number, bundle in enumerate(bundles, 1)]
     return Prompt(
         key=DecisionKey(kind=KIND, subject=subject(target, labels)),
         system=_fill("system", target=TARGETS[target].language),
@@ -88,12 +88,12 @@ def question(
             candidates="\n".join(map(_described, known)) or "(none yet)",
             names="\n".join(described),
         ),
-        answer_schema=_schema([one.id for one in known], len(bundles)),
+        answer_schema=_schema([technique.id for technique in known], len(bundles)),
     )
 
 
 def subject(target: Target, labels: Sequence[str]) -> str:
-    """What a question is about; `labels_asked` reads it."""
+    """The subject of a question's key; `labels_asked` reads it."""
     return f"{target} {json.dumps(labels, ensure_ascii=False)}"
 
 
@@ -126,19 +126,19 @@ def read(
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         return UnusableAnswer(f"{place}: {first['msg']}" if place else "it is not that JSON object")
-    ids = {NEW, *(one.id for one in known)}
+    ids = {NEW, *(technique.id for technique in known)}
     stands = Counter(number for group in groups for number in group.members)
     wrong = [group.technique for group in groups if group.technique not in ids]
     if wrong:
         return UnusableAnswer("technique: none of the listed ids")
     if any(times > 1 or not 1 <= number <= size for number, times in stands.items()):
         return UnusableAnswer("members: a number is unknown, or stands twice")
-    left = [number for number in range(1, size + 1) if number not in stands]
-    return (*groups, *(NameGroup(members=(number,), technique=NEW) for number in left))
+    missing = [number for number in range(1, size + 1) if number not in stands]
+    return (*groups, *(NameGroup(members=(number,), technique=NEW) for number in missing))
 
 
 def prompt_hash(prompt: Prompt) -> str:
-    """What tells which question was asked."""
+    """A digest that identifies the question."""
     digest = hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest()
     return f"sha256:{digest[:16]}"
 
@@ -166,14 +166,14 @@ def _object(properties: Mapping[str, object]) -> dict[str, object]:
 def _used(number: int, bundle: Bundle, *, code: bool) -> str:
     """A line of JSON: what is called so, why and how it was done; what is empty is left out."""
     use = bundle.use
-    told = {
+    notes = {
         "why": _printable(use.reasoning, LONGEST_NOTE),
         "what": _printable(use.detail, LONGEST_NOTE),
         "change": use.diff[:LONGEST_DIFF] if code else "",
     }
-    kept = {key: text for key, text in told.items() if text and not addresses(text)}
+    quoted = {key: text for key, text in notes.items() if text and not addresses(text)}
     names = [_printable(label) for label in bundle.labels[:MOST_SHOWN]]
-    return json.dumps({"number": number, "names": names} | kept, ensure_ascii=False)
+    return json.dumps({"number": number, "names": names} | quoted, ensure_ascii=False)
 
 
 def _described(technique: Technique) -> str:
@@ -189,8 +189,8 @@ def _described(technique: Technique) -> str:
 
 def _printable(label: str, longest: int = LONGEST_LABEL) -> str:
     """One line, without control, format and private characters, which hide what a label says."""
-    kept = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in label)
-    return " ".join(kept.split())[:longest]
+    visible = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in label)
+    return " ".join(visible.split())[:longest]
 
 
 def _fill(template: str, **values: str) -> str:

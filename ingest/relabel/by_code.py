@@ -1,7 +1,8 @@
-"""What steps did by their code, where that is not what they are called.
+"""Corrects labels by code, where a step did something else than its name says.
 
-A step whose code contradicts its name is counted for what it did, and keeps the name as its label;
-so does one whose name is new, and whose code shows one known technique. Not here: how code is read.
+A step whose code contradicts its name counts for the technique of its code and keeps the name as
+its label; so does a step with a new name whose code shows one known technique. Not here: the
+reader.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,32 +15,32 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
 CodeReader = Callable[[Technique | None, str, str, Sequence[Technique]], Deed]
-"""What a step did that was to apply a technique: by the code before and after it, and all others
-that it may have applied."""
+"""Reads a step's deed: from the technique asked for, the code before and after it, and the other
+techniques that it may have applied."""
 
 
 def by_code(
     labels: Labels, trajectory: Trajectory, known: Mapping[str, Technique], read: CodeReader
 ) -> Labels:
     """The labels of a trajectory, as its code has them; a given id stands."""
-    others = [one for one in known.values() if one.target == trajectory.target]
+    techniques = [entry for entry in known.values() if entry.target == trajectory.target]
     steps, findings = list(labels.steps), list[str]()
     before = trajectory.serial
-    for place, (told, step) in enumerate(zip(labels.steps, trajectory.steps, strict=True)):
-        if told.stage != "given" and before and step.code:
-            claimed = known.get(told.technique)
-            done = read(claimed, before, step.code, others)
-            if done.technique is not None and done.technique not in told.also:
-                steps[place] = Relabelled(told.label, done.technique, "code", also=told.also)
-            if claimed is not None and done.technique not in told.also:
-                findings += _findings(told, done)
+    for place, (label, step) in enumerate(zip(labels.steps, trajectory.steps, strict=True)):
+        if label.stage != "given" and before and step.code:
+            claimed = known.get(label.technique)
+            deed = read(claimed, before, step.code, techniques)
+            if deed.technique is not None and deed.technique not in label.also:
+                steps[place] = Relabelled(label.label, deed.technique, "code", also=label.also)
+            if claimed is not None and deed.technique not in label.also:
+                findings += _findings(label, deed)
         before = step.code
     return replace(labels, steps=tuple(steps), findings=tuple(findings))
 
 
-def _findings(told: Relabelled, done: Deed) -> Iterator[str]:
-    if done.applied == "nothing":
-        yield f"{told.label!r} changes nothing but names and comments"
-    elif done.applied == "other":
-        counted = f"; counted as {done.technique}" if done.technique else ""
-        yield f"the code of {told.label!r} shows no sign of {told.technique}{counted}"
+def _findings(label: Relabelled, deed: Deed) -> Iterator[str]:
+    if deed.applied == "nothing":
+        yield f"{label.label!r} changes nothing but names and comments"
+    elif deed.applied == "other":
+        counted = f"; counted as {deed.technique}" if deed.technique else ""
+        yield f"the code of {label.label!r} shows no sign of {label.technique}{counted}"

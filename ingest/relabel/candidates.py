@@ -25,9 +25,9 @@ class Shortlists:
         self._embedder = embedder or HashEmbedder()
         self._labels: dict[str, np.ndarray] = {}
         self._techniques: dict[Target, list[Technique]] = {}
-        for technique in sorted(techniques, key=lambda one: one.id):
+        for technique in sorted(techniques, key=lambda technique: technique.id):
             self._techniques.setdefault(technique.target, []).append(technique)
-        self._texts = {target: self._read(found) for target, found in self._techniques.items()}
+        self._texts = {target: self._read(group) for target, group in self._techniques.items()}
 
     def of(self, label: str, target: Target) -> Shortlist:
         """The best `MOST` candidates; fewer where fewer have anything in common with `label`."""
@@ -38,9 +38,9 @@ class Shortlists:
         nearest = np.zeros(len(self._techniques[target]))
         np.maximum.at(nearest, owners, vectors @ self._labels[label])
         order = np.argsort(-nearest, kind="stable")[:MOST]
-        found = [(self._techniques[target][row], float(nearest[row])) for row in order]
+        scores = [(self._techniques[target][row], float(nearest[row])) for row in order]
         return Shortlist(
-            label, target, tuple(TechniqueCandidate(*one) for one in found if one[1] > 0)
+            label, target, tuple(TechniqueCandidate(*pair) for pair in scores if pair[1] > 0)
         )
 
     def prepare(self, labels: Iterable[str]) -> None:
@@ -49,11 +49,11 @@ class Shortlists:
         self._labels.update(zip(missing, vectors_of(missing, self._embedder), strict=True))
 
     def _read(self, techniques: Sequence[Technique]) -> tuple[np.ndarray, np.ndarray]:
-        """Which technique each text is of, and the texts' vectors."""
+        """The owner of each text, and the texts' vectors."""
         texts = [
             (row, text)
-            for row, one in enumerate(techniques)
-            for text in (one.name, *one.aliases, one.definition)
+            for row, technique in enumerate(techniques)
+            for text in (technique.name, *technique.aliases, technique.definition)
             if text
         ]
         owners = np.array([row for row, _ in texts], dtype=np.intp)

@@ -1,9 +1,9 @@
 """The story of relabelling: given id, exact name, alias, what a rule recognizes, else new.
 
-What a label resolves to depends on the label, the vocabulary file, what curators did, and what the
-graph knew when the ingest began; never on the other trajectories of the file, their order or their
-batch. So a file ingested twice, or again after a kill, lands on the same techniques (with a model,
-as far as the model says the same again). A label is decided once, however often it appears.
+A label's technique depends on the label, the vocabulary file, the curators' changes, and the graph
+at the beginning of the ingest; never on the file's other trajectories, their order or their batch.
+So a file ingested twice, or again after a kill, lands on the same techniques (with a model, as far
+as the model repeats its answers). A label is decided once.
 """
 
 from collections import defaultdict
@@ -71,7 +71,7 @@ class Cascade:
         return self._named(label, target) is not None
 
     def resolve(self, label: str, target: Target) -> LabelVerdict:
-        """What `label` means; decided at its first appearance."""
+        """The verdict on `label`, decided at its first appearance."""
         key = (target, label)
         verdict = self._verdicts.get(key)
         if verdict is None:
@@ -79,7 +79,7 @@ class Cascade:
         return verdict
 
     def cost(self, uses: Mapping[Label, NameUse]) -> AskingCost:
-        """What a model is asked to `settle` these names, at least."""
+        """The least cost of `settle` for these names."""
         if self._sorter is None:
             return AskingCost()
         costs = (self._sorter.cost(*item) for item in self._bundles(uses).items())
@@ -91,11 +91,11 @@ class Cascade:
         Raises `AnswersPending` when all that can be asked is asked and answers are to come by file.
         """
         bundles = self._bundles(uses)
-        for target, found in bundles.items():
+        for target, group in bundles.items():
             verdicts = (
-                (one for bundle in found for one in _alone(bundle))
+                (verdict for bundle in group for verdict in _alone(bundle))
                 if self._sorter is None
-                else self._sorter(target, found)
+                else self._sorter(target, group)
             )
             for verdict in verdicts:
                 self._verdicts[target, verdict.relabelled.label] = verdict
@@ -103,27 +103,27 @@ class Cascade:
         yield from (self._verdicts[key] for key in uses)
 
     def _bundles(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[Bundle]]:
-        """What neither the vocabulary nor a rule recognizes, names that are one together."""
-        wanted = [use for use in sorted(uses) if use not in self._verdicts]
+        """Names that neither the vocabulary nor a rule recognizes, equal ones together."""
+        undecided = [use for use in sorted(uses) if use not in self._verdicts]
         if self._shortlists is not None:
-            self._shortlists.prepare(label for _, label in wanted)
-        left: defaultdict[Target, list[str]] = defaultdict(list)
+            self._shortlists.prepare(label for _, label in undecided)
+        new_labels: defaultdict[Target, list[str]] = defaultdict(list)
         for target, label in sorted(uses):
             if self.resolve(label, target).relabelled.stage == "new":
-                left[target].append(label)
+                new_labels[target].append(label)
         if self._shortlists is None:
             return {}
         return {
             target: [self._bundle(target, group, uses) for group in groups(labels)]
-            for target, labels in sorted(left.items())
+            for target, labels in sorted(new_labels.items())
         }
 
     def _bundle(
         self, target: Target, group: Sequence[str], uses: Mapping[Label, NameUse]
     ) -> Bundle:
-        labels = sorted(group, key=lambda one: (-uses[target, one].steps, one))
+        labels = sorted(group, key=lambda label: (-uses[target, label].steps, label))
         use = reduce(add, (uses[target, label] for label in labels))
-        return Bundle(tuple(labels), use, self._asked(labels[0], target))
+        return Bundle(tuple(labels), use, self._shortlist(labels[0], target))
 
     def relabel(self, trajectory: Trajectory) -> Labels:
         """Resolve every label of a trajectory within its target."""
@@ -131,27 +131,27 @@ class Cascade:
         failed = [self._of(failure, trajectory.target) for failure in trajectory.failures]
         return Labels(
             tuple(verdict.relabelled for verdict in verdicts),
-            tuple(one.relabelled for one in failed),
+            tuple(verdict.relabelled for verdict in failed),
             tuple(verdict.coined for verdict in (*verdicts, *failed) if verdict.coined is not None),
         )
 
     def _of(self, step: Step | FailedStep, target: Target) -> LabelVerdict:
-        verdict = self._own(step, target)
+        verdict = self._given_or_resolved(step, target)
         also = tuple(map(self.vocabulary.current, step.also)) if isinstance(step, Step) else ()
         if step.technique is None and not also:
             also = self._techniques_of(step.label, target)
-        told = verdict.relabelled
-        others = tuple(one for one in dict.fromkeys(also) if one != told.technique)
-        return replace(verdict, relabelled=replace(told, also=others)) if others else verdict
+        label = verdict.relabelled
+        further = tuple(key for key in dict.fromkeys(also) if key != label.technique)
+        return replace(verdict, relabelled=replace(label, also=further)) if further else verdict
 
-    def _own(self, step: Step | FailedStep, target: Target) -> LabelVerdict:
+    def _given_or_resolved(self, step: Step | FailedStep, target: Target) -> LabelVerdict:
         if step.technique is None:
             return self.resolve(step.label, target)
         technique = self.vocabulary.current(step.technique)
         return LabelVerdict(Relabelled(step.label, technique, "given"))
 
     def _techniques_of(self, label: str, target: Target) -> tuple[str, ...]:
-        """Those of a compound name, in its order; none where a part is no name.
+        """The techniques of a compound name, in its order; none where a part is no name.
 
         By names alone (no rule) a name is what it says as a whole.
         """
@@ -159,42 +159,42 @@ class Cascade:
         if self._lexical is None:
             return ()
         if key not in self._joined:
-            found = [self._recognized(part, target) for part in parts(label)]
-            known = [one.relabelled.technique for one in found if one is not None]
-            self._joined[key] = tuple(known) if len(known) == len(found) else ()
+            verdicts = [self._recognized(part, target) for part in parts(label)]
+            ids = tuple(verdict.relabelled.technique for verdict in verdicts if verdict)
+            self._joined[key] = ids if len(ids) == len(verdicts) else ()
         return self._joined[key]
 
     def _decide(self, label: str, target: Target) -> LabelVerdict:
         named = self._named(label, target) or self._compound(label, target)
         if named is not None:
             return named
-        return self._recognized(label, target) or new(self._asked(label, target))
+        return self._recognized(label, target) or new(self._shortlist(label, target))
 
     def _recognized(self, label: str, target: Target) -> LabelVerdict | None:
-        """What a name, or else the rule, says of a label."""
+        """The verdict by name, or else by the rule."""
         named = self._named(label, target)
         if named is not None or self._lexical is None:
             return named
-        return self._lexical(self._asked(label, target))
+        return self._lexical(self._shortlist(label, target))
 
     def _compound(self, label: str, target: Target) -> LabelVerdict | None:
         """The first technique of a compound name."""
-        found = self._techniques_of(label, target)
-        if not found or self.vocabulary.disowns(found[0], label):
+        techniques = self._techniques_of(label, target)
+        if not techniques or self.vocabulary.disowns(techniques[0], label):
             return None
-        return LabelVerdict(Relabelled(label, found[0], "compound"))
+        return LabelVerdict(Relabelled(label, techniques[0], "compound"))
 
-    def _asked(self, label: str, target: Target) -> Shortlist:
-        """What `label` may mean, but for what a curator says that it does not."""
+    def _shortlist(self, label: str, target: Target) -> Shortlist:
+        """The candidates of `label`, without those that a curator ruled out."""
         if self._shortlists is None:
             return Shortlist(label, target, ())
-        asked = self._shortlists.of(label, target)
+        shortlist = self._shortlists.of(label, target)
         allowed = tuple(
             candidate
-            for candidate in asked.candidates
+            for candidate in shortlist.candidates
             if not self.vocabulary.disowns(candidate.technique.id, label)
         )
-        return replace(asked, candidates=allowed)
+        return replace(shortlist, candidates=allowed)
 
     def _named(self, label: str, target: Target) -> LabelVerdict | None:
         match = self.vocabulary.find(label, target)
@@ -206,8 +206,8 @@ class Cascade:
 def _alone(bundle: Bundle) -> Iterator[LabelVerdict]:
     """One new technique for names that are surely one, called as most steps call it."""
     lead = bundle.labels[0]
-    technique = coined(bundle.asked.target, lead)
+    technique = coined(bundle.shortlist.target, lead)
     for label in bundle.labels:
         same = technique_id(technique.target, label) == technique.id
         stage: RelabelStage = "new" if same else "lexical"
-        yield joined(bundle.asked, label, technique, stage)
+        yield joined(bundle.shortlist, label, technique, stage)

@@ -26,7 +26,7 @@ from regraph_kg.models.technique import spelling
 
 NameKey = tuple[str, ...]
 Described = tuple[str, NameUse]
-"""What something is called, and how it is used."""
+"""A name and its use."""
 
 _DIRECTED = re.compile(
     r"\b(to|from|into|than|before|after|over|between|versus|vs|instead|then|and|or)\b|->|=>|/|\+"
@@ -38,15 +38,15 @@ def groups(names: Iterable[str]) -> list[tuple[str, ...]]:
     """`names` of one target in groups that are surely one technique; all sorted."""
     keys = {name: key_of(name) or (name,) for name in sorted(set(names))}
     known = set(keys.values())
-    found: defaultdict[NameKey, list[str]] = defaultdict(list)
-    for name, own in keys.items():
+    members: defaultdict[NameKey, list[str]] = defaultdict(list)
+    for name, key in keys.items():
         head = key_of(head_of(name)) if not addresses(name) else ()
-        found[head if head in known else own].append(name)
-    return sorted(tuple(one) for one in found.values())
+        members[head if head in known else key].append(name)
+    return sorted(tuple(group) for group in members.values())
 
 
 def key_of(name: str) -> NameKey:
-    """What spellings of one name have in common; of a name that speaks to its reader its words."""
+    """The common key of a name's spellings; a name that addresses its reader is its own key."""
     if addresses(name):
         return (name,)
     plain = without_brackets(name)
@@ -79,11 +79,11 @@ def blocks(
 
 
 def _chain(vectors: np.ndarray) -> list[int]:
-    left = np.ones(len(vectors), dtype=bool)
+    unchained = np.ones(len(vectors), dtype=bool)
     chain = [0]
-    left[0] = False
-    while left.any():
-        near = np.where(left, (vectors @ vectors[chain[-1]]).round(6), -np.inf)
+    unchained[0] = False
+    while unchained.any():
+        near = np.where(unchained, (vectors @ vectors[chain[-1]]).round(6), -np.inf)
         chain.append(int(near.argmax()))  # of equals the first
-        left[chain[-1]] = False
+        unchained[chain[-1]] = False
     return chain

@@ -11,6 +11,7 @@ meaning: a negation, an opposite, a choice, a number that the name lacks.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from regraph_kg.ingest.relabel.names import head_of, without_brackets
 from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, merged
@@ -44,18 +45,18 @@ class LexicalRule:
         by_target: dict[Target, list[Technique]] = defaultdict(list)
         for technique in techniques:
             by_target[technique.target].append(technique)
-        self._lexicons = {target: _Lexicon(found) for target, found in by_target.items()}
+        self._lexicons = {target: _Lexicon(techniques) for target, techniques in by_target.items()}
 
-    def __call__(self, asked: Shortlist) -> LabelVerdict | None:
-        """The verdict on a label, or None: it is not surely any."""
-        lexicon = self._lexicons.get(asked.target)
-        if lexicon is None or not asked.candidates or addresses(asked.label):
+    def __call__(self, shortlist: Shortlist) -> LabelVerdict | None:
+        """The verdict on a label; None where no technique is certain."""
+        lexicon = self._lexicons.get(shortlist.target)
+        if lexicon is None or not shortlist.candidates or addresses(shortlist.label):
             return None
-        first, *others = asked.candidates
-        if any(other.score >= first.score for other in others):
+        first, *rivals = shortlist.candidates
+        if any(rival.score >= first.score for rival in rivals):
             return None
-        technique = lexicon.recognize(asked.label)
-        return merged(asked, technique, "lexical") if technique == first.technique.id else None
+        technique = lexicon.recognize(shortlist.label)
+        return merged(shortlist, technique, "lexical") if technique == first.technique.id else None
 
 
 class _Lexicon:
@@ -68,14 +69,14 @@ class _Lexicon:
             for name in (technique.name, *technique.aliases)
         ]
         self._own: dict[str, frozenset[str]] = {}
-        """Stems of all that is said of a technique."""
-        known: set[str] = set()
-        for one in techniques:
-            texts = map(spelling, (one.name, *one.aliases, one.definition, one.applies))
-            said = " ".join(texts)
-            known.update(said.split())
-            self._own[one.id] = frozenset(stems(said)) | HARMLESS
-        self._spell = Speller(known)
+        """Stems of all texts about a technique."""
+        vocabulary: set[str] = set()
+        for technique in techniques:
+            names = (technique.name, *technique.aliases)
+            text = " ".join(map(spelling, (*names, technique.definition, technique.applies)))
+            vocabulary.update(text.split())
+            self._own[technique.id] = frozenset(stems(text)) | HARMLESS
+        self._spell = Speller(vocabulary)
 
     def recognize(self, label: str) -> str | None:
         """The one technique that `label` surely names: whole, without brackets, or "NAME for X"."""
@@ -84,18 +85,18 @@ class _Lexicon:
 
     def _named(self, text: str) -> str | None:
         words = self._spell(text)
-        found = set(self._holding(frozenset(stems(words)), tokens(text)))
-        if len(found) != 1:
+        techniques = set(self._holding(frozenset(stems(words)), tokens(text)))
+        if len(techniques) != 1:
             return None
-        (technique,) = found
-        own = [word for name in self._names if name.technique == technique for word in name.words]
-        return None if turns(words.split(), own) else technique
+        (technique,) = techniques
+        names = (name.words for name in self._names if name.technique == technique)
+        return None if turns(words.split(), [*chain.from_iterable(names)]) else technique
 
-    def _holding(self, asked: frozenset[str], code: frozenset[str]) -> Iterator[str]:
+    def _holding(self, label: frozenset[str], code: frozenset[str]) -> Iterator[str]:
         """Techniques one of whose names a label is, or else holds beside harmless words."""
-        same = [one.technique for one in self._names if asked and one.stems == asked]
+        same = [name.technique for name in self._names if label and name.stems == label]
         yield from same
-        for name in self._names if asked and not same else ():
-            held = name.stems and name.stems <= asked <= name.stems | self._own[name.technique]
-            if held or name.tokens & code:
+        for name in self._names if label and not same else ():
+            contained = name.stems and name.stems <= label <= name.stems | self._own[name.technique]
+            if contained or name.tokens & code:
                 yield name.technique

@@ -1,9 +1,8 @@
-"""What a name is made of: brackets, "NAME for X", several names joined.
+"""The parts of a name: brackets, "NAME for X", several names joined.
 
-Which names say several techniques is not told by their words ("divide and conquer", "load/store
-vectorization"), but by their parts: each of them must be a technique's name by itself (cascade.py).
-The first one is what the step did, as people name first what matters most; the others are what it
-did besides, its `also`.
+A name stands for several techniques where each of its parts is a technique's name by itself
+(cascade.py); "divide and conquer" and "load/store vectorization" do not. The first part is the
+step's technique, as people name first what matters most; the others are its `also`.
 """
 
 import re
@@ -20,23 +19,23 @@ _BRACKET = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]")
 
 
 def parts(label: str) -> tuple[str, ...]:
-    """What stands between signs and words that join names; empty where nothing is joined."""
-    found = tuple(one.strip() for one in _BETWEEN.split(label) if one.strip())
-    return found if len(found) > 1 else ()
+    """The parts of a joined name; empty where nothing is joined."""
+    names = tuple(part.strip() for part in _BETWEEN.split(label) if part.strip())
+    return names if len(names) > 1 else ()
 
 
 def without_brackets(name: str) -> str:
     """`name` without brackets that hold nothing but a parameter, or another name for the same."""
-    kept = _BRACKET.sub(lambda found: found[0] if _matters(found[1]) else " ", name).strip()
-    return kept if stems(spelling(kept)) else name
+    bare = _BRACKET.sub(lambda bracket: bracket[0] if _matters(bracket[1]) else " ", name).strip()
+    return bare if stems(spelling(bare)) else name
 
 
 def head_of(name: str) -> str:
-    """What stands before "for X", unless X makes it another technique; "" where there is none."""
-    found = _TAIL.match(without_brackets(name))
-    if found is None or tells(found[2]) or len(stems(spelling(found[1]))) < LEAST_HEAD:
+    """The part before "for X", unless X makes it another technique; "" where there is none."""
+    match = _TAIL.match(without_brackets(name))
+    if match is None or tells(match[2]) or len(stems(spelling(match[1]))) < LEAST_HEAD:
         return ""
-    return found[1]
+    return match[1]
 
 
 def _matters(inside: str) -> bool:

@@ -1,7 +1,7 @@
 """How names are used: for each name, how many steps have it, and one step that shows what it means.
 
-Which step that is depends on what the steps say, not on their order. What is kept is cut, so that
-a prompt can hold it. Not here: what names mean.
+The choice of that step depends on the steps' texts, not on their order. Texts are cut to fit in a
+prompt. Not here: the meaning of names.
 """
 
 import difflib
@@ -21,7 +21,7 @@ _LONGEST_CODE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class NameUse:
-    """How often a name is used, and one of its steps: why, what, and the code on either side."""
+    """Uses of a name, and one of its steps: reasoning, detail, code before and after."""
 
     steps: int = 1
     reasoning: str = ""
@@ -36,7 +36,7 @@ class NameUse:
             self.before.splitlines(), self.after.splitlines(), n=0, lineterm=""
         )
         changed = (line.rstrip() for line in lines if not line.startswith(("---", "+++", "@@")))
-        return "\n".join(one for one in changed if one.strip("+- \t"))[:LONGEST_DIFF]
+        return "\n".join(line for line in changed if line.strip("+- \t"))[:LONGEST_DIFF]
 
     def _rank(self) -> tuple[bool, bool, str, str, str, str]:
         """Smallest for the step to show: one that says why, and has code."""
@@ -56,11 +56,11 @@ def uses_of(
 
     Of names that are `named` already, only the steps are counted.
     """
-    found: dict[Label, NameUse] = {}
+    uses: dict[Label, NameUse] = {}
     for trajectory in trajectories:
         before = trajectory.serial
         for step in trajectory.steps:
-            _add(found, (trajectory.target, step.label), step, before, named)
+            _add(uses, (trajectory.target, step.label), step, before, named)
             before = step.code
         for failure in trajectory.failures:
             code = (
@@ -68,12 +68,12 @@ def uses_of(
                 if failure.after_step
                 else trajectory.serial
             )
-            _add(found, (trajectory.target, failure.label), failure, code, named)
-    return found
+            _add(uses, (trajectory.target, failure.label), failure, code, named)
+    return uses
 
 
 def _add(
-    found: dict[Label, NameUse],
+    uses: dict[Label, NameUse],
     label: Label,
     step: Step | FailedStep,
     before: str,
@@ -88,4 +88,4 @@ def _add(
         reasoning, detail = (" ".join(note.split())[:LONGEST_NOTE] for note in notes)
         after = step.code[:_LONGEST_CODE]
         use = NameUse(1, reasoning, detail, before[:_LONGEST_CODE] if after else "", after)
-    found[label] = found[label] + use if label in found else use
+    uses[label] = uses[label] + use if label in uses else use

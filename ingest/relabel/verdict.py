@@ -1,4 +1,4 @@
-"""What the stages of relabelling hand to each other: a shortlist in, a verdict out."""
+"""The data between the stages of relabelling: a shortlist in, a verdict out."""
 
 from dataclasses import dataclass, replace
 
@@ -26,7 +26,7 @@ class Shortlist:
 
 @dataclass(frozen=True, slots=True)
 class LabelVerdict:
-    """What a label means; `coined` is the technique that a model described, if that is a new one.
+    """The meaning of a label; `coined` is the new technique that a model described, if any.
 
     `pending`: the answer that decides comes by file, so that this one must not be used.
     """
@@ -36,22 +36,22 @@ class LabelVerdict:
     pending: bool = False
 
 
-def merged(asked: Shortlist, technique: str, stage: RelabelStage) -> LabelVerdict:
+def merged(shortlist: Shortlist, technique: str, stage: RelabelStage) -> LabelVerdict:
     """The verdict that a label means a technique; the runner-up is what else was nearest."""
-    scores = {candidate.technique.id: round(candidate.score, 4) for candidate in asked.candidates}
+    scores = {item.technique.id: round(item.score, 4) for item in shortlist.candidates}
     score = scores.pop(technique, 0.0)
     rival, its = next(iter(scores.items()), (None, None))
-    return LabelVerdict(Relabelled(asked.label, technique, stage, score, rival, its))
+    return LabelVerdict(Relabelled(shortlist.label, technique, stage, score, rival, its))
 
 
-def new(asked: Shortlist) -> LabelVerdict:
+def new(shortlist: Shortlist) -> LabelVerdict:
     """The verdict that a label names a technique of its own."""
-    found = merged(asked, technique_id(asked.target, asked.label), "new")
-    return replace(found, relabelled=replace(found.relabelled, score=0.0))
+    verdict = merged(shortlist, technique_id(shortlist.target, shortlist.label), "new")
+    return replace(verdict, relabelled=replace(verdict.relabelled, score=0.0))
 
 
 def coined(target: Target, name: str, definition: str = "") -> Technique:
-    """A technique of that name, made by an ingest: nobody has looked at it yet."""
+    """An unreviewed technique of that name, made by an ingest."""
     return Technique(
         id=technique_id(target, name),
         name=name.strip()[:LONGEST_NAME] or "unnamed",
@@ -61,12 +61,14 @@ def coined(target: Target, name: str, definition: str = "") -> Technique:
     )
 
 
-def joined(asked: Shortlist, label: str, technique: Technique, stage: RelabelStage) -> LabelVerdict:
+def joined(
+    shortlist: Shortlist, label: str, technique: Technique, stage: RelabelStage
+) -> LabelVerdict:
     """The verdict that `label` names a technique that is new, as `stage` found; "new" if it leads.
 
     One that was joined has neither score nor runner-up: it was not measured, but said to be same.
     """
     if stage != "new":
         return LabelVerdict(Relabelled(label, technique.id, stage, 0.0), technique)
-    found = new(replace(asked, label=label)).relabelled
-    return LabelVerdict(replace(found, technique=technique.id), technique)
+    relabelled = new(replace(shortlist, label=label)).relabelled
+    return LabelVerdict(replace(relabelled, technique=technique.id), technique)

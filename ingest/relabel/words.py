@@ -12,26 +12,26 @@ _SHORTEST_TYPO = 5
 
 def stems(words: str) -> tuple[str, ...]:
     """The stems of the words that carry meaning, in their order; abbreviations written out."""
-    found: list[str] = []
+    stems: list[str] = []
     for word in re.sub(r"\b(parallel|openmp) for\b", r"\1-for", words).split():
-        found += _LONG_FORM.get(word, () if word in _FILLERS else (_stem(word),))
-    return tuple(found)
+        stems += _LONG_FORM.get(word, () if word in _FILLERS else (_stem(word),))
+    return tuple(stems)
 
 
 def tokens(label: str) -> frozenset[str]:
     """The pieces of code in a label: `__ldg`, cudaMallocHost, proc_bind, cp.async; lower case."""
-    found = re.findall(r"-{0,2}[A-Za-z_][\w.]*\w|[A-Za-z_]\w*", label)
-    return frozenset(one.lower().strip("-") for one in found if _CODE.search(one))
+    pieces = re.findall(r"-{0,2}[A-Za-z_][\w.]*\w|[A-Za-z_]\w*", label)
+    return frozenset(piece.lower().strip("-") for piece in pieces if _CODE.search(piece))
 
 
-def holds(asked: Sequence[str], phrase: Sequence[str]) -> bool:
+def holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
     """Whether the stems `phrase` stand in the stems `asked`, side by side."""
     size = len(phrase)
-    if not size or not set(phrase) <= set(asked):
+    if not size or not set(phrase) <= set(words):
         return False
     return any(
-        tuple(asked[start : start + size]) == tuple(phrase)
-        for start in range(len(asked) - size + 1)
+        tuple(words[start : start + size]) == tuple(phrase)
+        for start in range(len(words) - size + 1)
     )
 
 
@@ -59,8 +59,8 @@ def addresses(label: str) -> bool:
 class Speller:
     """Mends a misspelt word that only one of some known words can be."""
 
-    def __init__(self, known: Iterable[str]) -> None:
-        self._known = frozenset(known)
+    def __init__(self, words: Iterable[str]) -> None:
+        self._known = frozenset(words)
         self._long = sorted(word for word in self._known if len(word) >= _SHORTEST_TYPO)
 
     def __call__(self, label: str) -> str:
@@ -70,18 +70,18 @@ class Speller:
     def _mend(self, word: str) -> str:
         if len(word) < _SHORTEST_TYPO or word in self._known or not word.isalpha():
             return word
-        near = [one for one in self._long if one[0] == word[0] and _one_slip(word, one)]
-        return near[0] if len({_stem(one) for one in near}) == 1 else word
+        near = [known for known in self._long if known[0] == word[0] and _one_slip(word, known)]
+        return near[0] if len(set(map(_stem, near))) == 1 else word
 
 
-def _one_slip(one: str, other: str) -> bool:
+def _one_slip(first: str, second: str) -> bool:
     """Whether one letter too many, too few, wrong, or swapped with its neighbour parts them."""
-    if abs(len(one) - len(other)) > 1 or one == other:
+    if abs(len(first) - len(second)) > 1 or first == second:
         return False
     start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
+    while start < min(len(first), len(second)) and first[start] == second[start]:
         start += 1
-    rest, its = one[start:], other[start:]
+    rest, its = first[start:], second[start:]
     return (
         rest[1:] == its[1:]
         or rest[1:] == its

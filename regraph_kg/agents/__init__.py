@@ -1,1 +1,1 @@
-"""What coding agents may ask of graph and judge, behind the Model Context Protocol (MCP)."""
+"""Graph and judge for coding agents, behind the Model Context Protocol (MCP)."""

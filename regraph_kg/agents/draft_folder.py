@@ -1,7 +1,7 @@
 """Where drafts are kept: runs/agents/ID.json of the project, signed, one writer at a time.
 
 An agent may write the project's folder, so a draft counts only with the mark of this installation's
-key, as traces do: else whoever writes the file says what was measured. Not covered: an older draft
+key, as traces do: else any writer of the file could claim measurements. Not covered: an older draft
 of this installation in the place of a newer one; what was measured in it was measured.
 """
 

@@ -1,6 +1,6 @@
 """An agent's own steps as a trajectory: judged one by one, kept, then into the graph.
 
-What failed on the way is in it, too. Not here: where drafts are kept (draft_folder.py).
+It includes failed steps. Not here: the storage of drafts (draft_folder.py).
 """
 
 import io
@@ -30,12 +30,12 @@ from regraph_kg.settings import Settings
 
 LONGEST_NAME = 100
 LEVEL: RelabelLevel = "lexical"
-"""How far names are read: by what is written."""
+"""Level of the relabelling."""
 _RIGHT = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
 
 
 class Author(Frozen):
-    """Whose steps they are."""
+    """The author of the steps."""
 
     agent: str
     """The program."""
@@ -56,16 +56,16 @@ class AgentDraft(Frozen):
 
     @property
     def run(self) -> str:
-        """What its measurements are called."""
+        """Name of its measurements."""
         return f"{self.created} agent {self.author.agent} {self.id}"
 
     @property
     def code(self) -> str:
-        """What the next step begins with."""
+        """The code that the next step changes."""
         return self.steps[-1].code if self.steps else self.serial
 
     def with_step(self, step: Step, report: EvalReport) -> "AgentDraft":
-        """What it is after a step that was judged: one step more, or one failure."""
+        """The draft after a judged step: one more step, or one more failure."""
         if report.outcome not in _RIGHT:
             failed = FailedStep(
                 after_step=len(self.steps),
@@ -79,11 +79,11 @@ class AgentDraft(Frozen):
             )
             return self.model_copy(update={"failures": (*self.failures, failed)})
         measured = measurement(report, self.run, self._before(report))
-        made = step.model_copy(update={"measurements": (measured,)})
-        return self.model_copy(update={"steps": (*self.steps, made)})
+        measured_step = step.model_copy(update={"measurements": (measured,)})
+        return self.model_copy(update={"steps": (*self.steps, measured_step)})
 
     def trajectory(self) -> Trajectory:
-        """What the graph is told; `BadInput` where no step was right."""
+        """The trajectory for the graph; `BadInput` where no step was right."""
         if not self.steps:
             raise BadInput("nothing to add to the graph: no step of it was right yet")
         model = f"{self.author.model} ({self.author.agent})"
@@ -121,11 +121,11 @@ class AgentDraft(Frozen):
 def begin(problem: Problem, target: Target, author: Author) -> AgentDraft:
     """A draft without a step."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    told = Author(agent=_name(author.agent, "agent"), model=_name(author.model, "model"))
+    signed = Author(agent=_name(author.agent, "agent"), model=_name(author.model, "model"))
     return AgentDraft(
         id=secrets.token_hex(6),
         created=now,
-        author=told,
+        author=signed,
         problem=problem.name,
         target=target,
         serial=problem.serial_code,
@@ -133,7 +133,7 @@ def begin(problem: Problem, target: Target, author: Author) -> AgentDraft:
 
 
 def step(technique: str, reasoning: str, code: str, target: Target) -> Step:
-    """What an agent says that it did; `BadInput` where that is no step for `target`."""
+    """An agent's step; `BadInput` where it is no step for `target`."""
     other = technique.strip().partition("/")[0]
     if other in TARGETS and other != target:
         raise BadInput(f"technique {technique[:100]!r} is of {other}, and the step for {target}")
@@ -144,57 +144,57 @@ def step(technique: str, reasoning: str, code: str, target: Target) -> Step:
         raise BadInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def named(said: Step, draft: AgentDraft, cascade: Cascade) -> Step:
+def named(step: Step, draft: AgentDraft, cascade: Cascade) -> Step:
     """The step with the ids of the techniques that its name means.
 
     Where the name is new, it is the one technique that the code shows, or none. They are decided
     once, by the `cascade` of the ingest, and the graph is told them. `BadInput` where the code
     shows no sign of one of them.
     """
-    alone = draft.model_copy(update={"steps": (said,), "failures": ()}).trajectory()
-    (told,) = cascade.relabel(alone).steps
+    alone = draft.model_copy(update={"steps": (step,), "failures": ()}).trajectory()
+    (label,) = cascade.relabel(alone).steps
     known = cascade.vocabulary.known
-    others = [one for one in known.values() if one.target == draft.target]
-    if told.technique not in known:
-        done = _done(None, draft, said.code, others)
-        return said.model_copy(update={"technique": done.technique})
-    for technique in (told.technique, *told.also):
-        done = _done(known[technique], draft, said.code, others)
-        if done.applied == "other":
+    candidates = [technique for technique in known.values() if technique.target == draft.target]
+    if label.technique not in known:
+        change = _change(None, draft, step.code, candidates)
+        return step.model_copy(update={"technique": change.technique})
+    for technique in (label.technique, *label.also):
+        change = _change(known[technique], draft, step.code, candidates)
+        if change.applied == "other":
             raise BadInput(
                 f"the code shows no sign of {technique}, perhaps of"
-                f" {done.technique or 'another technique'}: name what the step did"
+                f" {change.technique or 'another technique'}: name what the step did"
             )
-    return said.model_copy(update={"technique": told.technique, "also": told.also})
+    return step.model_copy(update={"technique": label.technique, "also": label.also})
 
 
-def landed(made: Step) -> str:
-    """Under what a `named` step stands in the graph."""
-    if made.technique is None:
-        return f"{made.label} (new to the graph)"
-    return ", ".join((made.technique, *made.also))
+def technique_names(step: Step) -> str:
+    """The names of a `named` step in the graph."""
+    if step.technique is None:
+        return f"{step.label} (new to the graph)"
+    return ", ".join((step.technique, *step.also))
 
 
-def _done(
-    technique: Technique | None, draft: AgentDraft, code: str, others: Sequence[Technique]
+def _change(
+    technique: Technique | None, draft: AgentDraft, code: str, candidates: Sequence[Technique]
 ) -> Deed:
-    """What a step of the draft did by its code; `BadInput` where that is nothing."""
-    done = deed(technique, draft.code, code, others)
-    if done.applied == "nothing":
+    """The change that a step's code shows; `BadInput` for none."""
+    change = deed(technique, draft.code, code, candidates)
+    if change.applied == "nothing":
         raise BadInput("the code differs from the one before in names and comments only")
-    return done
+    return change
 
 
 def add_to_graph(settings: Settings, draft: AgentDraft) -> dict[str, int]:
-    """Merge a draft as any trajectory is merged; how many were added and known."""
+    """Merge a draft like any trajectory; counts of added, known and rejected ones."""
     lines = io.BytesIO(lines_of([draft.trajectory()]).encode())
     counts = outcome(grow(settings, lines, LEVEL, "recording"))
     return {name: counts[name] for name in ("added", "known", "rejected")}
 
 
-def _name(said: str, what: str) -> str:
-    """A name that can stand in a line."""
-    name = " ".join(plain(said).split())[:LONGEST_NAME]
+def _name(text: str, what: str) -> str:
+    """A name that fits in a line."""
+    name = " ".join(plain(text).split())[:LONGEST_NAME]
     if not name:
         raise BadInput(f"{what}: there is no name in it; say who takes the step")
     return name

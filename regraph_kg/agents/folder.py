@@ -23,7 +23,7 @@ PROBLEM_FILES = ("problem.toml", "serial.cpp", "reference.cpp", "inputs.py")
 
 
 class ProjectFolder:
-    """A folder, and what of it may be read."""
+    """A folder, and its files that may be read."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
         """Raises `BadInput` where `root` is no folder."""
@@ -33,7 +33,7 @@ class ProjectFolder:
         self._settings = settings
 
     def inside(self, name: str) -> Path:
-        """Where `name` lies; `BadInput` for what lies outside, by whatever way."""
+        """The path of `name`; `BadInput` for a path that leads outside."""
         try:
             path = (self.root / name).resolve()
         except (OSError, ValueError, RuntimeError):
@@ -70,8 +70,8 @@ class ProjectFolder:
         folder = self.inside(name)
         if not folder.is_dir():
             if "/" in name or name not in wiring.problem_names(self._settings):
-                known = ", ".join(self.problems())
-                raise BadInput(f"problem {name[:200]!r}: no folder of the project; known: {known}")
+                names = ", ".join(self.problems())
+                raise BadInput(f"problem {name[:200]!r}: no folder of the project; known: {names}")
             return name
         for file in PROBLEM_FILES:
             self.inside(str(folder / file))
@@ -80,30 +80,30 @@ class ProjectFolder:
         return str(folder)
 
     def question(self, place: str, candidate: Candidate) -> JudgeQuestion:
-        """What a candidate for a problem (as `problem` tells it) is asked, by content."""
+        """The judge's question about a candidate, by content; `place` is from `problem`."""
         stands = repr(wiring.find_problem(self._settings, place))  # it may be edited under its name
         return code_hash(stands), candidate.target, code_hash(candidate.code)
 
     def problems(self) -> list[str]:
         """Problems of the folder, and names of the corpus."""
-        own = {str(one.parent.relative_to(self.root)) for one in self._own()}
+        local = {str(path.parent.relative_to(self.root)) for path in self._own()}
         shipped = wiring.corpus_folder(self._settings).glob("problems/*/problem.toml")
-        return sorted(own | {one.parent.name for one in shipped})
+        return sorted(local | {path.parent.name for path in shipped})
 
     def problem_file(self, problem: str, file: str) -> str:
         """A problem's file as it is; `BadInput` for any other file."""
         if file not in PROBLEM_FILES:
             raise BadInput(f"{file[:200]!r}: a problem has {', '.join(PROBLEM_FILES)}")
-        found = Path(self.problem(problem))
-        if not found.is_absolute():
-            found = wiring.corpus_folder(self._settings) / "problems" / found
-        return read_source(found / file)
+        folder = Path(self.problem(problem))
+        if not folder.is_absolute():
+            folder = wiring.corpus_folder(self._settings) / "problems" / folder
+        return read_source(folder / file)
 
     def traces(self) -> list[Path]:
         """Traces of searches in runs/, the newest first."""
         every = (self.root / "runs").glob("*.jsonl")
-        found = [one for one in every if one.is_file() and self._ours(one)]
-        return sorted(found, key=lambda one: one.stat().st_mtime, reverse=True)
+        traces = [path for path in every if path.is_file() and self._ours(path)]
+        return sorted(traces, key=lambda path: path.stat().st_mtime, reverse=True)
 
     def _own(self) -> Iterator[Path]:
         return (path for path in self.root.glob("*/problem.toml") if self._ours(path))

@@ -55,7 +55,7 @@ class JudgeDesk:
         return max(0.0, self._budget - self.spent)
 
     async def check(self, problem: str, hear: Hear) -> Checkup:
-        """Look at a problem: is it well posed, can it be measured."""
+        """Check that a problem is well posed and can be measured."""
         return await self._ask(functools.partial(_check, self._settings, problem), hear)
 
     async def evaluate(
@@ -73,7 +73,7 @@ class JudgeDesk:
         return await self._ask(call, hear)
 
     def close(self) -> None:
-        """End the process, and whatever it runs, at once; idempotent."""
+        """End the process and its candidate at once; idempotent."""
         process, self._process = self._process, None
         thread, self._thread = self._thread, None
         if process is not None:
@@ -119,7 +119,7 @@ async def _tick(began: float, hear: Hear) -> None:
 
 
 def _call(_: JudgeOptions, call: Callable[[], T]) -> T:
-    """In the judge's process, as everything below."""
+    """Run `call` in the judge's process, as everything below."""
     return call()
 
 
@@ -130,7 +130,7 @@ def _judge(cache: str, isolation: Literal["fresh", "shared"], gpu: int) -> Judge
 
 
 def _opened(settings: Settings) -> Judge:
-    """One for as long as the process lives: a problem's serial code is timed once."""
+    """The process's only judge: it times a problem's serial code once."""
     if settings.workers:
         wiring.local_judge(settings)  # says why not
     return _judge(str(settings.cache_dir), settings.isolation, settings.gpu)
@@ -151,19 +151,19 @@ def _compare(
     settings: Settings, problem: str, candidate: Candidate, other: Candidate
 ) -> Comparison:
     judge = _opened(settings)
-    found = comparable(wiring.find_problem(settings, problem))
+    declared = comparable(wiring.find_problem(settings, problem))
     _require_good(settings, problem)
-    for one in (candidate, other):
-        report = judge.evaluate(one, found)
+    for version in (candidate, other):
+        report = judge.evaluate(version, declared)
         if not report.passed:
             raise BadInput(f"compare: one of the two does not pass: {report.diagnosis}")
-    return judge.compare(candidate, other, found)
+    return judge.compare(candidate, other, declared)
 
 
 def _require_good(settings: Settings, problem: str) -> None:
-    seen = wiring.check_problem(settings, problem, _nobody_hears)
-    if seen.errors:
-        raise BadInput(f"problem {seen.problem}: {seen.errors[0]}")
+    checkup = wiring.check_problem(settings, problem, _nobody_hears)
+    if checkup.errors:
+        raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
 
 
 def _nobody_hears(_: str) -> None:

@@ -70,8 +70,8 @@ def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
     def optimize_this_function(problem: str, target: str = USUAL) -> str:
         """Optimize a function with the graph, step by step, each step judged."""
         if target not in TARGETS:
-            known = ", ".join(TARGETS)
-            raise MCPError(INVALID_PARAMS, f"target {target[:100]!r}: none of {known}")
+            names = ", ".join(TARGETS)
+            raise MCPError(INVALID_PARAMS, f"target {target[:100]!r}: none of {names}")
         return OPTIMIZE.format(problem=problem, target=target, record=record)
 
     return server
@@ -82,17 +82,17 @@ def _add_pages(server: MCPServer[None], folder: ProjectFolder, tools: Tools) -> 
     async def technique(target: Target, name: str) -> str:
         """A technique: what it is, when it applies and when it hurts."""
         try:
-            found = (await tools.graph()).technique(f"{target}/{name}")
+            entry = (await tools.graph()).technique(f"{target}/{name}")
         except RegraphError as error:
             raise ResourceError(str(error)) from None
-        told: dict[str, Any] = {
-            "What it is": found.definition,
-            "When it applies": found.applies,
-            "When it hurts": found.hurts,
-            "Also called": ", ".join(sorted(found.aliases)),
+        texts: dict[str, Any] = {
+            "What it is": entry.definition,
+            "When it applies": entry.applies,
+            "When it hurts": entry.hurts,
+            "Also called": ", ".join(sorted(entry.aliases)),
         }
-        parts = [f"# {found.name} ({found.id})"]
-        return "\n\n".join([*parts, *(f"{name}: {text}" for name, text in told.items() if text)])
+        parts = [f"# {entry.name} ({entry.id})"]
+        return "\n\n".join([*parts, *(f"{name}: {text}" for name, text in texts.items() if text)])
 
     @server.resource("problem://{problem}/{file}", mime_type="text/plain")
     def problem_file(problem: str, file: str) -> str:

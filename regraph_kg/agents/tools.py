@@ -34,7 +34,7 @@ from regraph_kg.settings import Settings
 P = ParamSpec("P")
 T = TypeVar("T")
 MOST_TRACES, LARGEST_TRACE = 20, 64 * 2**20
-"""Of the project's searches, so many are told of; larger files are left out."""
+"""Searches that are listed; larger files are left out."""
 MOST_REPORTS = 100
 
 Code = Annotated[str, Field(description="Source text; or give file.")]
@@ -49,19 +49,19 @@ ToolAnswer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What agents may do."""
+    """Limits on agents."""
 
     judge_seconds: float
     read_only: bool = False
 
 
-def told(
+def plain_errors(
     tool: Callable[Concatenate["Tools", P], Awaitable[T]],
 ) -> Callable[Concatenate["Tools", P], Coroutine[Any, Any, T]]:
-    """The tool, whose errors reach the agent as the one line that they are."""
+    """The tool with its errors as one line for the agent."""
 
     @functools.wraps(tool)
-    async def telling(self: "Tools", /, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def wrapped(self: "Tools", /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return await tool(self, *args, **kwargs)
         except RegraphError as error:
@@ -69,7 +69,7 @@ def told(
         except OSError as error:
             raise ToolError(f"{error.filename or 'this machine'}: {error.strerror}") from None
 
-    return telling
+    return wrapped
 
 
 class Tools:
@@ -91,7 +91,7 @@ class Tools:
 
     @property
     def reading(self) -> list[Callable[..., Awaitable[Any]]]:
-        """Those that change nothing."""
+        """The tools that change nothing."""
         return [
             *(self.next_techniques, self.examples, self.known_failures, self.check_problem),
             *(self.evaluate, self.compare, self.roofline, self.search_status),
@@ -99,10 +99,10 @@ class Tools:
 
     @property
     def all(self) -> list[Callable[..., Awaitable[Any]]]:
-        """Those that an agent may call."""
+        """The tools that an agent may call."""
         return self.reading if self._limits.read_only else [*self.reading, self.record_step]
 
-    @told
+    @plain_errors
     async def next_techniques(
         self,
         *,
@@ -140,7 +140,7 @@ class Tools:
             limit=limit,
         )
 
-    @told
+    @plain_errors
     async def examples(
         self,
         *,
@@ -152,12 +152,12 @@ class Tools:
     ) -> ToolAnswer:
         """Steps that were seen from one technique to another: both codes, effect, reasoning."""
         graph = await self.graph()
-        found = await asyncio.to_thread(
+        steps = await asyncio.to_thread(
             graph.examples, before, technique, target=target, near=code or None, limit=limit
         )
-        return {"examples": [one.model_dump(mode="json") for one in found]}
+        return {"examples": [step.model_dump(mode="json") for step in steps]}
 
-    @told
+    @plain_errors
     async def known_failures(
         self,
         *,
@@ -168,12 +168,12 @@ class Tools:
     ) -> ToolAnswer:
         """How a step has failed before, with diagnosis and code: read it before you apply it."""
         graph = await self.graph()
-        found = await asyncio.to_thread(
+        failures = await asyncio.to_thread(
             graph.failures, before, technique, target=target, limit=limit
         )
-        return {"failures": [asdict(one) for one in found]}
+        return {"failures": [asdict(failure) for failure in failures]}
 
-    @told
+    @plain_errors
     async def check_problem(
         self, *, problem: ProblemName, context: Context[Any, Any]
     ) -> ToolAnswer:
@@ -181,11 +181,11 @@ class Tools:
 
         Each finding ends with the line to write. An error must be mended before anything is judged.
         """
-        seen = await self._desk.check(self._folder.problem(problem), hearing(context))
-        findings = [found.model_dump(mode="json") for found in seen.findings]
-        return {"problem": seen.problem, "good": not seen.errors, "findings": findings}
+        checkup = await self._desk.check(self._folder.problem(problem), hearing(context))
+        findings = [finding.model_dump(mode="json") for finding in checkup.findings]
+        return {"problem": checkup.problem, "good": not checkup.errors, "findings": findings}
 
-    @told
+    @plain_errors
     async def evaluate(
         self,
         *,
@@ -210,7 +210,7 @@ class Tools:
         text = self._folder.code(code, file)
         return await self._judged(problem, Candidate(target, text), grade, context)
 
-    @told
+    @plain_errors
     async def compare(
         self,
         *,
@@ -225,18 +225,17 @@ class Tools:
         `ratio` is time of other / time of code, with a 99.9 % interval. For differences that two
         evaluations cannot tell apart; it takes longer than both together.
         """
-        both = [Candidate(target, self._folder.code(one, "")) for one in (code, other)]
+        both = [Candidate(target, self._folder.code(text, "")) for text in (code, other)]
         place = self._folder.problem(problem)
-        found = await self._desk.compare(place, both[0], both[1], hearing(context))
-        interval = found.interval.model_dump()
+        comparison = await self._desk.compare(place, both[0], both[1], hearing(context))
         return {
-            "verdict": found.verdict,
-            "ratio": found.ratio,
-            "interval": interval,
-            "reason": found.reason,
+            "verdict": comparison.verdict,
+            "ratio": comparison.ratio,
+            "interval": comparison.interval.model_dump(),
+            "reason": comparison.reason,
         }
 
-    @told
+    @plain_errors
     async def roofline(
         self,
         *,
@@ -253,14 +252,14 @@ class Tools:
         candidate = Candidate(target, self._folder.code(code, file))
         place = self._folder.problem(problem)
         await asyncio.to_thread(wiring.declared_problem, self._settings, place)
-        known = self._reports.get(self._folder.question(place, candidate))
-        judged = known or await self._judged(problem, candidate, "screening", context)
+        earlier = self._reports.get(self._folder.question(place, candidate))
+        judged = earlier or await self._judged(problem, candidate, "screening", context)
         if judged.account is None:
             raise BadInput(f"no roofline: the code was not timed ({judged.outcome})")
         words = report.roofline(judged.account)
         return {"summary": words, "account": judged.account.model_dump(mode="json")}
 
-    @told
+    @plain_errors
     async def record_step(  # noqa: PLR0913 (a tool's arguments)
         self,
         *,
@@ -290,35 +289,36 @@ class Tools:
         """
         text = self._folder.code(code, file)
         place = self._folder.problem(problem)
-        found = await asyncio.to_thread(wiring.declared_problem, self._settings, place)
+        declared = await asyncio.to_thread(wiring.declared_problem, self._settings, place)
         author = Author(agent=agent, model=model)
         step = drafts.step(technique, reasoning, text, target)
-        kept = DraftFolder(self._folder.root, wiring.trace_key(self._settings))
-        async with kept.taken(trajectory, drafts.begin(found, target, author)) as draft:
+        folder = DraftFolder(self._folder.root, wiring.trace_key(self._settings))
+        async with folder.taken(trajectory, drafts.begin(declared, target, author)) as draft:
             if text == draft.code:
                 raise BadInput("the code is as it was before this step: give the code after it")
             step = drafts.named(step, draft, await self._cascade(target))
             judged = await self._judged(problem, Candidate(target, text), "screening", context)
             longer = draft.with_step(step, judged)
-            path = kept.keep(longer)
-        said: ToolAnswer = {
+            path = folder.keep(longer)
+        answer: ToolAnswer = {
             "trajectory": longer.id,
             "kept_in": str(path.relative_to(self._folder.root)),
-            "technique": drafts.landed(step),
+            "technique": drafts.technique_names(step),
             "steps": len(longer.steps),
             "failures": len(longer.failures),
             "report": judged.model_dump(mode="json"),
         }
         if judged.passed and judged.load:
-            said["note"] = (
+            answer["note"] = (
                 "timed while other programs ran: the graph keeps this step without a time"
             )
         if finish:
             async with self._writing:
-                said["graph"] = await asyncio.to_thread(drafts.add_to_graph, self._settings, longer)
-        return said
+                add = functools.partial(drafts.add_to_graph, self._settings, longer)
+                answer["graph"] = await asyncio.to_thread(add)
+        return answer
 
-    @told
+    @plain_errors
     async def search_status(self) -> ToolAnswer:
         """Searches of this project (runs/*.jsonl): how far each is, and the best so far.
 
@@ -327,8 +327,8 @@ class Tools:
         """
         runs = await asyncio.to_thread(lambda: [_status(trace) for trace in self._traces()])
         problems = await asyncio.to_thread(self._folder.problems)
-        left = round(self._desk.left, 1)
-        return {"problems": problems, "runs": runs, "judge_seconds_left": left}
+        seconds = round(self._desk.left, 1)
+        return {"problems": problems, "runs": runs, "judge_seconds_left": seconds}
 
     async def graph(self) -> Graph:
         """The graph, opened when it is first asked."""
@@ -338,7 +338,7 @@ class Tools:
             return self._graph
 
     async def _cascade(self, target: Target) -> Cascade:
-        """What decides names as the ingest does."""
+        """The relabelling of the ingest."""
         graph = await self.graph()
         in_graph = await asyncio.to_thread(graph.techniques, target)
         vocabulary = Vocabulary(wiring.vocabulary(self._settings), in_graph)
@@ -353,11 +353,11 @@ class Tools:
     ) -> EvalReport:
         place = self._folder.problem(problem)
         question = self._folder.question(place, candidate)
-        found = await self._desk.evaluate(place, candidate, grade, hearing(context))
+        verdict = await self._desk.evaluate(place, candidate, grade, hearing(context))
         if len(self._reports) >= MOST_REPORTS:
             self._reports.pop(next(iter(self._reports)))
-        self._reports[question] = found
-        return found
+        self._reports[question] = verdict
+        return verdict
 
     def _traces(self) -> list[Path]:
         return [trace for trace in self._folder.traces() if trace.stat().st_size <= LARGEST_TRACE][

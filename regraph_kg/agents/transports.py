@@ -48,10 +48,10 @@ class BoundedLines:
 
 async def serve_stdio(server: MCPServer[None]) -> None:
     """Serve one agent until it leaves; `BadInput` where it sent a message that is too long."""
-    own = os.fdopen(os.dup(0), "rb")
+    requests = os.fdopen(os.dup(0), "rb")
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)  # what the judge starts must not read what agents say
-    lines: Any = BoundedLines(own, LONGEST_MESSAGE)
+    lines: Any = BoundedLines(requests, LONGEST_MESSAGE)
     low = server._lowlevel_server
     async with stdio_server(stdin=lines) as (reads, writes):
         await low.run(reads, writes, low.create_initialization_options())
@@ -90,9 +90,9 @@ async def serve_http(
     token_file.unlink(missing_ok=True)
     with open(token_file, "x", encoding="utf-8", opener=opener) as file:
         file.write(token)
-    said = f"{url}; header: Authorization: Bearer TOKEN; TOKEN is in {token_file}; Ctrl-C ends it"
+    line = f"{url}; header: Authorization: Bearer TOKEN; TOKEN is in {token_file}; Ctrl-C ends it"
     try:
-        await _Server(config, lambda: tell(said)).serve([listening])
+        await _Server(config, lambda: tell(line)).serve([listening])
     finally:
         with suppress(OSError):
             token_file.unlink()
@@ -100,7 +100,7 @@ async def serve_http(
 
 
 class _Server(uvicorn.Server):
-    """Ends in peace when it is told to: what stands after it is done, too."""
+    """A server that returns on a signal, so that its caller can clean up."""
 
     def __init__(self, config: uvicorn.Config, begun: Callable[[], None]) -> None:
         super().__init__(config)
@@ -108,28 +108,28 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """As its parent, which raises the signal again at the end, and so ends the program."""
+        """Handle signals like the parent, which also raises them again and so ends the program."""
         loop = asyncio.get_running_loop()
-        for one in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(one, self.handle_exit, one, None)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As its parent; then it is said that it listens."""
+        """Start like the parent; then announce that it listens."""
         await super().startup(sockets)
         self._begun()
 
 
 class _WithToken:
-    """The app for those who have the token; for others nothing."""
+    """The app behind a token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app, self._header = app, f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(given, self._header):
+            header = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(header, self._header):
                 refused = PlainTextResponse("the token is missing, or another one\n", 401)
                 await refused(scope, receive, send)
                 return
@@ -137,5 +137,5 @@ class _WithToken:
 
 
 def say(line: str) -> None:
-    """To whoever started the server; standard output is the agents'."""
+    """Print to the user; standard output belongs to the agents."""
     print(line, file=sys.stderr, flush=True)  # noqa: T201

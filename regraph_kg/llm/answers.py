@@ -26,7 +26,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class FiledAnswer:
-    """What a model said to a prompt; `model` is "" where the file does not name it."""
+    """A model's answer to a prompt; `model` is "" where the file does not name it."""
 
     text: str
     finish: Literal["stop", "length"]
@@ -56,30 +56,30 @@ class AnswerFiles:
         paths = sorted(self._folder.glob(PATTERN), key=lambda path: path.stem)
         try:
             stats = [path.stat() for path in paths]
-            seen = tuple(
+            stamps = tuple(
                 (path.name, stat.st_size, stat.st_mtime_ns)
                 for path, stat in zip(paths, stats, strict=True)
             )
-            if seen == self._seen:
+            if stamps == self._seen:
                 return
             places, failures = _index(paths)
         except OSError as error:
             raise BadInput(
                 f"{error.filename or self._folder}: {error.strerror}; answers must be readable"
             ) from None
-        self._seen, self._places = seen, places
-        self.failures = {one: why for one, why in failures.items() if one not in places}
+        self._seen, self._places = stamps, places
+        self.failures = {name: reason for name, reason in failures.items() if name not in places}
 
     def __contains__(self, request: object) -> bool:
         """Whether the prompt with this id is answered."""
         return request in self._places
 
     def __iter__(self) -> Iterator[str]:
-        """The ids of all answered prompts, whoever asked them."""
+        """The ids of all answered prompts."""
         return iter(self._places)
 
     def __len__(self) -> int:
-        """How many prompts are answered."""
+        """The number of answered prompts."""
         return len(self._places)
 
     def get(self, request: str) -> FiledAnswer | None:
@@ -91,9 +91,10 @@ class AnswerFiles:
             with place.path.open("rb") as file:
                 file.seek(place.offset)
                 line = _Line.model_validate_json(file.read(place.size))
-            said = line.said()
-            if line.custom_id == request and isinstance(said, FiledAnswer) and _same(said, place):
-                return said
+            answer = line.answer()
+            expected = (request, place.digest)
+            if isinstance(answer, FiledAnswer) and (line.custom_id, _digest(answer)) == expected:
+                return answer
         except (OSError, ValidationError):
             pass
         raise BadInput(f"{place}: changed while we read it; run the same command again")
@@ -105,7 +106,7 @@ class AnswerFiles:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where an answer lies, and a digest of it."""
+    """Position and digest of an answer."""
 
     path: Path
     number: int
@@ -118,22 +119,23 @@ class _Place:
 
 
 def _index(paths: list[Path]) -> tuple[dict[str, _Place], dict[str, str]]:
-    """Where each prompt's first answer lies, and the reason of each that failed."""
+    """The place of each prompt's first answer, and the reason of each failure."""
     places: dict[str, _Place] = {}
     failures: dict[str, str] = {}
     for path in paths:
         with path.open("rb") as file:
             for number, offset, text in _lines(path, file):
                 line = _parsed(f"{path}:{number}", text)
-                said = line.said()
-                if isinstance(said, str):
-                    failures[line.custom_id] = said
+                answer = line.answer()
+                if isinstance(answer, str):
+                    failures[line.custom_id] = answer
                     continue
-                place = _Place(path, number, offset, len(text), _digest(said))
+                place = _Place(path, number, offset, len(text), _digest(answer))
                 first = places.setdefault(line.custom_id, place)
                 if first.digest != place.digest:
                     raise BadInput(
-                        f"{place}: {told(line.custom_id)} is answered otherwise than in {first};"
+                        f"{place}: {printable(line.custom_id)} is answered otherwise than in"
+                        f" {first};"
                         " remove one of the two"
                     )
     return places, failures
@@ -156,34 +158,30 @@ def _parsed(where: str, text: bytes) -> "_Line":
         return _Line.model_validate_json(text.rstrip())
     except ValidationError as error:
         first = error.errors()[0]
-        field = told(".".join(map(str, first["loc"])) or "line")
+        field = printable(".".join(map(str, first["loc"])) or "line")
         cut = "" if text.endswith(b"\n") else ", and its end is missing: is it still being written?"
-        raise BadInput(f"{where}: {field}: {told(first['msg'])}{cut}") from None
+        raise BadInput(f"{where}: {field}: {printable(first['msg'])}{cut}") from None
 
 
-def told(text: str) -> str:
+def printable(text: str) -> str:
     """Text of unknown origin, fit for a message: one short line without control characters."""
     line = " ".join(text.split()).encode("unicode_escape").decode("ascii")
     return line if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}..."
 
 
-def _digest(said: FiledAnswer) -> bytes:
-    text = f"{said.finish}\n{said.text}".encode("utf-8", "surrogatepass")
+def _digest(answer: FiledAnswer) -> bytes:
+    text = f"{answer.finish}\n{answer.text}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).digest()
 
 
-def _same(said: FiledAnswer, place: _Place) -> bool:
-    return _digest(said) == place.digest
-
-
-def _said(body: Completion) -> FiledAnswer | str:
+def _answer_of(body: Completion) -> FiledAnswer | str:
     """The first choice; the reason where it did not end by itself or at the length limit."""
     if not body.choices:
         return "a response without choices"
     choice, usage = body.choices[0], body.usage or TokenUsage()
     finish = choice.finish_reason or "stop"
     if finish not in ("stop", "length"):
-        return told(f"the answer ended with {finish}")
+        return printable(f"the answer ended with {finish}")
     return FiledAnswer(
         text=choice.message.content or "",
         finish="length" if finish == "length" else "stop",
@@ -206,7 +204,7 @@ class _Line(BaseModel):
     response: _Response | None = None
     error: Any = None
 
-    def said(self) -> FiledAnswer | str:
+    def answer(self) -> FiledAnswer | str:
         """The answer, or why there is none."""
         if self.text is not None:
             return FiledAnswer(self.text, "stop")
@@ -217,13 +215,13 @@ class _Line(BaseModel):
         if self.response.status_code != HTTPStatus.OK:
             return f"{self.response.status_code}: {_reason(self.response.body)}"
         try:
-            return _said(Completion.model_validate(self.response.body))
+            return _answer_of(Completion.model_validate(self.response.body))
         except ValidationError:
             return f"a response that is no chat completion: {_reason(self.response.body)}"
 
 
 def _reason(error: object) -> str:
-    """What an error says of itself: a message, wherever it is, else all of it."""
+    """An error's message, at any depth, else all of it."""
     while isinstance(error, dict) and (inner := error.get("error") or error.get("message")):
         error = inner
-    return told(str(error))
+    return printable(str(error))

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
 from regraph_kg.llm import completion
-from regraph_kg.llm.answers import AnswerFiles, told
+from regraph_kg.llm.answers import AnswerFiles, printable
 from regraph_kg.llm.pending import PendingPrompts
 from regraph_kg.models.prompt import Prompt, Reply
 
 log = logging.getLogger(__name__)
 
 FORMAT = 1
-"""Of what an id is the hash of: another one would ask everything anew. History: 1 (2026-11)."""
+"""Format of a hashed request: another one asks everything anew. History: 1 (2026-11)."""
 URL = "/v1/chat/completions"
 
 
@@ -57,22 +57,22 @@ class BatchModel:
         Raises `ToolError` where the file cannot be written, `BadInput` where it is not ours; both
         only if something is to be written.
         """
-        asked = self._pending.noted
+        requests = self._pending.noted
         self._look_again()
         try:
-            left = self._pending.publish(self._answers)
+            waiting = self._pending.publish(self._answers)
         except (BadInput, ToolError) as error:
-            if asked:
+            if requests:
                 raise
             log.warning("%s", error)  # answered prompts stay in the file; nobody waits for them
             return
         self._report_unknown()
-        if not asked:
+        if not requests:
             return
-        open_ = [one for one in asked if one not in self._answers]
+        open_ = [request for request in requests if request not in self._answers]
         if not open_:
             raise AnswersPending(f"answers came into {self._folder} meanwhile: {then}")
-        prompts = "1 prompt" if left == 1 else f"{left} prompts"
+        prompts = "1 prompt" if waiting == 1 else f"{waiting} prompts"
         raise AnswersPending(
             f"{prompts} pending in {self._pending.path}{self._failures(open_)};"
             f" answer them into {self._folder / 'answers.jsonl'} and {then}"
@@ -103,8 +103,9 @@ class BatchModel:
         except BadInput as error:
             log.warning("%s", error)
 
-    def _failures(self, asked: list[str]) -> str:
-        reasons = [self._answers.failures[one] for one in asked if one in self._answers.failures]
+    def _failures(self, requests: list[str]) -> str:
+        failures = self._answers.failures
+        reasons = [failures[request] for request in requests if request in failures]
         if not reasons:
             return ""
         return f" ({len(reasons)} of them failed before, the first: {reasons[0]})"
@@ -117,7 +118,7 @@ class BatchModel:
                 "%d answers in %s are to prompts that were never asked here, the first: %s (%s)",
                 len(unknown),
                 self._folder,
-                told(unknown[0]),
+                printable(unknown[0]),
                 self._answers.where(unknown[0]),
             )
 
@@ -142,8 +143,8 @@ def status(folder: Path) -> BatchStatus:
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder; give the one of --model batch:FOLDER")
     answers, prompts = AnswerFiles(folder), PendingPrompts(folder)
-    waiting = [one for one in prompts.waiting() if one not in answers]
-    failures = [answers.failures[one] for one in waiting if one in answers.failures]
+    waiting = [request for request in prompts.waiting() if request not in answers]
+    failures = [answers.failures[request] for request in waiting if request in answers.failures]
     known = prompts.ever_asked()
     return BatchStatus(
         pending=len(waiting),
@@ -155,6 +156,6 @@ def status(folder: Path) -> BatchStatus:
 
 
 def request_id(body: object, attempt: int) -> str:
-    """The id of a request: equal for equal questions, whoever asks; at most 64 plain characters."""
-    asked = json.dumps([FORMAT, attempt, body], sort_keys=True)
-    return f"regraph-{hashlib.sha256(asked.encode()).hexdigest()[:40]}"
+    """The id of a request, equal for equal questions; at most 64 plain characters."""
+    question = json.dumps([FORMAT, attempt, body], sort_keys=True)
+    return f"regraph-{hashlib.sha256(question.encode()).hexdigest()[:40]}"

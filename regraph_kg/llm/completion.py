@@ -14,14 +14,14 @@ LONGEST_STRING = 1000
 
 
 class TokenUsage(BaseModel):
-    """What was counted; None where it was not."""
+    """Token counts; None where a server does not count."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 
 
 class Message(BaseModel):
-    """What was said; what was thought before has either name."""
+    """The answer, and the thought before it under either of two names."""
 
     content: str | None = None
     reasoning: str | None = None
@@ -69,29 +69,29 @@ def request(
 
 def messages(prompt: Prompt, *, begun: bool) -> list[dict[str, str]]:
     """The conversation; a server that goes on from a `begun` answer gets it as the last message."""
-    said = [("system", prompt.system), ("user", prompt.user)]
+    turns = [("system", prompt.system), ("user", prompt.user)]
     if begun and prompt.begun:
-        said.append(("assistant", prompt.begun))
-    return [{"role": role, "content": text} for role, text in said]
+        turns.append(("assistant", prompt.begun))
+    return [{"role": role, "content": text} for role, text in turns]
 
 
-def whole(prompt: Prompt, text: str, *, ended: bool) -> str:
+def full_answer(prompt: Prompt, text: str, *, ended: bool) -> str:
     """An answer with its beginning, and with the end that a server leaves out where it stops."""
     end = prompt.stop[0] if ended and prompt.stop and prompt.stop[0] not in text else ""
     return prompt.begun + text + end
 
 
-def bearable(schema: object) -> object:
+def bounded_schema(schema: object) -> object:
     """`schema` with no string allowed to be longer than a server can bear."""
     match schema:
         case Mapping():
             return {
                 name: min(part, LONGEST_STRING)
                 if name == "maxLength" and isinstance(part, int)
-                else bearable(part)
+                else bounded_schema(part)
                 for name, part in schema.items()
             }
         case list() | tuple():
-            return [bearable(part) for part in schema]
+            return [bounded_schema(part) for part in schema]
         case _:
             return schema

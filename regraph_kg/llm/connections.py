@@ -1,4 +1,4 @@
-"""Connections: what both clients of a server share: an end from another thread, and patience.
+"""Connections: the common part of both clients: an end from another thread, and patience.
 
 Not here: what is asked of a server and which of its failures are which (server.py,
 openai_compatible.py). A server that sends a byte now and then for ever is not noticed: the timeout
@@ -22,13 +22,13 @@ T = TypeVar("T")
 
 CONNECT_SECONDS = 10
 SHORTEST, LONGEST = 1 / 60, 1 / 6
-"""Of the patience: the first wait, and no wait is longer. Each is twice the one before."""
+"""Shares of the patience: the first wait and the longest; each wait doubles."""
 LONGEST_REASON = 200
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
 
-def passing(status: int) -> bool:
-    """Whether a call that was answered so may succeed later.
+def is_transient(status: int) -> bool:
+    """Whether a call with this status may succeed later.
 
     A server starts a crashed runner anew, one that is busy or loads its model is ready later.
     """
@@ -58,7 +58,7 @@ class Connections:
         return self._closed.is_set()
 
     def options(self) -> dict[str, Any]:
-        """What a client of httpx (or of httpx2, its successor) must be opened with."""
+        """Options of a client of httpx (or of httpx2, its successor)."""
         return {
             "event_hooks": {"request": [self._watch]},
             # a proxy of the environment cannot reach a server on this machine
@@ -101,7 +101,7 @@ class Connections:
 
     @contextmanager
     def own(self) -> Iterator[None]:
-        """Tell a failure that `close` caused as ours, not as the server's."""
+        """Report a failure that `close` caused as ours, not as the server's."""
         try:
             yield
         except Exception:
@@ -128,7 +128,7 @@ class Connections:
         return call()
 
     def _watch(self, request: Any) -> None:
-        """Before each request: have its connection shown to us (httpx's "trace" extension)."""
+        """Trace the connection of each request (httpx's "trace" extension)."""
         request.extensions["trace"] = self._connected
 
     def _connected(self, event: str, info: dict[str, Any]) -> None:
@@ -141,7 +141,7 @@ class Connections:
                 _end(opened)
 
 
-def _end(one: socket.socket) -> None:
-    """Wake whoever reads from it; closing it alone would leave a thread waiting in its read."""
+def _end(connection: socket.socket) -> None:
+    """Shut down a connection: closing alone leaves a thread waiting in its read."""
     with suppress(OSError):
-        one.shutdown(socket.SHUT_RDWR)
+        connection.shutdown(socket.SHUT_RDWR)

@@ -25,14 +25,14 @@ from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Vector
 HALVED = 32
 """Characters below which a text that is refused is not refused for its length."""
 BUILT_IN = HASHED.model.rstrip("0123456789")
-"""With a version after it: a graph may hold vectors of an older one."""
+"""Name without its version: a graph may hold vectors of an older one."""
 SHOWN = 12
 """Digits of a digest or a revision in the name of a space."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """What stands before a text that is looked for, and before one that is found.
+    """Prefixes of a query and of a document.
 
     None: what the model declares.
     """
@@ -40,10 +40,10 @@ class Prompts:
     query: str | None = None
     document: str | None = None
 
-    def told(self) -> str:
-        """As a space has it; "" where there are none."""
-        known = {"query": self.query or "", "document": self.document or ""}
-        return json.dumps(known, ensure_ascii=False) if any(known.values()) else ""
+    def as_json(self) -> str:
+        """The prompts as JSON, part of a space's key; "" where there are none."""
+        prompts = {"query": self.query or "", "document": self.document or ""}
+        return json.dumps(prompts, ensure_ascii=False) if any(prompts.values()) else ""
 
 
 _NONE = Prompts()
@@ -57,7 +57,7 @@ class Embedder(Protocol):
 
     @property
     def space(self) -> EmbeddingSpace:
-        """Which model, of how many dimensions: vectors of two spaces cannot be compared."""
+        """Model and dimension: vectors of two spaces cannot be compared."""
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """A unit vector for each text that may be found: little-endian float32, packed.
@@ -66,15 +66,42 @@ class Embedder(Protocol):
         """
 
     def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
-        """As `embed`, of texts that are looked for: some models want another prompt there."""
+        """Embed queries: some models want another prompt there."""
 
 
 def place(text: str, kind: EmbeddedKind, embedder: Embedder) -> Vector:
-    """Where `text` lies among the embeddings of texts, or of codes."""
+    """The vector of `text` as a query among texts, or codes."""
     return Vector(embedder.space, embedder.embed_queries([text])[0], kind)
 
 
-class OllamaEmbedder:
+class _PromptedEmbedder:
+    """An embedder whose queries and documents have prompts of their own."""
+
+    _prompts: Prompts
+    _space: EmbeddingSpace
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """See `Embedder`; the model's digest or revision is part of its name."""
+        return self._space
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """See `Embedder`."""
+        return self._embed(texts, self._prompts.document or "")
+
+    def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
+        """See `Embedder`."""
+        return self._embed(texts, self._prompts.query or "")
+
+    def _embed(self, texts: Sequence[str], prompt: str) -> list[bytes]:
+        ask = partial(self._ask, prompt=prompt)
+        return [vector for batch in batches(texts) for vector in _worded(batch, ask, self._space)]
+
+    def _ask(self, texts: Sequence[str], prompt: str) -> Sequence[Sequence[float]]:
+        raise NotImplementedError
+
+
+class OllamaEmbedder(_PromptedEmbedder):
     """An embedding model behind an Ollama server.
 
     Of a text that the model cannot hold the vector is the mean of its halves': nothing is cut.
@@ -97,27 +124,11 @@ class OllamaEmbedder:
             digest = self._server.describe()
             width = len(self._ask(["dimension"], "")[0])
         self._prompts = prompts
-        self._space = EmbeddingSpace(f"ollama:{model}@{digest[:SHOWN]}", width, prompts.told())
-
-    @property
-    def space(self) -> EmbeddingSpace:
-        """See `Embedder`; the model's digest is part of its name."""
-        return self._space
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """See `Embedder`."""
-        return self._embed(texts, self._prompts.document or "")
-
-    def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
-        """See `Embedder`."""
-        return self._embed(texts, self._prompts.query or "")
+        self._space = EmbeddingSpace(f"ollama:{model}@{digest[:SHOWN]}", width, prompts.as_json())
 
     def _embed(self, texts: Sequence[str], prompt: str) -> list[bytes]:
-        vectors: list[bytes] = []
         with self._server.failures():
-            for batch in batches(texts):
-                vectors += _worded(batch, partial(self._ask, prompt=prompt), self._space)
-        return vectors
+            return super()._embed(texts, prompt)
 
     def _ask(self, texts: Sequence[str], prompt: str) -> Sequence[Sequence[float]]:
         import ollama  # noqa: PLC0415 (0.3 s)
@@ -135,7 +146,7 @@ class OllamaEmbedder:
         return [_mean(self._ask(_halves(texts[0]), prompt))]
 
 
-class SentenceTransformerEmbedder:
+class SentenceTransformerEmbedder(_PromptedEmbedder):
     """A sentence-transformers model that lies on this machine; nothing is downloaded.
 
     Longer texts than the model holds are treated as `OllamaEmbedder` does.
@@ -162,43 +173,25 @@ class SentenceTransformerEmbedder:
             width = len(self._ask(["dimension"], "")[0])
             version = _revision(model, self._model)
         except (OSError, ValueError, RuntimeError, AssertionError) as error:
-            said = " ".join(str(error).split())[:200]
+            message = " ".join(str(error).split())[:200]
             raise ModelError(
-                f"embedder sentence-transformers:{model} cannot be loaded on {device} ({said}):"
+                f"embedder sentence-transformers:{model} cannot be loaded on {device} ({message}):"
                 f" give a folder, or get it once with: hf download {model}"
             ) from None
         name = f"sentence-transformers:{model}@{version[:SHOWN]}"
-        self._space = EmbeddingSpace(name, width, self._prompts.told())
+        self._space = EmbeddingSpace(name, width, self._prompts.as_json())
 
-    @property
-    def space(self) -> EmbeddingSpace:
-        """See `Embedder`; the model's revision, or the digest of its files, is in its name."""
-        return self._space
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """See `Embedder`."""
-        return self._embed(texts, self._prompts.document or "")
-
-    def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
-        """See `Embedder`."""
-        return self._embed(texts, self._prompts.query or "")
-
-    def _declared(self, given: Prompts) -> Prompts:
+    def _declared(self, chosen: Prompts) -> Prompts:
         """The prompts that are given, else the model's, under the names that its library knows."""
-        known: dict[str, str] = self._model.prompts
-        rest = known.get(self._model.default_prompt_name or "", "")
-        query = known.get("query") or rest
-        named = (known.get(name) for name in ("document", "passage", "corpus"))
+        declared: dict[str, str] = self._model.prompts
+        rest = declared.get(self._model.default_prompt_name or "", "")
+        query = declared.get("query") or rest
+        named = (declared.get(name) for name in ("document", "passage", "corpus"))
         document = next(filter(None, named), rest)
         return Prompts(
-            query if given.query is None else given.query,
-            document if given.document is None else given.document,
+            query if chosen.query is None else chosen.query,
+            document if chosen.document is None else chosen.document,
         )
-
-    def _embed(self, texts: Sequence[str], prompt: str) -> list[bytes]:
-        ask = partial(self._ask, prompt=prompt)
-        found = (_worded(batch, ask, self._space) for batch in batches(texts))
-        return [vector for batch in found for vector in batch]
 
     def _ask(self, texts: Sequence[str], prompt: str) -> Sequence[Sequence[float]]:
         vectors = self._model.encode(list(texts), prompt=prompt, show_progress_bar=False).tolist()
@@ -231,7 +224,7 @@ def _revision(model: str, loaded: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """Where and how models embed, whichever is chosen."""
+    """Server, device and prompts for embedders."""
 
     ollama_url: str
     timeout: float
@@ -239,7 +232,7 @@ class Serving:
     patience: float
     """A lost server is waited for so many seconds."""
     device: str = "cpu"
-    """Of sentence-transformers."""
+    """Device of sentence-transformers."""
     prompts: Prompts = _NONE
 
 
@@ -265,7 +258,7 @@ def open_embedder(spec: str, serving: Serving) -> Embedder:
 
 
 def spec_of(space: EmbeddingSpace) -> str:
-    """What to set REGRAPH_EMBEDDER to for an embedder of `space`, or of its kind."""
+    """The value of REGRAPH_EMBEDDER for an embedder of `space`, or of its kind."""
     if space.model.startswith(BUILT_IN):
         return "hash"
     return space.model.rpartition("@")[0] or space.model

@@ -1,4 +1,4 @@
-"""LanguageModel: the one seam to whatever answers prompts.
+"""LanguageModel: the protocol of everything that answers prompts.
 
 Not here: what a prompt says (search/prompts/render.py, ingest/), and whether an answer is any good.
 """

@@ -1,4 +1,4 @@
-"""The built-in embedder: hashed words and parts of words, and what every embedder takes of a text.
+"""The built-in embedder, of hashed words and parts of words, and helpers of all embedders.
 
 Not here: embedders that ask a model (embedder.py).
 """
@@ -27,7 +27,7 @@ ENDINGS = (
 )
 """Longest first, as far as they hold one another: "tiles", "tiled" and "tiling" are one word."""
 LEAST_STEM = 3
-"""Letters that a word keeps."""
+"""Fewest letters of a stem."""
 STOP_WORDS = frozenset(
     b"a an and are as at be been by can each for from has have in into is it its no not of on one"
     b" only or so that the their them then there these they this to was we where which while with"
@@ -81,8 +81,8 @@ def packed(vectors: Floats) -> list[bytes]:
 
 def words(text: str) -> list[bytes]:
     """Runs of letters and digits, ASCII ones in lower case; without stop words if others remain."""
-    found = text.encode("utf-8", "surrogatepass").translate(_PLAIN).split()
-    return [word for word in found if word not in STOP_WORDS] or found
+    runs = text.encode("utf-8", "surrogatepass").translate(_PLAIN).split()
+    return [word for word in runs if word not in STOP_WORDS] or runs
 
 
 def _hashed(texts: Sequence[str]) -> Floats:
@@ -144,7 +144,7 @@ def _slots(hashes: Hashes) -> Cells:
 
 
 def _counts(cells: Cells, texts: int) -> Cells:
-    """How often each cell was hit: texts x dimensions x signs."""
+    """Hits of each cell: texts x dimensions x signs."""
     counts = np.bincount(cells, minlength=texts * 2 * HASHED.dimension)
     return counts.astype(np.int64, copy=False).reshape(texts, HASHED.dimension, 2)
 

@@ -9,8 +9,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import ModelError
-from regraph_kg.llm.completion import bearable, messages, whole
-from regraph_kg.llm.connections import passing
+from regraph_kg.llm.completion import bounded_schema, full_answer, messages
+from regraph_kg.llm.connections import is_transient
 from regraph_kg.llm.server import OllamaServer
 from regraph_kg.models.prompt import Prompt, Reply
 
@@ -74,7 +74,7 @@ class OllamaModel:
             )
         text = answer.message.content or ""
         if self._begins(prompt):
-            text = whole(prompt, text, ended=not cut)
+            text = full_answer(prompt, text, ended=not cut)
         if answer.message.thinking and not text:
             raise ModelError(
                 f"{self._server.model} thought and said nothing although told not to think:"
@@ -133,7 +133,7 @@ class OllamaModel:
                 "seed": prompt.seed % 2**31,  # -1 would mean a random one
                 **({"stop": list(prompt.stop)} if self._begins(prompt) else {}),
             },
-            **({} if schema is None else {"format": bearable(schema)}),
+            **({} if schema is None else {"format": bounded_schema(schema)}),
         }
 
     def _post(self, body: Mapping[str, object]) -> "httpx.Response":
@@ -142,7 +142,7 @@ class OllamaModel:
 
         def post() -> "httpx.Response":
             response = self._server.http.post("/api/chat", json=body)
-            if passing(response.status_code):
+            if is_transient(response.status_code):
                 raise ollama.ResponseError(response.text, response.status_code)
             return response
 

@@ -1,7 +1,7 @@
 """OpenAICompatibleModel: a model behind /v1/chat/completions (vLLM, llama.cpp, LM Studio).
 
-Not here: what that interface does not offer. It cannot be told to refuse an overlong prompt, nor
-does it name a model's weights; docs/models.md says what each server does of itself.
+The interface has no option to refuse an overlong prompt and does not name a model's weights;
+docs/models.md lists each server's own behaviour.
 """
 
 import hashlib
@@ -18,8 +18,15 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.completion import Completion, Message, TokenUsage, bearable, request, whole
-from regraph_kg.llm.connections import CONNECT_SECONDS, Connections, passing
+from regraph_kg.llm.completion import (
+    Completion,
+    Message,
+    TokenUsage,
+    bounded_schema,
+    full_answer,
+    request,
+)
+from regraph_kg.llm.connections import CONNECT_SECONDS, Connections, is_transient
 from regraph_kg.models.prompt import Prompt, Reply
 
 if TYPE_CHECKING:  # at run time it costs 0.8 s, which only a live model is worth
@@ -30,7 +37,7 @@ log = logging.getLogger(__name__)
 BYTES_PER_TOKEN = 8
 """Bytes other than blanks: no tokenizer has so many in a token on the average of a prompt."""
 TOO_LONG = ("exceed_context_size_error", "context_length_exceeded")
-"""What some servers call a refusal of an overlong prompt, whatever its status."""
+"""Error codes of a refused overlong prompt, at any status."""
 FORMAT = "response_format"
 """A refusal that names it is of the form in which the schema was sent, not of the prompt."""
 OLLAMA = "fp_ollama"
@@ -41,7 +48,7 @@ REFUSED = (
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
 CONNECT_TIMEOUT = "ConnectTimeout"
-"""What httpx, and its successor, which the client uses, both call it."""
+"""Name of the exception in httpx and in its successor, which the client uses."""
 MOST_NAMED = 8
 GO_ON = ("llamacpp", "regraph")
 """Servers, as they list their models, that go on from an answer that is begun."""
@@ -51,7 +58,7 @@ NO_KEY = "none"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a server is, up to and including "/v1", and what it lets in; an empty key is none."""
+    """A server's URL, up to and including "/v1", and its key; an empty key is none."""
 
     url: str
     key: SecretStr
@@ -103,9 +110,9 @@ class OpenAICompatibleModel:
         self._notice_ollama(completion)
         usage = completion.usage or TokenUsage()
         self._check_whole(prompt, usage.prompt_tokens)
-        text, finish = self._said(completion)
+        text, finish = self._text_and_end(completion)
         if self._goes_on and prompt.begun:
-            text = whole(prompt, text, ended=finish == "stop")
+            text = full_answer(prompt, text, ended=finish == "stop")
         return Reply(
             text=text,
             finish=finish,
@@ -147,18 +154,18 @@ class OpenAICompatibleModel:
         return client
 
     def _served(self) -> "_Model":
-        """What the server tells of the model, which does not include its weights."""
+        """The server's description of the model, without its weights."""
         listed = self._client.models.with_raw_response.list()
         models = _Models.model_validate_json(listed.content).data or []
-        wanted = (self._model, f"{self._model}:latest")
-        found = next((model for model in models if model.id in wanted), None)
-        if found is None:
+        names = (self._model, f"{self._model}:latest")
+        match = next((model for model in models if model.id in names), None)
+        if match is None:
             there = ", ".join(model.id for model in models[:MOST_NAMED]) or "none"
             raise ModelError(
                 f"{self._place} has no model {self._model} (there: {there}):"
                 " name one of them, or start the server with it"
             )
-        return found
+        return match
 
     def _ask(self, prompt: Prompt) -> tuple[Completion, float]:
         """The server's answer, and how many seconds it took.
@@ -168,7 +175,7 @@ class OpenAICompatibleModel:
         import openai  # noqa: PLC0415
 
         if prompt.answer_schema is not None:
-            schema = bearable(prompt.answer_schema)
+            schema = bounded_schema(prompt.answer_schema)
             prompt = prompt.model_copy(update={"answer_schema": schema})
         older = self._older_form
         try:
@@ -197,7 +204,7 @@ class OpenAICompatibleModel:
         seconds = time.perf_counter() - started
         return Completion.model_validate_json(answer.content), seconds
 
-    def _said(self, completion: Completion) -> tuple[str, Literal["stop", "length"]]:
+    def _text_and_end(self, completion: Completion) -> tuple[str, Literal["stop", "length"]]:
         """The answer without what was thought before, and how it ended."""
         if not completion.choices:
             raise ModelError(f"{self._model} answered without a choice: see the server's log")
@@ -237,7 +244,7 @@ class OpenAICompatibleModel:
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
-        """Every way in which the server fails, told as one line."""
+        """Turn every failure of the server into one line."""
         import openai  # noqa: PLC0415
 
         try:
@@ -263,7 +270,7 @@ class OpenAICompatibleModel:
             cause = type(error.__cause__).__name__
             silent = isinstance(error, openai.APITimeoutError) and cause != CONNECT_TIMEOUT
             return None if silent else cause
-        if isinstance(error, openai.APIStatusError) and passing(error.status_code):
+        if isinstance(error, openai.APIStatusError) and is_transient(error.status_code):
             return None if _too_long(error) else f"{error.status_code}: {self._text(error)}"
         return None
 
@@ -284,12 +291,12 @@ class OpenAICompatibleModel:
         return f"no server answers at {self._place}: start it or set REGRAPH_OPENAI_URL"
 
     def _refusal(self, error: "openai.APIStatusError") -> str:
-        said = self._text(error)
+        message = self._text(error)
         status = error.status_code
         if status in REFUSED or _too_long(error):
             return (
                 f"{self._place} refused the prompt for {self._model}, with {self._max_tokens}"
-                f" tokens for the answer ({status}: {said}): if it is too long, start the server"
+                f" tokens for the answer ({status}: {message}): if it is too long, start the server"
                 " with a longer context, or shorten it"
             )
         match status:
@@ -298,19 +305,19 @@ class OpenAICompatibleModel:
             case HTTPStatus.NOT_FOUND:
                 return (
                     f"{self._place} has no model {self._model}, or is no OpenAI-compatible server"
-                    f" ({said}): set REGRAPH_OPENAI_URL, which usually ends in /v1"
+                    f" ({message}): set REGRAPH_OPENAI_URL, which usually ends in /v1"
                 )
-        return f"{self._place} failed on {self._model} ({status}: {said}): see its log"
+        return f"{self._place} failed on {self._model} ({status}: {message}): see its log"
 
     def _text(self, error: "openai.APIStatusError") -> str:
-        """What the server said, in one line without the key."""
-        said = " ".join(error.response.text.split())[:200]
+        """The server's message in one line, without the key."""
+        text = " ".join(error.response.text.split())[:200]
         key = self._key.get_secret_value().strip()
-        return said.replace(key, "...") if key else said
+        return text.replace(key, "...") if key else text
 
 
 class _Facts(BaseModel):
-    """What llama.cpp tells of the file that it serves."""
+    """Facts of llama.cpp about the file that it serves."""
 
     n_params: int | None = None
     n_vocab: int | None = None
@@ -319,7 +326,7 @@ class _Facts(BaseModel):
 
 
 class _Model(BaseModel):
-    """What stays the same of a model when its server is started again."""
+    """Fields of a model that survive a restart of its server."""
 
     id: str
     owned_by: str | None = None

@@ -24,7 +24,7 @@ LEDGER = "asked.txt"
 
 
 class PendingPrompts:
-    """What waits in a folder; memory holds ids only."""
+    """The waiting prompts of a folder; memory holds ids only."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` is made if it is missing; `ToolError` where that cannot be."""
@@ -61,14 +61,14 @@ class PendingPrompts:
         if not self._noted and not self.path.exists():
             return 0
         with self._writing(), self._lock():
-            there = dict.fromkeys(one for one, _ in self._requests())
-            kept = {one for one in there if one not in answered}
-            added = [one for one in self._noted if one not in there and one not in answered]
-            if added or len(kept) < len(there):
+            listed = dict.fromkeys(name for name, _ in self._requests())
+            unanswered = {name for name in listed if name not in answered}
+            added = [name for name in self._noted if name not in listed and name not in answered]
+            if added or len(unanswered) < len(listed):
                 self._remember(added)
-                self._rewrite(kept | set(added))
+                self._rewrite(unanswered | set(added))
         self._forget()
-        return len(kept) + len(added)
+        return len(unanswered) + len(added)
 
     def ever_asked(self) -> set[str]:
         """The ids of all prompts that ever were pending here."""
@@ -85,7 +85,7 @@ class PendingPrompts:
     def waiting(self) -> list[str]:
         """The ids in pending.jsonl."""
         try:
-            return [one for one, _ in self._requests()]
+            return [request for request, _ in self._requests()]
         except OSError as error:
             raise ToolError(f"{self.path}: {error.strerror}; make it readable") from None
 
@@ -111,18 +111,18 @@ class PendingPrompts:
 
     def _remember(self, added: list[str]) -> None:
         with open(self._folder / LEDGER, "a", encoding="utf-8", opener=opener) as ledger:
-            ledger.writelines(f"{one}\n" for one in added)
+            ledger.writelines(f"{request}\n" for request in added)
 
-    def _rewrite(self, kept: set[str]) -> None:
-        """Put the requests `kept`, those that were there first, in place of the file."""
-        if not kept:
+    def _rewrite(self, requests: set[str]) -> None:
+        """Replace the file by these `requests`, older ones first."""
+        if not requests:
             self.path.unlink()
             return
         with atomic.replacing(self.path, synced=True) as file:
             for source in (self._requests(), self._noted_lines()):
-                for one, line in source:
-                    if one in kept:
-                        kept.remove(one)
+                for request, line in source:
+                    if request in requests:
+                        requests.remove(request)
                         file.write(line)
 
     def _forget(self) -> None:
@@ -155,6 +155,6 @@ def _close(file: IO[bytes]) -> None:
 
 
 class _Request(BaseModel):
-    """What we read of a request: the rest is copied as it is."""
+    """The part of a request that we read; the rest is copied as it is."""
 
     custom_id: str

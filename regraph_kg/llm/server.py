@@ -1,4 +1,4 @@
-"""OllamaServer: connection to an Ollama server, and the one place that tells its failures.
+"""OllamaServer: connection to an Ollama server, and the only place that words its failures.
 
 Not here: how a lost server is waited for and how calls are ended (connections.py).
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.connections import CONNECT_SECONDS, Connections, passing
+from regraph_kg.llm.connections import CONNECT_SECONDS, Connections, is_transient
 
 if TYPE_CHECKING:  # at run time they cost 0.6 s, which only a live model is worth
     import httpx
@@ -27,7 +27,7 @@ T = TypeVar("T")
 TRUNCATE_SINCE = (0, 12)
 """First Ollama version that obeys `truncate: false` and `shift: false`."""
 GO_ON = ("$last", ".Response")
-"""In templates that leave the last message open where it is the assistant's."""
+"""Marks of templates that leave the assistant's last message open."""
 ASSUMED_CEILING = 32_768
 """Tokens a model is taken to hold when its server does not say."""
 
@@ -69,7 +69,7 @@ class OllamaServer:
 
     @cached_property
     def http(self) -> "httpx.Client":
-        """For what the official client does not offer."""
+        """An HTTP client for requests that the official one does not offer."""
         import httpx  # noqa: PLC0415
 
         return httpx.Client(base_url=self._url, **self._options())
@@ -120,7 +120,7 @@ class OllamaServer:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """Every way in which the server fails, told as one line."""
+        """Turn every failure of the server into one line."""
         import httpx  # noqa: PLC0415
         import ollama  # noqa: PLC0415
 
@@ -160,17 +160,17 @@ class OllamaServer:
         }
 
     def _refusal(self, error: "ollama.ResponseError") -> str:
-        said = " ".join(str(error.error).split())[:200]
+        message = " ".join(str(error.error).split())[:200]
         match error.status_code:
             case HTTPStatus.NOT_FOUND:
                 return f"Ollama at {self.place} has no model {self.model}: ollama pull {self.model}"
             case HTTPStatus.BAD_REQUEST:
                 return (
                     f"{self._sends} does not fit {self.model}, which holds {self.ceiling} tokens"
-                    f" ({said}): shorten it or use another model"
+                    f" ({message}): shorten it or use another model"
                 )
             case status:
-                failed = f"failed on {self.model} ({status}: {said})"
+                failed = f"failed on {self.model} ({status}: {message})"
                 return f"Ollama at {self.place} {failed}: see its log"
 
 
@@ -187,6 +187,6 @@ def _lost(error: BaseException) -> str | None:
     broken = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
     if isinstance(error, (ConnectionError, *broken)):
         return str(error) or type(error).__name__
-    if isinstance(error, ollama.ResponseError) and passing(error.status_code):
+    if isinstance(error, ollama.ResponseError) and is_transient(error.status_code):
         return f"{error.status_code}: {error.error}"
     return None

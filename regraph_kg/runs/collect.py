@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from regraph_kg import atomic, wiring
 from regraph_kg.collect.build import BuiltTrajectory, build, settled
 from regraph_kg.collect.conversation import AskingLimits, Conversation, prompt_hash
-from regraph_kg.collect.curate import CurationResult, CurationRules, curate, fastest, told_once
+from regraph_kg.collect.curate import CurationResult, CurationRules, counted_once, curate, fastest
 from regraph_kg.collect.git_history import GitFile, read_history
 from regraph_kg.collect.journal import Journal, count_entries, key_of
 from regraph_kg.collect.openevolve import read_lineages
@@ -215,7 +215,7 @@ class _Collecting:
         """Put what is kept of what there is by now into its file; none is made for nothing."""
         built = [one.trajectory for one in self.built if one.trajectory is not None]
         curated = curate(built, self.choice.rules)
-        kept = tuple(told_once(curated.kept))
+        kept = tuple(counted_once(curated.kept))
         if kept or self.choice.output.exists():
             _write(self.choice.output, kept)
         return replace(curated, kept=kept)

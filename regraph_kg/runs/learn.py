@@ -18,7 +18,7 @@ from regraph_kg.models.graph import FreeRun
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.ingest import grow
 from regraph_kg.runs.progress import Story, WorkDone
-from regraph_kg.search.claims import claimed, measured_again, stale
+from regraph_kg.search.claims import claimed_codes, measured_again, stale
 from regraph_kg.search.free_steps import free_run
 from regraph_kg.search.harvest import (
     NAMELESS,
@@ -133,7 +133,7 @@ def _lesson(
         found = harvest(run, problem.serial_code)
     except (BadInput, ToolError) as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
-    measured = len(claimed(run)) if doubted and not doubt.dry else 0
+    measured = len(claimed_codes(run)) if doubted and not doubt.dry else 0
     free = free_run(run)
     if not found.trajectories and free is None:
         return Lesson(path, left_out=found.left_out, refused=_nothing(found), measured=measured)
@@ -160,7 +160,7 @@ def _judged(
     cannot judge it.
     """
     check_serial(run, problem.serial_code)
-    codes = claimed(run)
+    codes = claimed_codes(run)
     why = "" if run.ours else " was not written by this installation"
     does = "would judge" if dry else "judging"
     said = f"{path}{why}: {does} its {len(codes)} codes again, here"

@@ -1,4 +1,4 @@
-"""The methods, a file each: what stands in this folder is found, and nothing lists it.
+"""The methods, a file each: every file of this folder is a method, without a list of them.
 
 A method's file holds its settings and its search, and ends with a `METHOD` that says so. Its name
 is the file's with hyphens, what it is says the file's first line; both are known without loading
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from regraph_kg.search.context import Context, Method
 
 Needs = Literal["nothing", "graph", "embeddings"]
-"""What a method reads: "graph": it walks it, from a technique to begin with; "embeddings": it looks
-for the examples nearest to a code."""
+"""The part of the graph that a method reads: "graph": it walks from a technique to its successors;
+"embeddings": it looks for the examples nearest to a code."""
 
 
 @dataclass(frozen=True, slots=True)
 class MethodKind:
-    """What a method's file says of it."""
+    """A method as its file declares it."""
 
     settings: type[MethodSettings]
     begin: "Callable[[Context, Any], Method]"
@@ -36,7 +36,7 @@ class MethodKind:
     thinks: bool = False
     """Whether it asks for thoughts, too: one before an answer at most."""
     free: bool = False
-    """Whether its samples are the model's free choice, and nothing else is told it."""
+    """Whether its samples are the model's free choice, without other advice."""
 
     @property
     def walks(self) -> bool:
@@ -46,17 +46,17 @@ class MethodKind:
 
 @cache
 def method_names() -> tuple[str, ...]:
-    """Of all methods, in the order of the alphabet."""
+    """Names of all methods, sorted."""
     return tuple(sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__)))
 
 
 def method_lines() -> dict[str, str]:
     """Name -> what the method is, the first line of its file."""
-    found = {}
+    lines = {}
     for name in method_names():
         with (Path(__path__[0]) / f"{_module(name)}.py").open(encoding="utf-8") as file:
-            found[name] = file.readline().strip().strip('"')
-    return found
+            lines[name] = file.readline().strip().strip('"')
+    return lines
 
 
 def kind_of(name: str) -> MethodKind:

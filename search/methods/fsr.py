@@ -48,7 +48,7 @@ class _Leg:
     best: str
     speedup: float = 1.0
     rounds: list[StepRecord] = field(default_factory=list)
-    """In the order in which they ended."""
+    """Oldest first."""
     stale: int = 0
     """Rounds that ended since the last that made it faster."""
 
@@ -61,10 +61,10 @@ class _Leg:
             self.stale += 1
 
     def history(self) -> list[Variant | FailedAnswer]:
-        """What the next round is told, oldest first."""
-        return [self._told(step) for step in chosen_rounds(self.rounds, self.best)]
+        """The rounds for the next prompt, oldest first."""
+        return [self._variant(step) for step in chosen_rounds(self.rounds, self.best)]
 
-    def _told(self, step: StepRecord) -> Variant | FailedAnswer:
+    def _variant(self, step: StepRecord) -> Variant | FailedAnswer:
         if step.speedup is not None and step.code is not None:
             return Variant(step.code, step.speedup / self.speedup)
         return FailedAnswer(step.outcome or Outcome.PARSE_FAILED, step.diagnosis, step.code)
@@ -78,16 +78,16 @@ def chosen_rounds(rounds: list[StepRecord], best: str) -> list[StepRecord]:
     current = normalized(best)
     places: dict[str, int] = {}
     for place, step in enumerate(rounds):
-        said = f"{step.outcome} {step.diagnosis}" if step.code is None else normalized(step.code)
-        if said != current:
-            places[said] = place
-    others = sorted(places.values())
-    verified = [place for place in others if rounds[place].speedup is not None]
+        content = f"{step.outcome} {step.diagnosis}" if step.code is None else normalized(step.code)
+        if content != current:
+            places[content] = place
+    distinct = sorted(places.values())
+    verified = [place for place in distinct if rounds[place].speedup is not None]
     fastest = max(verified, key=lambda place: rounds[place].speedup or 0.0, default=None)
-    last = [place for place in others if place != fastest]
+    last = [place for place in distinct if place != fastest]
     room = FED_BACK if fastest is None else FED_BACK - 1
-    kept = [*last[-room:], *([] if fastest is None else [fastest])]
-    return [rounds[place] for place in sorted(kept)]
+    chosen = [*last[-room:], *([] if fastest is None else [fastest])]
+    return [rounds[place] for place in sorted(chosen)]
 
 
 class Fsr:

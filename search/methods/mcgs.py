@@ -79,30 +79,30 @@ class McgsSettings(MethodSettings):
 
 
 WAITING_SHARE = 0.1
-"""Of the calls, for first techniques that have waited for too long."""
+"""Share of the calls for first techniques that have waited too long."""
 LOCAL_WEIGHT = 2.0
-"""What the edge's pass rate weighs against failures of the action itself."""
+"""Weight of the edge's pass rate against failures of the action itself."""
 IDLE_WEIGHT = 3.0
-"""So many idle answers at a state halve the belief in what is left to try there."""
+"""Idle answers at a state that halve the belief in its other actions."""
 ROUNDS = 2
 """Answers to be waited for at a step of the look-ahead: the first one, and a repair."""
 KNOWN_TRIES = 4.0
-"""So many tries in the graph let a first technique wait twice as long."""
+"""Tries in the graph that let a first technique wait twice as long."""
 AGAIN_GAIN, AGAIN_SPREAD = -0.1, 0.1
-"""Of another sample of a step that passed, over its best one."""
+"""Gain of another sample over a passed step's best one, and its spread."""
 REPEAT_GAIN, REPEAT_SPREAD = 0.0, 0.05
-"""Of a technique that the path has already."""
+"""Gain of a technique that the path has already, and its spread."""
 
 
 @dataclass(slots=True, eq=False)
 class NextStep:
-    """What may be asked for at a state: one of the techniques that follow, or the free choice."""
+    """An action at a state: one of the techniques that follow, or the free choice."""
 
     technique: Technique | None
     """None: the model is free to choose."""
     edge: BelievedEdge
     leads: str
-    """Whose successors follow it."""
+    """The technique whose successors follow it."""
     taken: int = 0
     """Samples begun."""
     failed: int = 0
@@ -128,7 +128,7 @@ class FoundCode:
     right: int = 0
     """Samples that passed and did what they were asked for."""
     idle: int = 0
-    """That did nothing, or were declined: what is left to try may not apply either."""
+    """Samples that did nothing or were declined: other actions may not apply either."""
 
     @property
     def applies(self) -> float:
@@ -146,7 +146,7 @@ class Mcgs:
         self.beliefs = Beliefs(start, settings)
         self._edges = Edges(context, self.beliefs)
         self.states: dict[str, FoundCode] = {}
-        """By normalized code, in the order in which they were found."""
+        """By normalized code, oldest first."""
         self._best = 0.0
         self._expected: float | None = None
         """Worth of the last sample that was begun for its worth."""
@@ -184,18 +184,18 @@ class Mcgs:
         ]
         heap = [(-self._worth(*pair, ahead, exact=False), n) for n, pair in enumerate(pairs)]
         heapq.heapify(heap)
-        seen = set[int]()
+        exact = set[int]()
         while heap:
             worth, number = heap[0]
-            if number in seen:
+            if number in exact:
                 self._expected = -worth
                 return pairs[number]
-            seen.add(number)
+            exact.add(number)
             heapq.heapreplace(heap, (-self._worth(*pairs[number], ahead, exact=True), number))
         return None
 
     def _choices(self, state: FoundCode) -> list[NextStep]:
-        """What may be sampled: where there is a choice, what has no sample under way."""
+        """The open actions: where there is a choice, those without a sample under way."""
         choices = [action for action in state.actions if self._open(action)]
         return [action for action in choices if not action.under_way] or choices
 
@@ -211,7 +211,7 @@ class Mcgs:
         return action.answered and action.taken + action.idle < self._settings.samples
 
     def _worth(self, state: FoundCode, action: NextStep, ahead: Ahead, *, exact: bool) -> float:
-        """What a sample is expected to add to the best; not exact: no less than that."""
+        """Expected gain of a sample over the best; not exact: an upper bound."""
         believed = self.beliefs.outlook(action.edge)
         failed = action.failed + action.under_way
         passes = LOCAL_WEIGHT * believed.passes / (LOCAL_WEIGHT + failed) * state.applies
@@ -291,31 +291,31 @@ class Mcgs:
         return gain
 
     def _idle(self, state: FoundCode, action: NextStep) -> None:
-        """There was nothing to do: less likely to be right elsewhere, as others are here."""
+        """Note an idle sample: this edge, and other actions here, are less likely to pass."""
         action.idle += 1
         state.idle += 1
         self.beliefs.fail(action.edge)
 
     def _grow(self, state: FoundCode) -> FoundCode:
         """A new state, unless its code is known; without actions where the depth ends."""
-        known = self.states.setdefault(normalized(state.code), state)
-        if known is state and len(state.path) < self._settings.depth:
+        existing = self.states.setdefault(normalized(state.code), state)
+        if existing is state and len(state.path) < self._settings.depth:
             state.actions = self._actions(state)
-        return known
+        return existing
 
     def _actions(self, state: FoundCode) -> tuple[NextStep, ...]:
-        """What may be asked for at a state; the free choice is last.
+        """The actions at a state; the free choice is last.
 
         After the graph's techniques it stands only where it is known what such choices come to:
         what is built on them is of no transition, and teaches the graph nothing.
         """
         edges, technique = self._edges, state.technique
         offered = edges.offered(technique, state.code)
-        steps = [NextStep(one, edge, edge.target) for one, edge in offered]
+        steps = [NextStep(technique, edge, edge.target) for technique, edge in offered]
         begins = technique in (self.beliefs.start, edges.free_name)
         if self._settings.free and (begins or self._context.free().later.tried):
             leads = edges.free_name if begins else technique
-            free = edges.freely(technique, len(edges.after(technique)))
+            free = edges.free_edge(technique, len(edges.after(technique)))
             steps.append(NextStep(None, free, leads))
         return tuple(steps)
 

@@ -144,9 +144,9 @@ class Paper:
         counters = self._counters
         return policy(
             successors,
-            lambda one: (
-                counters.mean(one.id)
-                - self._settings.visit_penalty * counters.traversals[technique, one.id]
+            lambda successor: (
+                counters.mean(successor.id)
+                - self._settings.visit_penalty * counters.traversals[technique, successor.id]
             ),
             self._settings.epsilon,
             self._context.rng,

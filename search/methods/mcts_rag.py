@@ -57,7 +57,7 @@ KINDS: tuple[ActionKind, ...] = ("direct", "decompose", "retrieve")
 
 @dataclass(slots=True, eq=False)
 class _Action:
-    """What may be done with a node's code, and the nodes it led to."""
+    """An action on a node's code, and the nodes it led to."""
 
     kind: ActionKind
     visits: Visits = field(default_factory=Visits)
@@ -67,7 +67,11 @@ class _Action:
 
     def child(self) -> "_Node | None":
         """The open child with the fastest code, the first of equals."""
-        return max((one for one in self.children if one.open), key=_level, default=None)
+        return max(
+            (child for child in self.children if child.open),
+            key=lambda child: child.level,
+            default=None,
+        )
 
     @property
     def open(self) -> bool:
@@ -88,10 +92,6 @@ class _Node:
     def open(self) -> bool:
         """Something may be chosen here."""
         return any(action.open for action in self.actions)
-
-
-def _level(node: _Node) -> float:
-    return node.level
 
 
 class MctsRag:
@@ -140,13 +140,13 @@ class MctsRag:
             else:
                 reward = level_reward(step.speedup)
                 self._grow(node, action, step)
-        for one in way:
-            one.visits.end(reward)
+        for visited in way:
+            visited.visits.end(reward)
         self._begun -= reward is None
         return Iteration((), steps, reward)
 
     def _advice(self, kind: ActionKind, node: _Node) -> Effects[Advice | None]:
-        """What the model is told to do; None where it was to say so itself, and has no answer."""
+        """The advice for a sample; None where the model has no thought for it."""
         if kind == "decompose":
             return (yield from self._thought(node))
         if kind == "retrieve":

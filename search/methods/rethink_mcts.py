@@ -78,12 +78,12 @@ class _Node:
     children: list["_Node"] = field(default_factory=list)
     expanded: int = 0
     """Expansions begun."""
-    told: list[str] = field(default_factory=list)
-    """The thoughts about this code, each with what came of it."""
+    history: list[str] = field(default_factory=list)
+    """The thoughts about this code, each with its result."""
 
     @property
     def open(self) -> bool:
-        """It or a node below may be expanded."""
+        """Whether it or a node below may be expanded."""
         return self.may_grow or any(child.open for child in self.children)
 
     def grows(self, width: int) -> bool:
@@ -131,17 +131,17 @@ class Rethink:
         """Rounds on the last node of `way`; all of `way`, and the child, learn the reward."""
         node = way[-1]
         rounds = yield from self._rounds(node)
-        paid = [one for one in rounds if one.step.outcome is not None]
-        reward = max((level_reward(one.step.speedup) for one in paid), default=None)
-        for one in way:
-            one.visits.end(reward)
-        best = max(paid, key=lambda one: one.step.speedup or 0.0, default=None)
+        paid = [attempt for attempt in rounds if attempt.step.outcome is not None]
+        reward = max((level_reward(attempt.step.speedup) for attempt in paid), default=None)
+        for ancestor in way:
+            ancestor.visits.end(reward)
+        best = max(paid, key=lambda attempt: attempt.step.speedup or 0.0, default=None)
         if best is not None and best.step.speedup is not None and best.step.code is not None:
             level = math.log(best.step.speedup)
             child = self._node(best.thought, best.step.code, level, node.depth + 1)
             child.visits = Visits(n=1, total=level_reward(best.step.speedup))
             node.children.append(child)
-        return Iteration((), tuple(one.step for one in rounds), reward)
+        return Iteration((), tuple(attempt.step for attempt in rounds), reward)
 
     def _rounds(self, node: _Node) -> Effects[list[_Round]]:
         """A thought and code along it, and again while that fails and calls are left."""
@@ -154,7 +154,7 @@ class Rethink:
             rounds.append(_Round(thought, step))
             if step.outcome is None:
                 break
-            node.told.append(f"- {short(thought, LONGEST_THOUGHT)}: {_feedback(node, step)}")
+            node.history.append(f"- {short(thought, LONGEST_THOUGHT)}: {_feedback(node, step)}")
             enough = len(rounds) > self._settings.rethinks or self._context.ledger.left <= 0
             if enough or math.log(step.speedup or 1e-9) > node.level:
                 break
@@ -169,9 +169,9 @@ class Rethink:
         key = asker.key("thought", attempt=next(self._thoughts))
         seed = asker.seed(key)
         if last is None:
-            told = "\n".join(node.told[-REMEMBERED:])
+            history = "\n".join(node.history[-REMEMBERED:])
             prompt = render_thought(
-                task, key, code=node.code, history=told, failure=None, seed=seed
+                task, key, code=node.code, history=history, failure=None, seed=seed
             )
         else:
             outcome = last.step.outcome or Outcome.PARSE_FAILED
@@ -187,7 +187,7 @@ class Rethink:
 
 
 def _feedback(node: _Node, step: StepRecord) -> str:
-    """How code for `node` ended: the diagnosis, or how fast it is."""
+    """Feedback on code for `node`: its diagnosis or its speed."""
     if step.speedup is None:
         return step.diagnosis or str(step.outcome)
     return f"right, and {step.speedup / math.exp(node.level):.2f} times as fast as the current code"

@@ -3,7 +3,7 @@
 import pytest
 
 from regraph_kg.collect.build import settled
-from regraph_kg.collect.curate import CurationRules, curate, told_once
+from regraph_kg.collect.curate import CurationRules, counted_once, curate
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.trajectory import FailedStep, Measurement, Step, Trajectory
 from tests.collect.toy_task import SERIAL, code
@@ -81,7 +81,7 @@ def test_shared_steps_and_their_failures_are_counted_once() -> None:
     failure = FailedStep(after_step=1, label="x", outcome=Outcome.CRASHED, code="c")
     first = trajectory("t", step("a"), step("b"), failures=(failure,))
     second = trajectory("u", step("a"), step("c"), failures=(failure,))
-    once = told_once([first, second])
+    once = counted_once([first, second])
     assert once[0] == first
     assert [len(step.measurements) for step in once[1].steps] == [0, 1]
     assert once[1].failures == ()

@@ -1,7 +1,7 @@
 """Figures that are no evidence: taken under load, told by others, of an older judge."""
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
-from regraph_kg.search.claims import claimed, measured_again, stale
+from regraph_kg.search.claims import claimed_codes, measured_again, stale
 from regraph_kg.search.harvest import BUSY
 from tests.search.test_harvest import paths, report, run, step, taught
 
@@ -74,7 +74,7 @@ def test_each_code_is_judged_once_and_what_nobody_can_judge_is_left_out() -> Non
         told = run(*steps, ours=ours)
         here = measured_again(told, "here", judge)
         assert here.records[2].steps[0].outcome is outcome
-        assert claimed(told) == ("int a;",)
+        assert claimed_codes(told) == ("int a;",)
     assert asked == ["int a;"] * 2
 
 
