@@ -98,15 +98,12 @@ class Judge:
             session.cool_down()
 
     def device(self, target: Target) -> str:
-        """Statistics key: GPU model for cuda, CPU model and threads for openmp."""
         return self._machine.device(target)
 
     def toolchain(self, target: Target) -> str:
-        """Compilers and flags, as reports carry them."""
         return self._machine.toolchain(target)
 
     def hardware(self, target: Target) -> str:
-        """The hardware that runs programs of this target, in a line."""
         return self._machine.hardware(target)
 
     def evaluate(

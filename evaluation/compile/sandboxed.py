@@ -56,7 +56,7 @@ class Ran:
     command: Command
     code: int | None
     said: str
-    held: tuple[str, ...]
+    layers: tuple[str, ...]
     """Layers of the confinement that held."""
     seconds: float = 0.0
     """Seconds of that command, by the clock of the process that started it."""
@@ -175,7 +175,7 @@ def compiler_confinement() -> Confinement:
     """Layers that hold here, tried once a process by an empty run. Raises `ToolError`."""
     with tempfile.TemporaryDirectory(prefix="regraph-") as name:
         (Path(name) / "work").mkdir()
-        layers = run((), Path(name), (), JudgeLimits()).held
+        layers = run((), Path(name), (), JudgeLimits()).layers
     summary = ", ".join(layers) or "none"
     missing = [layer for layer in LAYERS if layer not in layers]
     if "root" in layers:

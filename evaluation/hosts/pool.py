@@ -145,15 +145,12 @@ class JudgePool(Judges):
         return job.future
 
     def device(self, target: Target) -> str:
-        """Statistics key of the devices that judge this target."""
         return self._machine.device(target)
 
     def toolchain(self, target: Target) -> str:
-        """Compilers and flags, as reports carry them."""
         return self._machine.toolchain(target)
 
     def hardware(self, target: Target) -> str:
-        """The hardware that runs programs of this target, in a line."""
         return self._machine.hardware(target)
 
     def lost(self) -> dict[str, str]:

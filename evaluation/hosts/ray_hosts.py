@@ -176,11 +176,9 @@ class RayJudges(Judges):
         return job.future
 
     def device(self, target: Target) -> str:
-        """Statistics key of the hosts that judge this target."""
         return self._agreed(target)[0]
 
     def toolchain(self, target: Target) -> str:
-        """Compilers and flags, as reports carry them."""
         return self._agreed(target)[1]
 
     def hardware(self, target: Target) -> str:

@@ -212,7 +212,7 @@ class ProjectSession:
         if not commands.build:
             return None
         result = copy.run(commands.build, commands.build_seconds)
-        self.sandbox = ", ".join(result.held) or self.sandbox
+        self.sandbox = ", ".join(result.layers) or self.sandbox
         if result.code == 0:
             return None
         if result.code is None:

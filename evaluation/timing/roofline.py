@@ -165,14 +165,14 @@ def account(problem: Problem, seconds: float, peaks: Peaks | None) -> WorkAccoun
     )
 
 
-def below_floor(found: WorkAccount) -> Failure | None:
+def below_floor(work: WorkAccount) -> Failure | None:
     """A call shorter than its physics floor: suspicious."""
-    floor = found.roof.floor_seconds if found.roof else None
-    if floor is None or found.seconds >= floor:
+    floor = work.roof.floor_seconds if work.roof else None
+    if floor is None or work.seconds >= floor:
         return None
     return Failure(
         Outcome.SUSPICIOUS,
-        f"{found.seconds:.3g} s a call, but to move its {found.bytes} bytes takes this device at"
+        f"{work.seconds:.3g} s a call, but to move its {work.bytes} bytes takes this device at"
         f" least {floor:.3g} s: part of the work was not done in the timed call",
     )
 
