@@ -1,18 +1,18 @@
 """The judge: compile, run, verify and time a candidate that may be wrong, hang, crash or cheat.
 
 evaluate.py       the story: Judge.evaluate = compile, run, verify, time; compare.py, report.py
-machine.py        what it stands on; session.py, slot.py, trial.py: a problem, a worker, a candidate
-problem/          what a problem is: its declaration, its inputs
+machine.py        its machine; session.py, slot.py, trial.py: a problem, a worker, a candidate
+problem/          a problem: its declaration, its inputs
 compile/          source text -> shared object
-confined/         what runs confined, and how; worker.py is the untrusted side
+confined/         confined processes; worker.py is the untrusted side
 worker/           the judge's side of a worker; harness/ is loaded beside the candidate
 verify/           right or wrong
 timing/           how fast, and how far from the device's roof
 gpu/              the machine's facts, the GPU's health, profiles, compute-sanitizer
 hosts/            many at once: pool.py on a host, ray_hosts.py on several
-checkup/          is a problem what it says
+checkup/          checks of a problem before a search
 doctor.py         a user's check of a machine; exploit_check.py judges exploits/
 measure.py        trajectories
 
-Layers are in pyproject.toml; what is not covered stands at the top of docs/evaluation.md.
+Layers are in pyproject.toml; limits ("not covered") at the top of docs/evaluation.md.
 """

@@ -49,7 +49,7 @@ _TIMES = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What two sets of series say. `ratio` = time of b / time of a: above 1 where a is faster."""
+    """Result of a comparison. `ratio` = time of b / time of a: above 1 where a is faster."""
 
     verdict: SpeedVerdict
     ratio: float
@@ -79,7 +79,7 @@ def _usable(series: Sequence[Sequence[float]]) -> bool:
 
 
 def _difference(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """Difference of the mean log medians (b - a), and how far off it may be."""
+    """Difference of the mean log medians (b - a), and its reach."""
     logs_a, logs_b = _logs(a), _logs(b)
     freedom = len(logs_a) + len(logs_b) - 2
     squares = variance(logs_a) * (len(logs_a) - 1) + variance(logs_b) * (len(logs_b) - 1)
@@ -95,10 +95,10 @@ def _decide(
     a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], difference: float, reach: float
 ) -> tuple[SpeedVerdict, str]:
     workers = min(len(a), len(b))
-    least = _LEAST_DIFFERENCE.get(workers, _LEAST_WITH_MORE)
-    percent = _said(abs(difference))
+    threshold = _LEAST_DIFFERENCE.get(workers, _LEAST_WITH_MORE)
+    percent = _difference_text(abs(difference))
     certain = abs(difference) > reach
-    if certain and abs(difference) >= math.log1p(least) and _apart(_hull(a), _hull(b)):
+    if certain and abs(difference) >= math.log1p(threshold) and _are_disjoint(_hull(a), _hull(b)):
         verdict: SpeedVerdict = "faster" if difference > 0 else "slower"
         return verdict, f"{percent} {verdict}, {workers} fresh workers a side"
     negligible = not certain or abs(difference) < math.log1p(_LEAST_WITH_MORE)
@@ -111,18 +111,18 @@ def _decide(
     )
 
 
-def _said(difference: float) -> str:
+def _difference_text(difference: float) -> str:
     """A difference of logarithms in words: "3.1 %", "49.5 times"."""
     ratio = math.exp(difference)
     return f"{ratio:.3g} times" if ratio >= _TIMES else f"{ratio - 1:.1%}"
 
 
 def _hull(series: Sequence[Sequence[float]]) -> Interval:
-    """Around the workers' medians and the interval of all samples."""
+    """Interval around the workers' medians and the interval of all samples."""
     medians = [median(samples) for samples in series]
     pooled = summarise([sample for samples in series for sample in samples]).interval
     return Interval(low=min(*medians, pooled.low), high=max(*medians, pooled.high))
 
 
-def _apart(one: Interval, other: Interval) -> bool:
-    return one.high < other.low or other.high < one.low
+def _are_disjoint(first: Interval, second: Interval) -> bool:
+    return first.high < second.low or second.high < first.low

@@ -1,6 +1,6 @@
-"""What a judge needs of this machine, looked at for real: a table of checks with remedies.
+"""Checks that this machine meets the judge's needs: a table with remedies.
 
-A check is a small function; what it raises becomes a red row. Green: works. Red: matters and does
+A check is a small function; an error in it becomes a red row. Green: works. Red: matters and does
 not work. Absent: not here, and not asked for (no GPU, say). Checks that time something are looked
 at alone, after all the others, which run side by side.
 
@@ -46,7 +46,7 @@ _SLOW_CLOCK_NS = 1000
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What one look showed. `name` where a check shows several things; `remedy` where red."""
+    """Result of one check. `name` where a check shows several things; `remedy` where red."""
 
     state: CheckState
     found: str
@@ -69,7 +69,7 @@ class CheckRow:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing to look at; `look` may raise, and may take seconds."""
+    """One check; `look` may raise, and may take seconds."""
 
     part: str
     name: str
@@ -80,16 +80,16 @@ class Check:
     """What can be done for it beside other checks; whatever fails there, `look` meets again."""
 
     def rows(self) -> Iterator[CheckRow]:
-        """What it shows; never raises."""
+        """The check's rows; never raises."""
         try:
-            found = self.look()
+            shown = self.look()
         except RegraphError as error:
-            found = CheckResult("red", *_parted(error))
+            shown = CheckResult("red", *_split_remedy(error))
         except Exception as error:  # noqa: BLE001 (a broken machine breaks in its own ways)
-            found = CheckResult("red", f"{type(error).__name__}: {' '.join(str(error).split())}")
-        for one in (found,) if isinstance(found, CheckResult) else found:
-            name = one.name or self.name
-            yield CheckRow(self.part, name, one.state, one.found, one.remedy, one.expected)
+            shown = CheckResult("red", f"{type(error).__name__}: {' '.join(str(error).split())}")
+        for row in (shown,) if isinstance(shown, CheckResult) else shown:
+            name = row.name or self.name
+            yield CheckRow(self.part, name, row.state, row.found, row.remedy, row.expected)
 
 
 class _FirstGpu:
@@ -114,7 +114,7 @@ class _FirstGpu:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What to look at: `target` None means every target, cuda only where there is a GPU."""
+    """Scope of a check: `target` None means every target, cuda only where there is a GPU."""
 
     cache: Path
     """Folder that the judge keeps compiled code and peaks in."""
@@ -127,7 +127,7 @@ class Scope:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Targets whose candidates can be judged here, or that were asked for."""
+        """The requested target, else those whose candidates can be judged here."""
         if self.target:
             return (self.target,)
         return ON_CPU + (ON_GPU if self.sees_gpu else ())
@@ -139,7 +139,6 @@ class Scope:
 
     @property
     def sees_gpu(self) -> bool:
-        """Whether there is a GPU."""
         try:
             self._first.find()
         except ToolError:
@@ -155,7 +154,7 @@ def rows(
     with ThreadPoolExecutor(max(_LEAST_AT_ONCE, threads()), "doctor") as pool:
         try:
             early = {
-                number: pool.submit(_looked, check)
+                number: pool.submit(_rows_of, check)
                 for number, check in enumerate(table)
                 if not check.alone
             }
@@ -171,12 +170,12 @@ def rows(
             raise
 
 
-def _looked(check: Check) -> tuple[CheckRow, ...]:
+def _rows_of(check: Check) -> tuple[CheckRow, ...]:
     return tuple(check.rows())
 
 
 def checks(scope: Scope) -> tuple[Check, ...]:
-    """Everything but the exploits."""
+    """All checks except the exploits."""
     looks_at_gpu = scope.target is None or scope.target in ON_GPU
     busy = used_by_others()
     table = [
@@ -208,32 +207,32 @@ def checks(scope: Scope) -> tuple[Check, ...]:
 
 def _cores(busy: float) -> CheckResult:
     usable = threads()
-    found = f"{usable} usable, others use {busy:.1f}; {machine_facts()['cpu']}"
+    text = f"{usable} usable, others use {busy:.1f}; {machine_facts()['cpu']}"
     if usable < 2:  # noqa: PLR2004 (judge and candidate)
-        return CheckResult("red", found, "judge and candidate take turns on one core: give it two")
+        return CheckResult("red", text, "judge and candidate take turns on one core: give it two")
     if busy > usable / 2:
-        return CheckResult("red", found, "times mean little on a busy machine: end other programs")
-    return CheckResult("green", found)
+        return CheckResult("red", text, "times mean little on a busy machine: end other programs")
+    return CheckResult("green", text)
 
 
 def _memory() -> CheckResult:
     text = Path("/proc/meminfo").read_text(encoding="ascii")
     free = 1024 * int(re.findall(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE)[0])
-    found = f"{free / 2**30:.1f} GiB available"
+    amount = f"{free / 2**30:.1f} GiB available"
     if free >= _LEAST_MEMORY:
-        return CheckResult("green", found)
+        return CheckResult("green", amount)
     return CheckResult(
-        "red", found, f"end other programs: {_LEAST_MEMORY / 2**30:.0f} GiB are needed"
+        "red", amount, f"end other programs: {_LEAST_MEMORY / 2**30:.0f} GiB are needed"
     )
 
 
 def _clock() -> CheckResult:
     cost = min(_clock_cost() for _ in range(1000))
     source = _CLOCK.read_text(encoding="ascii").strip() if _CLOCK.exists() else "unknown source"
-    found = f"{source}, {cost} ns a reading"
+    text = f"{source}, {cost} ns a reading"
     if cost < _SLOW_CLOCK_NS and (source in _STEADY_CLOCKS or not _CLOCK.exists()):
-        return CheckResult("green", found)
-    return CheckResult("red", found, "short calls are timed badly: boot with clocksource=tsc")
+        return CheckResult("green", text)
+    return CheckResult("red", text, "short calls are timed badly: boot with clocksource=tsc")
 
 
 def _clock_cost() -> int:
@@ -265,19 +264,19 @@ def _folder(folder: Path, setting: str) -> CheckResult:
             "red", f"{folder}: {error.strerror}", f"set {setting} to a folder of yours"
         )
     free = shutil.disk_usage(folder).free
-    found = f"{folder}: {free / 2**30:.1f} GiB free"
+    text = f"{folder}: {free / 2**30:.1f} GiB free"
     if free < _LEAST_DISK:
-        return CheckResult("red", found, f"free the disk, or set {setting}")
-    return CheckResult("green", found)
+        return CheckResult("red", text, f"free the disk, or set {setting}")
+    return CheckResult("green", text)
 
 
 def _loadable(folder: Path, setting: str) -> CheckResult:
-    """The same, and what is compiled there can be loaded; nothing runs from TMPDIR."""
-    seen = _folder(folder, setting)
-    if seen.state == "green" and os.statvfs(folder).f_flag & os.ST_NOEXEC:
+    """`_folder`, and compiled code in it can be loaded; nothing runs from TMPDIR."""
+    result = _folder(folder, setting)
+    if result.state == "green" and os.statvfs(folder).f_flag & os.ST_NOEXEC:
         remedy = f"set {setting}: shared objects are loaded here"
-        return CheckResult("red", f"{seen.found}, noexec", remedy)
-    return seen
+        return CheckResult("red", f"{result.found}, noexec", remedy)
+    return result
 
 
 def _gcc() -> CheckResult:
@@ -292,39 +291,39 @@ def _openmp(cache: Path) -> CheckResult:
         'extern "C" int regraph_threads() { int n = 0;\n'
         "#pragma omp parallel reduction(+ : n)\nn += 1;\nreturn n; }\n"
     )
-    built = _compiler(cache).host(code, (*HOST_FLAGS, "-fopenmp"))
-    if isinstance(built, Failure):
-        return CheckResult("red", built.diagnosis[:200], "install g++ with OpenMP (libgomp)")
-    return CheckResult("green", f"{ctypes.CDLL(str(built)).regraph_threads()} threads")
+    result = _compiler(cache).host(code, (*HOST_FLAGS, "-fopenmp"))
+    if isinstance(result, Failure):
+        return CheckResult("red", result.diagnosis[:200], "install g++ with OpenMP (libgomp)")
+    return CheckResult("green", f"{ctypes.CDLL(str(result)).regraph_threads()} threads")
 
 
 def _compiler_sandbox() -> CheckResult:
-    """What keeps a source from having this machine's files read."""
-    held = compiler_confinement()
-    return CheckResult("red" if held.remedy else "green", held.what, held.remedy)
+    """Whether a source can make a compiler read this machine's files."""
+    sandbox = compiler_confinement()
+    return CheckResult("red" if sandbox.remedy else "green", sandbox.what, sandbox.remedy)
 
 
 def _nvcc(scope: Scope) -> CheckResult:
     try:
         cuda = find_cuda()
     except ToolError as error:
-        wanted = scope.sees_gpu or scope.target in ON_GPU
-        return CheckResult("red" if wanted else "absent", *_parted(error))
+        expected = scope.sees_gpu or scope.target in ON_GPU
+        return CheckResult("red" if expected else "absent", *_split_remedy(error))
     arch = scope.gpu.arch if scope.sees_gpu else "90"
     code = 'extern "C" __attribute__((visibility("default"))) int regraph_zero() { return 0; }\n'
-    built = _compiler(scope.cache).cuda(code, cuda, arch)
-    found = f"{cuda.version} ({cuda.nvcc}), {cuda.runtime.name}, compiles for sm_{arch}"
-    if isinstance(built, Failure):
-        return CheckResult("red", built.diagnosis[:200], "install another CUDA toolkit")
-    return CheckResult("green", found)
+    result = _compiler(scope.cache).cuda(code, cuda, arch)
+    text = f"{cuda.version} ({cuda.nvcc}), {cuda.runtime.name}, compiles for sm_{arch}"
+    if isinstance(result, Failure):
+        return CheckResult("red", result.diagnosis[:200], "install another CUDA toolkit")
+    return CheckResult("green", text)
 
 
 def _gpu(scope: Scope) -> CheckResult:
     try:
         gpu = scope.gpu
     except ToolError as error:
-        wanted = scope.target in ON_GPU or shutil.which("nvidia-smi")
-        return CheckResult("red" if wanted else "absent", *_parted(error))
+        expected = scope.target in ON_GPU or shutil.which("nvidia-smi")
+        return CheckResult("red" if expected else "absent", *_split_remedy(error))
     return CheckResult("green", f"{gpu.name}, sm_{gpu.arch}, driver {gpu.driver}")
 
 
@@ -334,57 +333,60 @@ def _context(scope: Scope) -> CheckResult:
         return CheckResult("absent", "no GPU")
     ill = Health(find_cuda(), scope.gpu.visible).illness()
     if ill:
-        return CheckResult("red", *_parted(ill))
+        return CheckResult("red", *_split_remedy(ill))
     return CheckResult("green", "made; memory holds what is written to it")
 
 
 def _gpu_settings(scope: Scope) -> Sequence[CheckResult]:
-    """What the driver says of the GPU."""
+    """The GPU's settings, as the driver reports them."""
     if not scope.sees_gpu:
         return [CheckResult("absent", "no GPU")]
-    said = settings(scope.gpu.visible)
-    ecc = f"ECC {said.ecc.lower() or 'unknown'}, {said.ecc_errors} uncorrected errors"
-    persistence = f"persistence {said.persistence.lower() or 'unknown'}"
-    found = f"{ecc}, {persistence}, compute mode {said.compute_mode.lower() or 'unknown'}"
-    if said.ecc_errors:
-        return [CheckResult("red", found, "reset the GPU (nvidia-smi --gpu-reset) or replace it")]
-    return [CheckResult("green", found), _fits(said)]
+    gpu = settings(scope.gpu.visible)
+    ecc = f"ECC {gpu.ecc.lower() or 'unknown'}, {gpu.ecc_errors} uncorrected errors"
+    persistence = f"persistence {gpu.persistence.lower() or 'unknown'}"
+    text = f"{ecc}, {persistence}, compute mode {gpu.compute_mode.lower() or 'unknown'}"
+    if gpu.ecc_errors:
+        return [CheckResult("red", text, "reset the GPU (nvidia-smi --gpu-reset) or replace it")]
+    return [CheckResult("green", text), _driver_version(gpu)]
 
 
-def _fits(said: GpuSettings) -> CheckResult:
+def _driver_version(gpu: GpuSettings) -> CheckResult:
     """Whether the driver is new enough for the toolkit."""
     name, cuda = "driver and toolkit", find_cuda()
-    if not said.cuda:
+    if not gpu.cuda:
         return CheckResult(
             "absent", "nvidia-smi does not say which CUDA the driver supports", name=name
         )
-    found = f"driver for CUDA {said.cuda}, toolkit {cuda.version}"
-    newest = said.cuda.partition(".")[0]
+    text = f"driver for CUDA {gpu.cuda}, toolkit {cuda.version}"
+    newest = gpu.cuda.partition(".")[0]
     if int(newest) >= int(cuda.version.partition(".")[0]):
-        return CheckResult("green", found, name=name)
+        return CheckResult("green", text, name=name)
     return CheckResult(
-        "red", found, f"install a newer driver, or a toolkit of CUDA {newest}", name=name
+        "red", text, f"install a newer driver, or a toolkit of CUDA {newest}", name=name
     )
 
 
 def _sandbox() -> Sequence[CheckResult]:
     return [
         CheckResult(
-            "green" if one.holds else "red", one.what, "" if one.holds else one.remedy, one.name
+            "green" if layer.holds else "red",
+            layer.what,
+            "" if layer.holds else layer.remedy,
+            layer.name,
         )
-        for one in probe()
+        for layer in probe()
     ]
 
 
 def _peaks(scope: Scope, target: Target, busy: float) -> CheckResult:
     """Measured once a device, then read; peaks of a busy machine would be too low."""
     gpu = scope.gpu if target in ON_GPU else None
-    known = None if scope.remeasure else peaks(scope.cache, target, gpu)
-    if known:
-        return CheckResult("green", str(known))
+    measured = None if scope.remeasure else peaks(scope.cache, target, gpu)
+    if measured:
+        return CheckResult("green", str(measured))
     if busy > threads() / 2:
-        found = f"not measured: the machine is busy, others use {busy:.1f} of {threads()} cores"
-        return CheckResult("absent", found, "run regraph doctor --remeasure when it is idle")
+        text = f"not measured: the machine is busy, others use {busy:.1f} of {threads()} cores"
+        return CheckResult("absent", text, "run regraph doctor --remeasure when it is idle")
     return CheckResult("green", str(measure_peaks(scope.cache, target, gpu)))
 
 
@@ -392,7 +394,7 @@ def _compiler(cache: Path) -> Compiler:
     return Compiler(cache / "compiled", find_gcc(), JudgeLimits())
 
 
-def _parted(error: object) -> tuple[str, str]:
-    """What is wrong, and the remedy: our messages have them in this order."""
-    what, _, remedy = " ".join(str(error).split()).rpartition("; ")
-    return (what, remedy) if what else (remedy, "")
+def _split_remedy(error: object) -> tuple[str, str]:
+    """Fault and remedy of a message, which names them in this order."""
+    fault, _, remedy = " ".join(str(error).split()).rpartition("; ")
+    return (fault, remedy) if fault else (remedy, "")

@@ -51,8 +51,8 @@ _DIAGNOSIS_LENGTH = 1500
 class Judge:
     """Judges candidates on this machine; keeps baselines and truths while open.
 
-    One thread at a time. `cache` holds compiled code; `seed` is secret, random unless given; `gpu`
-    counts the GPUs that CUDA may see; `tell` hears, in a few words, what takes long just now.
+    One thread at a time. `cache` holds compiled code; `seed` is secret, random by default; `gpu`
+    counts the GPUs that CUDA may see; `tell` gets a few words before each long step.
     Raises `ToolError` where the machine lacks something, `BadInput` where a problem is at fault.
     """
 
@@ -98,15 +98,12 @@ class Judge:
             session.cool_down()
 
     def device(self, target: Target) -> str:
-        """Statistics key: GPU model for cuda, CPU model and threads for openmp."""
         return self._machine.device(target)
 
     def toolchain(self, target: Target) -> str:
-        """Compilers and flags, as reports carry them."""
         return self._machine.toolchain(target)
 
     def hardware(self, target: Target) -> str:
-        """What a program for this target runs on, in a line."""
         return self._machine.hardware(target)
 
     def evaluate(
@@ -120,12 +117,12 @@ class Judge:
         """Compile, run, verify, time. Never raises for what the candidate does.
 
         Timing ends early (censored) where a call takes 3 times `incumbent_seconds`, the best time
-        so far, else 3 times the serial code's. A project's own commands prove less: the report's
-        `guarantee` says what.
+        so far, else 3 times the serial code's. A project's own commands prove less, as the
+        report's `guarantee` says.
         """
         if isinstance(problem, ProjectProblem):
-            own = grade or self._grade
-            return self._projects.evaluate(candidate, problem, own, incumbent_seconds)
+            chosen = grade or self._grade
+            return self._projects.evaluate(candidate, problem, chosen, incumbent_seconds)
         if problem.metric not in TARGETS[candidate.target].metrics:
             raise BadInput(
                 f'problem {problem.name}: metric "{problem.metric}" needs target'
@@ -170,10 +167,10 @@ class Judge:
                 while len(series[0]) < rounds:
                     for index in (0, 1) if len(series[0]) % 2 else (1, 0):
                         series[index].append(self._timed(trial, programs[index]))
-                found = compare(*([m.samples for m in side] for side in series))
-                if found.verdict != "unknown":
+                comparison = compare(*([m.samples for m in side] for side in series))
+                if comparison.verdict != "unknown":
                     break
-        return found
+        return comparison
 
     def series(self, candidate: Candidate, problem: Problem) -> MeasuredSeries:
         """Times of one fresh worker at the full grade. Raises `BadInput` where it fails."""
@@ -202,49 +199,49 @@ class Judge:
             result = self._run(trial, program)
             if isinstance(result, Failure) and result.outcome is Outcome.CRASHED and program.cuda:
                 with trial.stage("explain"):
-                    result = self._machine.explained(result, program, session.problem)
+                    result = self._machine.explain(result, program, session.problem)
             if isinstance(result, Times) and trial.grade == "full" and program.cuda:
                 with trial.stage("memcheck"):
-                    found = self._machine.memchecked(program, session.problem)
+                    failure = self._machine.memcheck(program, session.problem)
                 with trial.stage("profile"):
-                    return found or self._profiled(trial, program, result)
+                    return failure or self._profile(trial, program, result)
             return result
 
     def _run(self, trial: Trial, program: Program) -> Failure | Times:
-        """Verify, then time; what is too noisy is timed again, then at the full grade."""
+        """Verify, then time; a noisy candidate is timed again, then at the full grade."""
         session = trial.session
         with session.candidate(program) as slot:
             with trial.stage("verify"):
-                seen = slot.worker.start or session.verify(slot, full=trial.grade == "full")
-            if isinstance(seen, Failure):
-                return seen
-            trial.flags = seen
+                flags = slot.worker.start or session.verify(slot, full=trial.grade == "full")
+            if isinstance(flags, Failure):
+                return flags
+            trial.flags = flags
             with trial.stage("baseline"):
                 session.serve()
             with trial.stage("time"):
                 times = trial.times(program, slot)
-        asked: Grade = trial.grade
-        for grade in (asked, "full"):
+        requested: Grade = trial.grade
+        for grade in (requested, "full"):
             if isinstance(times, Failure) or not times.doubt:
                 break
             trial.grade = grade
             with trial.stage("time again"):
                 times = trial.times(program)
-        trial.grade = asked
+        trial.grade = requested
         return times
 
-    def _profiled(self, trial: Trial, program: Program, times: Times) -> Failure | Times:
+    def _profile(self, trial: Trial, program: Program, times: Times) -> Failure | Times:
         """Note kernels and copies of one call, by CUPTI; a call without a kernel is suspicious."""
         try:
             library = self._machine.profiler()
         except ToolError as error:
             trial.profile = {"profile": str(error)}
             return times
-        found = trial.session.profile(program, library, trial.call_seconds)
-        if found is None:
+        profile = trial.session.profile(program, library, trial.call_seconds)
+        if profile is None:
             return times
-        trial.profile = found.facts() | {"profile": advice(found, times.seconds)}
-        return unfinished(found) or times
+        trial.profile = profile.facts() | {"profile": advice(profile, times.seconds)}
+        return unfinished(profile) or times
 
     def _turn(self, target: Target) -> AbstractContextManager[None]:
         device = self._machine.gpu.visible if TARGETS[target].on_gpu else "cpu"
@@ -252,7 +249,7 @@ class Judge:
 
     @contextmanager
     def _energy(self, trial: Trial) -> Iterator[None]:
-        """Note what the GPU uses meanwhile."""
+        """Note the GPU's energy meanwhile."""
         before = self._machine.joules(trial.candidate.target)
         yield
         after = self._machine.joules(trial.candidate.target)
@@ -260,15 +257,14 @@ class Judge:
             trial.joules = after - before
 
     def _session(self, problem: Problem, target: Target) -> Session:
-        """The problem's session, opened (serial code verified and timed) when first asked."""
         key = (problem.model_dump_json(), target)
         for other in self._sessions.keys() - {key}:
             self._sessions[other].cool_down()
         if key not in self._sessions:
-            self._sessions[key] = self._opened(problem, target)
+            self._sessions[key] = self._open(problem, target)
         return self._sessions[key]
 
-    def _opened(self, problem: Problem, target: Target) -> Session:
+    def _open(self, problem: Problem, target: Target) -> Session:
         start = time.perf_counter()
         self._tell("compiling the serial code")
         programs = self._machine.programs(problem)
@@ -304,18 +300,18 @@ class Judge:
         fields = result.fields()
         return report.model_copy(
             update=fields
-            | self._accounted(trial, result)
+            | self._account(trial, result)
             | {"facts": report.facts | result.facts() | trial.facts()}
         )
 
-    def _accounted(self, trial: Trial, result: Times) -> dict[str, object]:
+    def _account(self, trial: Trial, result: Times) -> dict[str, object]:
         """The account of work; a time below the physics floor is suspicious."""
         peaks = self._machine.peaks(trial.candidate.target)
-        found = account(trial.session.problem, result.seconds, peaks)
-        failure = below_floor(found) if self._rules.defences.floor else None
+        work = account(trial.session.problem, result.seconds, peaks)
+        failure = below_floor(work) if self._rules.defences.floor else None
         if not failure:
-            return {"account": found}
-        return {"account": found, "outcome": failure.outcome, "diagnosis": failure.diagnosis}
+            return {"account": work}
+        return {"account": work, "outcome": failure.outcome, "diagnosis": failure.diagnosis}
 
 
 def unmeasured(
@@ -323,7 +319,7 @@ def unmeasured(
 ) -> EvalReport:
     """The report of code that failed before it could run: it used no GPU."""
     target = candidate.target
-    told = {} if machine.joules(target) is None else {"joules": f"{0:.3f}"}
+    energy = {} if machine.joules(target) is None else {"joules": f"{0:.3f}"}
     return EvalReport(
         problem=problem.name,
         target=target,
@@ -335,5 +331,5 @@ def unmeasured(
         toolchain=machine.toolchain(target),
         evaluator=EVALUATOR,
         grade=grade,
-        facts=machine.facts(target) | told,
+        facts=machine.facts(target) | energy,
     )

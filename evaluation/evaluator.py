@@ -1,4 +1,4 @@
-"""Who judges candidates, whoever that is: this process, a pool, a cluster, an earlier trace."""
+"""Interface of all judges: this process, a pool, a cluster, an earlier trace."""
 
 from typing import Protocol
 
@@ -8,7 +8,7 @@ from regraph_kg.models.target import Target
 
 
 class Evaluator(Protocol):
-    """The one door to a judge."""
+    """A judge of candidates."""
 
     def evaluate(
         self,
@@ -21,10 +21,10 @@ class Evaluator(Protocol):
         """Compile, run, verify, time. Raises `ToolError`, `BadInput`; never for the candidate."""
 
     def device(self, target: Target) -> str:
-        """Statistics key of what judges this target."""
+        """Statistics key of the device that judges this target."""
 
     def toolchain(self, target: Target) -> str:
         """Compilers and flags, as reports carry them."""
 
     def hardware(self, target: Target) -> str:
-        """What a program for this target runs on, in a line."""
+        """The hardware that runs programs of this target, in a line."""

@@ -1,4 +1,4 @@
-"""What the judge stands on: compilers, GPU, cores, the device's measured peaks, its health."""
+"""The judge's machine: compilers, GPU, cores, the device's measured peaks, its health."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -57,7 +57,7 @@ class Machine:
         self._clocks: dict[str, str] = {}
 
     def close(self) -> None:
-        """Let go of compiled code; what is compiled afterwards is held anew."""
+        """Release compiled code in the cache."""
         self._compiler.close()
 
     def device(self, target: Target) -> str:
@@ -69,26 +69,25 @@ class Machine:
         return compiled_with(TARGETS[target], self._gcc, self._toolkit(target))
 
     def hardware(self, target: Target) -> str:
-        """What a program for this target runs on, in a line, without the machine's name."""
+        """The hardware that runs programs of this target, in a line, without a host name."""
         return gpu_hardware(self.gpu) if TARGETS[target].on_gpu else cpu_hardware()
 
     def facts(self, target: Target) -> dict[str, str]:
-        """What else a report says of this machine."""
-        own = machine_facts() | {"compiler_sandbox": compiler_confinement().what}
+        """Facts of this machine for reports."""
+        common = machine_facts() | {"compiler_sandbox": compiler_confinement().what}
         if not TARGETS[target].on_gpu:
-            return own
+            return common
         gpu = {"driver": self.gpu.driver, "gpu": self.gpu.visible}
-        return own | gpu | self._clocks
+        return common | gpu | self._clocks
 
     def joules(self, target: Target) -> float | None:
-        """What the GPU has used so far; None on a CPU, and where the driver does not tell."""
+        """Energy the GPU has used so far; None on a CPU, and where the driver does not tell."""
         if not TARGETS[target].on_gpu or self._monitor is None:
             return None
         return self._monitor.joules()
 
     @property
     def gpu(self) -> Gpu:
-        """The GPU of this judge."""
         return self._cuda()[1]
 
     def peaks(self, target: Target) -> Peaks | None:
@@ -99,7 +98,7 @@ class Machine:
         return self._peaks[target]
 
     def profiler(self) -> Path:
-        """What a worker loads to be profiled. Raises `ToolError` where CUPTI is missing."""
+        """The profiler that a worker loads. Raises `ToolError` where CUPTI is missing."""
         return profiler(self._compiler, self._cuda()[0])
 
     def blame(self, failure: Failure) -> None:
@@ -107,60 +106,59 @@ class Machine:
         if self._health:
             self._health.blame(failure)
 
-    def explained(self, failure: Failure, program: Program, problem: Problem) -> Failure:
+    def explain(self, failure: Failure, program: Program, problem: Problem) -> Failure:
         """A cuda candidate's crash with compute-sanitizer's first finding, where there is one."""
         seconds = self._rules.limits.sanitizer_seconds
         tool = find_sanitizer(self._cuda()[0]) if seconds else None
         if tool is None:
             return failure
         subject = Subject(program, problem, self.gpu.visible, seconds)
-        said = first_finding(subject, tool)
-        return Failure(failure.outcome, f"{failure.diagnosis}; {said}") if said else failure
+        finding = first_finding(subject, tool)
+        return Failure(failure.outcome, f"{failure.diagnosis}; {finding}") if finding else failure
 
-    def memchecked(self, program: Program, problem: Problem) -> Failure | None:
-        """What memcheck finds wrong with a cuda candidate's accesses, at a small ragged shape."""
+    def memcheck(self, program: Program, problem: Problem) -> Failure | None:
+        """Memcheck's finding about a cuda candidate's accesses, at a small ragged shape."""
         seconds = self._rules.limits.sanitizer_seconds
         tool = find_sanitizer(self._cuda()[0]) if seconds else None
         if tool is None:
             return None
         subject = Subject(program, problem, self.gpu.visible, seconds)
         shape = unaligned_shape(problem, list(problem.sizes.check))
-        said = first_finding(subject, tool, sizes=shape)
-        if not said or not ACCESS.search(said):
+        finding = first_finding(subject, tool, sizes=shape)
+        if not finding or not ACCESS.search(finding):
             return None
-        return Failure(Outcome.CRASHED, f"at shape {shape_text(shape)}: {said}")
+        return Failure(Outcome.CRASHED, f"at shape {shape_text(shape)}: {finding}")
 
     def program(self, candidate: Candidate, problem: Problem) -> Program | Failure:
-        """Compile a candidate."""
         failure = rejected(candidate.code) if self._rules.defences.source_rules else None
         if failure:
             return failure
         target, toolkit = TARGETS[candidate.target], self._toolkit(candidate.target)
         trusted = not self._rules.defences.source_rules
-        built = build(self._compiler, target, candidate.code, toolkit, trusted=trusted)
+        library = build(self._compiler, target, candidate.code, toolkit, trusted=trusted)
         harness = self._compiler.harness(problem, *(toolkit or ()))
-        if isinstance(built, Failure):
-            return built
-        return Program(harness, built, problem.entry, cuda=target.on_gpu)
+        if isinstance(library, Failure):
+            return library
+        return Program(harness, library, problem.entry, cuda=target.on_gpu)
 
     def programs(self, problem: Problem) -> Programs:
         """The problem's own code, compiled. Raises `BadInput` where that fails."""
         serial = self._trusted(problem, "serial.cpp", problem.serial_code)
-        own = problem.reference_code
-        code = to_double(problem.serial_code) if own is None else own
-        name = "serial.cpp with fp64 types" if own is None else "reference.cpp"
+        reference_code = problem.reference_code
+        code = to_double(problem.serial_code) if reference_code is None else reference_code
+        name = "serial.cpp with fp64 types" if reference_code is None else "reference.cpp"
         reference = self._trusted(problem.promoted(), name, code)
         return Programs(serial, reference)
 
     def _trusted(self, problem: Problem, name: str, code: str) -> Program:
-        built = self._compiler.host(code, HOST_FLAGS, keep=True)
-        if isinstance(built, Failure):
-            first = built.diagnosis.splitlines()[0] if built.diagnosis else "no message"
-            raise BadInput(f"problem {problem.name}: {name} does not compile: {first}")
-        return Program(self._compiler.harness(problem), built, problem.entry)
+        library = self._compiler.host(code, HOST_FLAGS, keep=True)
+        if isinstance(library, Failure):
+            message = library.diagnosis.splitlines()[0] if library.diagnosis else "no message"
+            raise BadInput(f"problem {problem.name}: {name} does not compile: {message}")
+        return Program(self._compiler.harness(problem), library, problem.entry)
 
     def _toolkit(self, target: Target) -> Toolkit | None:
-        """What compiles for this judge's GPU; None for a target that needs none."""
+        """The toolkit for this judge's GPU; None for a target that needs none."""
         if not TARGETS[target].on_gpu:
             return None
         cuda, gpu = self._cuda()
@@ -176,8 +174,8 @@ class Machine:
                 self._monitor, self._clocks = opened, opened.facts()
             else:
                 self._clocks = {"gpu_clocks": opened.reason}
-            seen = self._monitor.uncorrected_errors if self._monitor else None
-            self._health = Health(cuda, gpu.visible, seen)
+            errors = self._monitor.uncorrected_errors if self._monitor else None
+            self._health = Health(cuda, gpu.visible, errors)
         return self._gpu_tools
 
     def rules(self, target: Target) -> SessionRules:

@@ -23,12 +23,12 @@ _TRIES = 3
 def is_measured(trajectory: Trajectory, judge: Evaluator, metric: Metric = "call") -> bool:
     """Whether every step has been measured so by this judge on this machine with this toolchain.
 
-    What was timed too noisily, or while the machine did other work, has not.
+    Steps timed too noisily, or beside other work of the machine, do not count.
     """
-    here = (judge.device(trajectory.target), judge.toolchain(trajectory.target), EVALUATOR)
+    setup = (judge.device(trajectory.target), judge.toolchain(trajectory.target), EVALUATOR)
     return all(
         any(
-            m.key[:3] == here and m.metric == metric and m.outcome is not Outcome.UNSTABLE_TIMING
+            m.key[:3] == setup and m.metric == metric and m.outcome is not Outcome.UNSTABLE_TIMING
             for m in step.measurements
         )
         for step in trajectory.steps
@@ -59,7 +59,7 @@ def measurements(
     """
     check_serial(trajectory, problem)
     before: float | None = None
-    found = []
+    measured = []
     for index, step in enumerate(trajectory.steps):
         code = step.code
         if problem.metric == "device":
@@ -68,9 +68,9 @@ def measurements(
         if index == 0 and report.baseline:
             before = report.baseline.median
         new = measurement(report, run, before)
-        found.append(new)
+        measured.append(new)
         before = new.seconds if new.outcome is Outcome.PASSED else None
-    return tuple(found)
+    return tuple(measured)
 
 
 def measure(trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str) -> Trajectory:
@@ -81,18 +81,18 @@ def measure(trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str
 def with_measurements(trajectory: Trajectory, new: tuple[Measurement, ...]) -> Trajectory:
     """The trajectory with one more measurement at each step; of a run, the one that counts last."""
     steps = []
-    for step, one in zip(trajectory.steps, new, strict=True):
-        same_run = [m for m in step.measurements if m.key[:4] == one.key[:4]]
-        others = [m for m in step.measurements if m.key[:4] != one.key[:4]]
-        beside = [m for m in same_run if m.metric != one.metric]
-        ordered = (*others, *sorted((*beside, one), key=_counts))
+    for step, latest in zip(trajectory.steps, new, strict=True):
+        same_run = [m for m in step.measurements if m.key[:4] == latest.key[:4]]
+        other_runs = [m for m in step.measurements if m.key[:4] != latest.key[:4]]
+        beside = [m for m in same_run if m.metric != latest.metric]
+        ordered = (*other_runs, *sorted((*beside, latest), key=_counts))
         steps.append(step.model_copy(update={"measurements": ordered}))
     return trajectory.model_copy(update={"steps": tuple(steps)})
 
 
-def _counts(one: Measurement) -> tuple[bool, bool]:
-    """Code that cannot be timed on the device counts by its calls."""
-    return one.outcome is Outcome.PASSED, one.metric == "device"
+def _counts(result: Measurement) -> tuple[bool, bool]:
+    """Sort key; the last measurement counts: passed after failed, "device" after "call"."""
+    return result.outcome is Outcome.PASSED, result.metric == "device"
 
 
 def _judge(judge: Evaluator, problem: Problem, candidate: Candidate) -> EvalReport:
@@ -104,7 +104,7 @@ def _judge(judge: Evaluator, problem: Problem, candidate: Candidate) -> EvalRepo
 
 
 def measurement(report: EvalReport, run: str, before: float | None) -> Measurement:
-    """What a report says of a step; times taken under load are as good as unstable ones."""
+    """A report as a step's measurement; times under load count as unstable."""
     busy = report.passed and report.load
     return Measurement(
         device=report.device,

@@ -1,4 +1,4 @@
-"""What was measured of a candidate and of the serial code beside it, as fields of a report."""
+"""Times of a candidate and of the serial code beside it, as fields of a report."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from regraph_kg.models.target import TARGETS, Target
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What was measured: series of the candidate's workers, and the serial code's level."""
+    """Measured times: series of the candidate's workers, and the serial code's level."""
 
     own: tuple[MeasuredSeries, ...]
     serial: TimeEstimate
@@ -20,7 +20,7 @@ class Times:
 
     @property
     def level(self) -> TimeEstimate:
-        """How long the candidate takes."""
+        """The candidate's time, as an estimate."""
         return level([series.samples for series in self.own], self.target, self.metric)
 
     def fields(self) -> dict[str, object]:
@@ -44,14 +44,13 @@ class Times:
             return ""
         if any(series.uneven for series in self.own):
             return "right, but a tenth of its calls takes more than twice as long as the others"
-        for whose, known in (("its", self.level), ("the serial code's", self.serial)):
-            if known.reach > TARGETS[self.target].unstable:
-                return f"right, but {whose} times are known to within {known.reach:.0%} only"
+        for whose, estimate in (("its", self.level), ("the serial code's", self.serial)):
+            if estimate.reach > TARGETS[self.target].unstable:
+                return f"right, but {whose} times are known to within {estimate.reach:.0%} only"
         return ""
 
     @property
     def seconds(self) -> float:
-        """Of a call."""
         return self.level.seconds
 
     @property
@@ -60,6 +59,5 @@ class Times:
         return any(series.censored for series in self.own)
 
     def facts(self) -> dict[str, str]:
-        """How the times came about."""
         censored = {"censored": str(self.censored).lower()}
         return self.own[0].facts() | censored | {"workers": str(len(self.own))}

@@ -1,4 +1,4 @@
-"""What the judge enforces: Defences, Limits, and Failure, the one way a candidate fails."""
+"""Rules of the judge: Defences, Limits, and Failure, the one way a candidate fails."""
 
 from dataclasses import dataclass
 

@@ -68,7 +68,7 @@ _Kept = TypeVar("_Kept")
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """What runs for one problem besides candidates: the serial code and its fp64 reference."""
+    """A problem's own programs: the serial code and its fp64 reference."""
 
     serial: Program
     reference: Program
@@ -153,7 +153,7 @@ class Session:
 
     @contextlib.contextmanager
     def silence(self, program: Program) -> Iterator[None]:
-        """Meanwhile no worker is started ahead: nothing to wait for between timed workers."""
+        """Start no worker ahead meanwhile, so that timed workers wait for nothing."""
         self._is_silent = True
         try:
             yield
@@ -201,32 +201,32 @@ class Session:
         if not program.cuda or self.rules.isolation == "shared":
             return
         self._leaving = [worker for worker in self._leaving if not worker.is_gone]
-        wanted = _SPARES if self._seat_bytes < _LARGE_BYTES else _FEW_SPARES
-        while sum(self._is_spare(slot, program) for slot in self._spares) < wanted:
+        count = _SPARES if self._seat_bytes < _LARGE_BYTES else _FEW_SPARES
+        while sum(self._is_spare(slot, program) for slot in self._spares) < count:
             if len(self._leaving) > _LEAVING:
                 return  # the rest is being taken down
             self._spares.append(self._staffed(program))
 
     def staff(self, count: int) -> None:
-        """Before a CPU candidate is compiled: start so many workers, if they are small."""
+        """Start so many workers before a CPU candidate is compiled, if they are small."""
         small = self.problem.nbytes(self.problem.sizes.time) < _SMALL_BYTES
         if small and self.rules.isolation == "fresh":
             while len(self._spares) < count:
                 self._spares.append(self._staffed(self._programs.serial))
 
     def cool_down(self) -> None:
-        """End the workers that nobody uses."""
+        """End the idle workers."""
         while self._spares:
             self._vacate(self._spares.pop())
 
     def verify(self, slot: Slot, *, full: bool) -> Failure | frozenset[ReportFlag]:
-        """Check a loaded candidate at the check shapes; what else was seen where it is right."""
+        """Check a loaded candidate at the check shapes; flags where it is right."""
         return slot.verification.examine(slot.worker, self._cases(full))
 
     def time(
         self, slot: Slot, rule: StopRule, call_seconds: float, *, full: bool
     ) -> MeasuredSeries | Failure:
-        """Time a loaded candidate, end it, then verify what its timed calls left behind."""
+        """Time a loaded candidate, end it, then verify the outputs of its timed calls."""
         worker = slot.worker
         if full or worker.device_work[0]:
             self._settle()
@@ -258,8 +258,8 @@ class Session:
                 if isinstance(rows, Failure) or isinstance(worker.call(rows, seconds), Failure):
                     return None
             rows = bench.load(worker, 1, 0.0)
-            found = None if isinstance(rows, Failure) else profile(worker, rows[0], seconds)
-            return found if isinstance(found, KernelTimes) else None
+            times = None if isinstance(rows, Failure) else profile(worker, rows[0], seconds)
+            return times if isinstance(times, KernelTimes) else None
         finally:
             self._vacate(slot)
 
@@ -275,11 +275,11 @@ class Session:
 
     @property
     def serial_level(self) -> TimeEstimate:
-        """How long the serial code takes, as far as its workers tell."""
+        """The serial code's time, as an estimate from its workers."""
         return level([series.samples for series in self.baseline], USUAL, self.problem.metric)
 
     def serve(self) -> None:
-        """Before a candidate is timed: machines drift, so replace a worker of the baseline."""
+        """Replace a worker of the baseline before a candidate is timed: machines drift."""
         since = time.monotonic() - self._renewed
         cost = (_BASELINE_RULE.least + 2) * self.serial_seconds
         share = _RENEWED_SHARE if self.rules.surroundings.gpu is None else _RENEWED_SHARE_GPU
@@ -321,8 +321,8 @@ class Session:
     @contextlib.contextmanager
     def _serial(self) -> Iterator[Slot]:
         where = self.rules.surroundings
-        own = Surroundings(stopwatch=where.stopwatch, cores=where.cores)
-        slot = self._plan.slot(self._contents, self._programs.serial, 1, own)
+        surroundings = Surroundings(stopwatch=where.stopwatch, cores=where.cores)
+        slot = self._plan.slot(self._contents, self._programs.serial, 1, surroundings)
         try:
             slot.worker.assign(self._programs.serial)
             yield slot
@@ -376,10 +376,10 @@ class Session:
     def _require(self, result: _Kept | Failure) -> _Kept:
         if not isinstance(result, Failure):
             return result
-        what = {
+        role = {
             Outcome.NONDETERMINISTIC: "serial.cpp differs from run to run",
             Outcome.TIMED_OUT: "serial.cpp takes too long (make the sizes smaller)",
             Outcome.WRONG_ANSWER: "serial.cpp fails its own check"
             " (tolerance, reference.cpp, or memory read that nothing wrote?)",
         }.get(result.outcome, "serial.cpp fails")
-        raise BadInput(f"problem {self.problem.name}: {what}: {result.diagnosis}")
+        raise BadInput(f"problem {self.problem.name}: {role}: {result.diagnosis}")

@@ -1,7 +1,7 @@
-"""Where one worker judges one candidate: shared memory of its own, laid out for the problem.
+"""A slot: one worker, one candidate, and shared memory laid out for the problem.
 
 Nothing of it is used again: a worker, its memory and its draw of inputs come and go together, so
-that no candidate finds what another one left. (With shared isolation, for trusted code, a worker
+that no candidate finds another's data. (With shared isolation, for trusted code, a worker
 serves many.) A session has several slots for cuda, so that the next workers make their device
 contexts while one is judged.
 """
@@ -41,7 +41,7 @@ _AUDIT_SECONDS = 0.03
 
 @dataclass(frozen=True, slots=True)
 class SessionRules:
-    """What holds for every session of a judge."""
+    """Rules of every session of a judge."""
 
     seed: int
     defences: Defences
@@ -55,7 +55,7 @@ class SessionRules:
 
 
 class Plan:
-    """What all slots of a problem have in common: the layout, the contents, the truths, the rules.
+    """Common parts of a problem's slots: the layout, the contents, the truths, the rules.
 
     `rng` gives each slot a secret of its own.
     """
@@ -100,7 +100,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Slot:
-    """A worker, the memory it works in, and what it is asked to do there."""
+    """A worker, its memory and its prepared calls."""
 
     worker: Worker
     bench: Bench
@@ -114,7 +114,7 @@ class Slot:
         return not (self.worker.is_ready or self.worker.is_gone)
 
     def dismiss(self) -> None:
-        """End the worker after its last call, and free its arrays: what counts was copied."""
+        """End the worker after its last call, and free its arrays: the witnesses are copies."""
         self.worker.end()
         self.verification.shared.release()
 
@@ -125,7 +125,7 @@ class Slot:
 
 
 class Examiner:
-    """Verifies what timed calls left behind, once their worker runs no more."""
+    """Verifies the outputs of timed calls, once their worker has stopped."""
 
     def __init__(
         self, problem: Problem, references: References, pool: Pool, rules: SessionRules
@@ -151,7 +151,7 @@ class Examiner:
         return None
 
     def retire(self, contents: Iterable[TimedInputs]) -> None:
-        """What a diagnosis may tell of, use no more: the next candidate could know it."""
+        """Retire inputs that a diagnosis reveals: the next candidate could know them."""
         for content in contents:
             self._pool.retire(content)
             self._references.retire(content)
@@ -204,12 +204,12 @@ class Examiner:
         text = self._mismatch(witness)
         if not text:
             return None
-        how = (
+        suffix = (
             ", a few inputs changed in place since the call before"
             if (witness.content.version)
             else ""
         )
-        where = f"timed calls at shape {shape_text(self._problem.sizes.time)}{how}"
+        where = f"timed calls at shape {shape_text(self._problem.sizes.time)}{suffix}"
         return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
 
     def _mismatch(self, witness: Witness) -> str | None:
@@ -221,14 +221,14 @@ class Examiner:
         return Case(self._problem.sizes.time, 0, content.seed, content.version, timed=True)
 
 
-def _differs(one: Expected, other: Expected) -> bool:
+def _differs(first: Expected, second: Expected) -> bool:
     """Whether some element could not pass for the other's."""
-    if isinstance(one, ExpectedOutput) and isinstance(other, ExpectedOutput):
-        off = np.abs(wide(one.values) - wide(other.values))
-        return bool(np.any(off > _CLEARLY * (one.tolerance + np.asarray(other.tolerance))))
-    if isinstance(one, Product) and isinstance(other, Product):
-        off = np.abs(one.values - other.values)
-        return bool(np.any(off > _CLEARLY * (one.allowed + other.allowed)))
-    assert isinstance(one, Arranged)
-    assert isinstance(other, Arranged)
-    return one.digest != other.digest
+    if isinstance(first, ExpectedOutput) and isinstance(second, ExpectedOutput):
+        off = np.abs(wide(first.values) - wide(second.values))
+        return bool(np.any(off > _CLEARLY * (first.tolerance + np.asarray(second.tolerance))))
+    if isinstance(first, Product) and isinstance(second, Product):
+        off = np.abs(first.values - second.values)
+        return bool(np.any(off > _CLEARLY * (first.allowed + second.allowed)))
+    assert isinstance(first, Arranged)
+    assert isinstance(second, Arranged)
+    return first.digest != second.digest

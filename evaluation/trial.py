@@ -1,4 +1,4 @@
-"""One evaluation under way: what was seen, its stages, and the times of its candidate's workers."""
+"""One evaluation under way: its flags, its stages, and the times of its candidate's workers."""
 
 import time
 from collections.abc import Iterator
@@ -50,7 +50,6 @@ class Trial:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time a stage."""
         start = time.perf_counter()
         try:
             yield
@@ -58,12 +57,12 @@ class Trial:
             self._stages[name] = self._stages.get(name, 0.0) + time.perf_counter() - start
 
     def facts(self) -> dict[str, str]:
-        """What was seen besides times."""
+        """Facts besides times."""
         flagged = {"flagged": ", ".join(sorted(self.flags))} if self.flags else {}
         return self.profile | flagged
 
     def energy(self) -> dict[str, str]:
-        """What the GPU used while it was this candidate's, whatever became of that."""
+        """Energy of the GPU while it was this candidate's, whatever the outcome."""
         return {} if self.joules is None else {"joules": f"{self.joules:.3f}"}
 
     def stages(self) -> dict[str, float]:
@@ -79,13 +78,13 @@ class Trial:
         watch = LoadWatch(1 if on_gpu else threads())
         full = self.grade == "full"
         with session.silence(program) if full else nullcontext():
-            own = self._workers(program, slot)
+            series = self._workers(program, slot)
             self.load = watch.found()
-            if not isinstance(own, Failure) and (self.load or (full and not on_gpu)):
+            if not isinstance(series, Failure) and (self.load or (full and not on_gpu)):
                 session.time_serial()
-        if isinstance(own, Failure):
-            return own
-        return Times(tuple(own), session.serial_level, self._target.name, session.problem.metric)
+        if isinstance(series, Failure):
+            return series
+        return Times(tuple(series), session.serial_level, self._target.name, session.problem.metric)
 
     def fresh(self, program: Program) -> Failure | MeasuredSeries:
         """Times of one fresh worker; of another where the device was disturbed."""
@@ -100,24 +99,24 @@ class Trial:
 
     @property
     def call_seconds(self) -> float:
-        """How long one call may take."""
+        """Most seconds of one call."""
         factor = self.session.rules.limits.slower_than_serial
         return max(_LEAST_CALL_SECONDS, factor * self.session.serial_seconds)
 
     def _workers(self, program: Program, slot: Slot | None) -> Failure | list[MeasuredSeries]:
         """Series of as many workers as the grade asks for, one where it is censored."""
-        own: list[MeasuredSeries] = []
+        series: list[MeasuredSeries] = []
         for _ in range(self._target.efforts[self.grade].workers):
             times = self._once(slot) if slot else self._fresh(program)
             if self.session.is_disturbed:
                 times = self._fresh(program)
             if isinstance(times, Failure):
                 return times
-            own.append(times)
+            series.append(times)
             slot = None
             if times.censored:
                 break
-        return own
+        return series
 
     def _once(self, slot: Slot) -> Failure | MeasuredSeries:
         """The verified worker itself."""

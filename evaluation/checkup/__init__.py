@@ -1,1 +1,1 @@
-"""Judges a problem before it judges: is it what it says, can it be measured."""
+"""Checks of a problem before a search: is its declaration true, can it be measured."""

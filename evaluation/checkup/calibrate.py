@@ -95,8 +95,8 @@ class Trials:
         self.shapes = _shapes(problem, seed)
         every = [*self.shapes, problem.sizes.time]
         wide = problem.promoted()
-        own = problem.reference_code
-        code = to_double(problem.serial_code) if own is None else own
+        reference_code = problem.reference_code
+        code = to_double(problem.serial_code) if reference_code is None else reference_code
         reference = _program(wide, compiler, code, HOST_FLAGS)
         with ExitStack() as stack:
             self.references = References(problem, reference, every, limits)
@@ -124,7 +124,7 @@ class Trials:
 
 
 def _shapes(problem: Problem, seed: int) -> list[Sizes]:
-    """As a judge has them, with more secret ones where sizes may depend on each other."""
+    """The judge's shapes, and more secret ones where sizes may depend on each other."""
     shapes: list[Sizes] = []
     for more in range(_SECRETS if len(problem.sizes.time) > 1 else 1):
         shapes += [s for s in check_shapes(problem, seed + more, Defences()) if s not in shapes]
@@ -147,12 +147,12 @@ def measured(trials: Trials) -> Calibration:
         for case in trials.cases(sizes):
             honest.look(trials, case, trials.orders)
         lower.append(max(_lower(problem, trials.references, case) for case in trials.cases(sizes)))
-    timed = Case(problem.sizes.time, 0, trials.seed)
-    own = trials.orders[0]
+    timing_case = Case(problem.sizes.time, 0, trials.seed)
+    serial = trials.orders[0]
     seconds = []
     for _ in range(2):
-        honest.look(trials, timed, [own])
-        seconds.append(own.seconds)
+        honest.look(trials, timing_case, [serial])
+        seconds.append(serial.seconds)
     return Calibration(
         honest.largest,
         min(filter(None, lower), default=0.0),
@@ -173,16 +173,15 @@ class _Honest:
         self.where = self.wrong = ""
 
     def look(self, trials: Trials, case: Case, orders: Sequence[Runner]) -> None:
-        """Run these orders on a case."""
         problem, references = trials.problem, trials.references
         truths, keep = references.truths(case), references.keeper(case)
-        own = trials.orders[0]
+        serial = trials.orders[0]
         for order in orders:
-            fill = references.fill(case) if order is own else _declared(trials, case)
+            fill = references.fill(case) if order is serial else _declared(trials, case)
             outputs = order.run(case.sizes, fill, keep)
             outputs |= paired(problem, outputs, truths)
             worst = _worst(outputs, truths)
-            if order is own and worst > self.own:
+            if order is serial and worst > self.own:
                 self.own, self.wrong = worst, _wrong(problem, outputs, truths)
                 self.where = f"{shape_text(case.sizes)} ({describe(problem, case.variant)})"
             self.largest = max(self.largest, worst)
@@ -197,7 +196,7 @@ class _Honest:
         outputs: Mapping[str, KeptOutput],
         truths: Mapping[str, Expected],
     ) -> None:
-        """What a tolerance would have to say to admit these outputs."""
+        """Raise the tolerance's terms so far that these outputs pass."""
         unit = problem.model_copy(
             update={"tolerance": ConditionedRule(rule="conditioned", terms="1")}
         )
@@ -205,15 +204,15 @@ class _Honest:
             truth = truths.get(arg.name)
             if not isinstance(truth, ExpectedOutput) or not is_rounded(truth.values):
                 continue
-            still = np.zeros(truth.values.shape)
-            allowed = tolerance(unit, arg, case.sizes, truth.values, still)
+            zeros = np.zeros(truth.values.shape)
+            allowed = tolerance(unit, arg, case.sizes, truth.values, zeros)
             off, ratio = _errors(outputs[arg.name], ExpectedOutput(truth.values, allowed, truth.at))
             self.off = max(self.off, off)
             self.terms = max(self.terms, (MARGIN * ratio) ** 2)
 
 
 def _as_they_lie(problem: Problem, truths: Mapping[str, Expected]) -> Mapping[str, Expected]:
-    """Truths without those of rows: of wrong ones nobody knows which belong to which."""
+    """Truths except those of rows in any order: wrong rows cannot be matched with right ones."""
     placed = {arg.name for arg in problem.results if not (arg.count or arg.order)}
     return {name: truth for name, truth in truths.items() if name in placed}
 
@@ -252,11 +251,11 @@ def _lower(problem: Problem, references: References, case: Case) -> float:
     if not any(arg.is_inexact for arg in problem.outputs):
         return math.inf
     bits = lower_bits(problem)
-    given, truths = references.given(case), references.truths(case)
+    inputs, truths = references.given(case), references.truths(case)
     if any(arg.is_inexact for arg in problem.inputs):
-        fewer = {name: rounded(array, bits) for name, array in given.items()}
+        fewer = {name: rounded(array, bits) for name, array in inputs.items()}
         return _worst(references.run(case, fewer), truths)
-    right = references.run(case, given)
+    right = references.run(case, inputs)
     return _worst({name: rounded(array, bits) for name, array in right.items()}, truths)
 
 
@@ -287,10 +286,10 @@ def _worst(outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]) ->
 def _errors(output: KeptOutput, truth: ExpectedOutput) -> tuple[float, float]:
     """Largest error of finite floats, absolute and in tolerances."""
     assert isinstance(output, np.ndarray)
-    seen = truth.of(output)
+    actual = truth.of(output)
     finite = np.isfinite(truth.values)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        off = np.abs(wide(seen) - truth.values)
+        off = np.abs(wide(actual) - truth.values)
         ratio = np.where(off == 0, 0.0, off / truth.tolerance)
     largest = np.max(np.nan_to_num(off[finite], nan=np.inf, posinf=np.inf), initial=0.0)
     return float(largest), float(
@@ -301,7 +300,7 @@ def _errors(output: KeptOutput, truth: ExpectedOutput) -> tuple[float, float]:
 def _wrong(
     problem: Problem, outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]
 ) -> str:
-    """What the judge would say of these outputs."""
+    """The judge's diagnosis of these outputs."""
     return fault(problem, outputs, truths, POISON) or ""
 
 
@@ -313,15 +312,15 @@ def _order(
     limits: JudgeLimits,
 ) -> Runner:
     program = _program(problem, compiler, problem.serial_code, flags)
-    how = "" if flags is HOST_FLAGS else f" with {' '.join(flags[1:])}"
-    runner = Runner(problem, program, shapes, limits, f"serial.cpp{how}")
+    suffix = "" if flags is HOST_FLAGS else f" with {' '.join(flags[1:])}"
+    runner = Runner(problem, program, shapes, limits, f"serial.cpp{suffix}")
     runner.poison = POISON  # as the judge does: what is never written must show here
     return runner
 
 
 def _program(problem: Problem, compiler: Compiler, code: str, flags: tuple[str, ...]) -> Program:
-    built = compiler.host(code, flags)
-    if isinstance(built, Failure):
-        first = built.diagnosis.splitlines()[0] if built.diagnosis else "no message"
-        raise BadInput(f"problem {problem.name}: does not compile: {first}")
-    return Program(compiler.harness(problem), built, problem.entry)
+    library = compiler.host(code, flags)
+    if isinstance(library, Failure):
+        message = library.diagnosis.splitlines()[0] if library.diagnosis else "no message"
+        raise BadInput(f"problem {problem.name}: does not compile: {message}")
+    return Program(compiler.harness(problem), library, problem.entry)

@@ -1,10 +1,10 @@
-"""Judges a problem before it judges: is what it says true, can it be measured.
+"""Checks a problem before a search: is its declaration true, can it be measured.
 
 Cheap first: memory, the serial code compiles, its signature is the declared one, the serial code is
 right at the check and timing shapes, the tolerance has room and shows a lower precision, the task
 is not trivial, the serial code takes 0.1 to 2 s. An error ends the look; a search must not start.
 
-What is found is kept (kept.py); memory is looked at each time. Not covered: `work`; whether inputs
+Findings are kept (kept.py); memory is checked each time. Not covered: `work`; whether inputs
 are like those of real use; a GPU's memory.
 """
 
@@ -52,17 +52,17 @@ _C_ONLY = {"restrict": "__restrict__", "void*": "a cast of what malloc returns"}
 
 
 class Checker:
-    """Looks at problems on this machine; `cache` holds compiled code and what was found."""
+    """Checks problems on this machine; `cache` holds compiled code and findings."""
 
     def __init__(
         self, cache: Path, tell: Callable[[str], None], limits: JudgeLimits | None = None
     ) -> None:
-        """`tell` hears in a few words what takes long. Raises `ToolError` without a compiler."""
+        """`tell` gets a few words before each long step. Raises `ToolError` without a compiler."""
         self._cache, self._tell, self._limits = cache, tell, limits or JudgeLimits()
         self._compiler = Compiler(cache / "compiled", find_gcc(), self._limits)
 
     def check(self, problem: Problem) -> Checkup:
-        """Everything that can be said of it."""
+        """All findings of one problem."""
         short = shortage(problem)
         if short:
             return Checkup(problem.name, (error("memory", short),), 0.0)
@@ -70,14 +70,14 @@ class Checker:
 
     def _look(self, problem: Problem) -> Iterator[ProblemFinding]:
         self._tell(f"{problem.name}: compiling the serial code")
-        wrong = [*self._compiled(problem)] or [*self._declared(problem)]
-        yield from wrong
-        if not wrong:
+        errors = [*self._compiled(problem)] or [*self._declared(problem)]
+        yield from errors
+        if not errors:
             try:
                 yield from self._run(problem)
             except BadInput as failed:
-                told = str(failed).removeprefix(f"problem {problem.name}: ")
-                yield error("serial code", told, _relation(problem))
+                message = str(failed).removeprefix(f"problem {problem.name}: ")
+                yield error("serial code", message, _relation(problem))
 
     def _compiled(self, problem: Problem) -> Iterator[ProblemFinding]:
         """Whether each source compiles as C++."""
@@ -88,10 +88,12 @@ class Checker:
             "serial.cpp with fp64 types": None if problem.reference_code else wide,
         }
         for name, code in sources.items():
-            built = None if code is None else self._compiler.host(code, HOST_FLAGS)
-            if isinstance(built, Failure):
-                said = built.diagnosis.replace("candidate.cpp", name)
-                yield error(name, f"does not compile: {said.splitlines()[0]}", _hint(said, name))
+            result = None if code is None else self._compiler.host(code, HOST_FLAGS)
+            if isinstance(result, Failure):
+                diagnosis = result.diagnosis.replace("candidate.cpp", name)
+                yield error(
+                    name, f"does not compile: {diagnosis.splitlines()[0]}", _hint(diagnosis, name)
+                )
                 return
 
     def _declared(self, problem: Problem) -> Iterator[ProblemFinding]:
@@ -100,85 +102,84 @@ class Checker:
         if problem.reference_code is not None:
             sources.append((problem.promoted(), problem.reference_code, "reference.cpp"))
         for declared, code, name in sources:
-            found = mismatch(declared, code, self._compiler, name)
-            if found:
-                yield error("signature", found.text, found.write)
+            difference = mismatch(declared, code, self._compiler, name)
+            if difference:
+                yield error("signature", difference.text, difference.write)
                 return
 
     def _run(self, problem: Problem) -> Iterator[ProblemFinding]:
         self._tell(f"{problem.name}: truths and tolerance")
         with Trials(problem, self._compiler, self._limits) as trials:
-            seen = measured(trials)
-            tolerance = list(self._tolerance(problem, seen))
+            calibration = measured(trials)
+            tolerance = list(self._tolerance(problem, calibration))
             yield from tolerance
-            if not any(found.severity == "error" for found in tolerance):
+            if not any(finding.severity == "error" for finding in tolerance):
                 self._tell(f"{problem.name}: what its inputs and outputs say")
                 yield from trivial(trials)
-        yield from unfit_duration(problem, seen.serial_seconds)
+        yield from unfit_duration(problem, calibration.serial_seconds)
 
-    def _tolerance(self, problem: Problem, seen: Calibration) -> Iterator[ProblemFinding]:
+    def _tolerance(self, problem: Problem, calibration: Calibration) -> Iterator[ProblemFinding]:
         """Whether the serial code passes, with room, and a lower precision does not."""
-        if not seen.admits:
-            write = self._wider(problem, seen)
-            where = f"at {seen.where}"
-            if seen.own > 1:
-                wrong = "; ".join(seen.wrong.split("; ")[:2])
-                told = f"serial.cpp fails its own check {where}: {wrong}"
-                unset = "never written" in seen.wrong
-                yield error("tolerance", told, _KEPT if unset else write or _mend(problem))
+        if not calibration.admits:
+            write = self._wider(problem, calibration)
+            where = f"at {calibration.where}"
+            if calibration.own > 1:
+                errors = "; ".join(calibration.wrong.split("; ")[:2])
+                message = f"serial.cpp fails its own check {where}: {errors}"
+                unset = "never written" in calibration.wrong
+                yield error("tolerance", message, _KEPT if unset else write or _mend(problem))
             else:
-                told = (
-                    f"the serial code's own rounding, its sums reordered, takes {seen.honest:.2g}"
-                )
-                yield note("tolerance", f"{told} of it; 0.25 is safe", write)
-        elif seen.separates != problem.separates:
-            yield _separation(problem, seen)
+                share = f"{calibration.honest:.2g} of it; 0.25 is safe"
+                message = f"the serial code's own rounding, its sums reordered, takes {share}"
+                yield note("tolerance", message, write)
+        elif calibration.separates != problem.separates:
+            yield _separation(problem, calibration)
 
-    def _wider(self, problem: Problem, seen: Calibration) -> str:
+    def _wider(self, problem: Problem, calibration: Calibration) -> str:
         """Lines with which the same look finds nothing; "" where none of the kind is found."""
-        terms, growth = seen.terms, 4
+        terms, growth = calibration.terms, 4
         if rows_of(problem):  # whose errors are not known where they are wrong: a guess is tried
             terms, growth = max(terms, _GUESS), _GUESS
         for _ in range(3):
             if not terms <= _ROUNDING:
                 return ""
-            text, rule = suggested(problem, seen, terms)
+            text, rule = suggested(problem, calibration, terms)
             again = problem.model_copy(update={"tolerance": rule})
             self._tell(f"{problem.name}: trying {text}")
-            tried = calibrate(again, self._compiler, self._limits)
-            if tried.admits:
-                declared = f" and separates = {str(tried.separates).lower()}"
-                lines = text if tried.separates == problem.separates else text + declared
+            trial = calibrate(again, self._compiler, self._limits)
+            if trial.admits:
+                declared = f" and separates = {str(trial.separates).lower()}"
+                lines = text if trial.separates == problem.separates else text + declared
                 return f"sums in double in serial.cpp, or {lines}" if terms > _LONG else lines
-            terms = max(growth * terms, tried.terms)
+            terms = max(growth * terms, trial.terms)
         return ""
 
 
 def suggested(
-    problem: Problem, seen: Calibration, terms: float
+    problem: Problem, calibration: Calibration, terms: float
 ) -> tuple[str, SumRule | ConditionedRule | AbsoluteRule]:
     """A tolerance that allows the rounding of `terms` operations in a row, and how to write it."""
     rule = problem.tolerance
     if isinstance(rule, AbsoluteRule):
-        allowed = float(f"{1.05 * MARGIN * seen.off:.0e}") or rule.absolute
+        allowed = float(f"{1.05 * MARGIN * calibration.off:.0e}") or rule.absolute
         wider = AbsoluteRule(absolute=max(allowed, 2 * rule.absolute))
         return f"tolerance = {{ absolute = {wider.absolute:g} }}", wider
     kind = "sum" if isinstance(rule, SumRule) else "conditioned"
-    said = str(_power(terms))
+    count = str(_power(terms))
     if isinstance(rule, SumRule | ConditionedRule):
         times = max(4, _power(terms / max(1, size_of(rule.terms, problem.sizes.time))))
-        said = f"{times}*({rule.terms})"
-    told = f'tolerance = {{ rule = "{kind}", terms = "{said}" }}'
+        count = f"{times}*({rule.terms})"
+    line = f'tolerance = {{ rule = "{kind}", terms = "{count}" }}'
     if kind == "sum":
-        return told, SumRule(rule="sum", terms=said)
-    return told, ConditionedRule(rule="conditioned", terms=said)
+        return line, SumRule(rule="sum", terms=count)
+    return line, ConditionedRule(rule="conditioned", terms=count)
 
 
 def _mend(problem: Problem) -> str:
-    """What else there is where no wider tolerance helps."""
+    """The remedy where no wider tolerance helps."""
     for rows in rows_of(problem):
-        first = rows.args[0]
-        several = len(rows.args) > 1 or len(first.shape) > 1 or first.dtype.kind == "c"
+        leader = rows.args[0]
+        several = len(rows.args) > 1 or len(leader.shape) > 1 or leader.dtype.kind == "c"
         if rows.is_unordered and several and all(arg.is_inexact for arg in rows.args):
             name = rows.names[0].partition(".")[0]
             return f'an integer output with order = "{name}" that tells rows apart, as a place does'
@@ -191,25 +192,25 @@ def _power(number: float) -> int:
 
 
 def _relation(problem: Problem) -> str:
-    """What may be missing where code fails at the secret shape only: a relation of its sizes."""
+    """A hint at a missing relation of sizes, for code that fails at the secret shape only."""
     names = list(problem.sizes.time)
     if len(names) == 1 or problem.sizes.require:
         return ""
     return f'require = ["{names[1]} <= {names[0]}"] under [sizes], if sizes depend on each other so'
 
 
-def _separation(problem: Problem, seen: Calibration) -> ProblemFinding:
+def _separation(problem: Problem, calibration: Calibration) -> ProblemFinding:
     lower = _NAMES[lower_bits(problem)]
-    told = f"a candidate that computes in {lower} errs by {seen.lower:.2g} tolerances"
-    if seen.separates:
-        return note("separates", f"{told}: it is found", "separates = true")
-    return note("separates", f"{told}: it passes", "separates = false, or a narrower tolerance")
+    message = f"a candidate that computes in {lower} errs by {calibration.lower:.2g} tolerances"
+    if calibration.separates:
+        return note("separates", f"{message}: it is found", "separates = true")
+    return note("separates", f"{message}: it passes", "separates = false, or a narrower tolerance")
 
 
-def _hint(said: str, name: str) -> str:
-    """What C code needs to be C++."""
-    if "invalid conversion from 'void*'" in said:
+def _hint(diagnosis: str, name: str) -> str:
+    """The remedy for C code that is no C++."""
+    if "invalid conversion from 'void*'" in diagnosis:
         return f"{_C_ONLY['void*']} in {name}, which is compiled as C++"
-    if "restrict" in said:
+    if "restrict" in diagnosis:
         return f"{_C_ONLY['restrict']} for restrict in {name}, which is compiled as C++"
     return ""

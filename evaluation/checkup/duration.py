@@ -22,32 +22,32 @@ def unfit_duration(problem: Problem, seconds: float) -> Iterator[ProblemFinding]
     """A note where it takes less or more, with a shape to write."""
     if SHORTEST <= seconds <= LONGEST:
         return
-    told = f"serial.cpp takes {_said(seconds)}; {SHORTEST:g} to {LONGEST:g} s is good"
+    message = f"serial.cpp takes {_seconds_text(seconds)}; {SHORTEST:g} to {LONGEST:g} s is good"
     better = _scaled(problem, _AIM / seconds)
     shape = ", ".join(f"{name} = {extent}" for name, extent in better.items()) if better else ""
-    yield note("timing shape", told, f"time = {{ {shape} }}" if shape else "")
+    yield note("timing shape", message, f"time = {{ {shape} }}" if shape else "")
 
 
-def _said(seconds: float) -> str:
+def _seconds_text(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1000:.2g} ms"
 
 
 def _scaled(problem: Problem, times: float) -> Sizes | None:
     """All sizes by one factor, so that the work is about `times` as much; None where none fits."""
-    now = problem.sizes.time
-    base = _work(problem, now)
+    timed = problem.sizes.time
+    base = _work(problem, timed)
     best: Sizes | None = None
     nearest = 1 - min(times, 1 / times)
     for step in range(-_STEPS, _STEPS + 1):
-        sizes = {name: _round(extent, 2.0 ** (step / 4)) for name, extent in now.items()}
+        sizes = {name: _round(extent, 2.0 ** (step / 4)) for name, extent in timed.items()}
         if not all(holds(text, sizes) for text in problem.sizes.require):
             continue
         full = not problem.fault_at(sizes) and all(0 not in s for s in problem.shapes_at(sizes))
-        if not full or problem.nbytes(sizes) > max(_MOST_BYTES, problem.nbytes(now)):
+        if not full or problem.nbytes(sizes) > max(_MOST_BYTES, problem.nbytes(timed)):
             continue
         share = _work(problem, sizes) / base / times
         distance = 1 - min(share, 1 / share) if share > 0 else 1.0
-        if sizes != now and distance < nearest:
+        if sizes != timed and distance < nearest:
             best, nearest = sizes, distance
     return best
 
@@ -60,7 +60,7 @@ def _work(problem: Problem, sizes: Sizes) -> float:
 
 def _round(extent: int, factor: float) -> int:
     """Two significant digits; of a power of two the nearest one."""
-    wanted = max(1.0, extent * factor)
+    target = max(1.0, extent * factor)
     if extent & (extent - 1) == 0:
-        return int(2 ** round(math.log2(wanted)))
-    return int(float(f"{wanted:.1e}"))
+        return int(2 ** round(math.log2(target)))
+    return int(float(f"{target:.1e}"))

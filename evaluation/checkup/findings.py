@@ -1,4 +1,4 @@
-"""What a look at a problem finds, as data: a line each, ending with the line to write."""
+"""Findings of a check of a problem, as data: one line each, which ends with the line to write."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ Severity = Literal["error", "note"]
 
 
 class ProblemFinding(Frozen):
-    """What is wrong with a problem (`error`: a search must not start), or worth knowing."""
+    """A fault of a problem (`error`: a search must not start), or a note."""
 
     severity: Severity
     about: str
@@ -22,12 +22,11 @@ class ProblemFinding(Frozen):
 
 
 def error(about: str, text: str, write: str = "") -> ProblemFinding:
-    """A finding that must stop a search."""
     return ProblemFinding(severity="error", about=about, text=_line(text), write=_line(write))
 
 
 def note(about: str, text: str, write: str = "") -> ProblemFinding:
-    """A finding that need not."""
+    """A finding that does not stop a search."""
     return ProblemFinding(severity="note", about=about, text=_line(text), write=_line(write))
 
 

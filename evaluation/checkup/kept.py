@@ -1,6 +1,6 @@
-"""What looks at problems found, kept: by problem, compiler, CPU and `CHECKER`.
+"""Findings of earlier checks, kept by problem, compiler, CPU and `CHECKER`.
 
-Not covered: what a project's commands read besides the project, such as installed libraries.
+Not covered: files that a project's commands read outside the project, such as libraries.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _FINDINGS = TypeAdapter(tuple[ProblemFinding, ...])
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What was found, errors first, and how long that took; `seconds` None: it was known."""
+    """Findings, errors first, and the check's duration; `seconds` None: they were on file."""
 
     problem: str
     findings: tuple[ProblemFinding, ...]
@@ -35,8 +35,7 @@ class Checkup:
 
     @property
     def errors(self) -> tuple[ProblemFinding, ...]:
-        """What must be mended first."""
-        return tuple(found for found in self.findings if found.severity == "error")
+        return tuple(finding for finding in self.findings if finding.severity == "error")
 
 
 def checked_once(
@@ -46,19 +45,19 @@ def checked_once(
     *,
     keep_errors: bool = True,
 ) -> Checkup:
-    """What was found earlier, else what `look` finds now, which is kept.
+    """The findings on file, else those of `look`, which are then kept.
 
-    Without `keep_errors` it is not where there are any: they may be mended outside of the problem.
+    Without `keep_errors`, findings with an error are not kept: it may be mended elsewhere.
     """
     entry = cache / _FOLDER / f"{_key(problem)}.json"
-    known = _read(entry)
-    if known is not None:
-        return Checkup(problem.name, known, None)
+    earlier = _read(entry)
+    if earlier is not None:
+        return Checkup(problem.name, earlier, None)
     start = time.perf_counter()
-    found = tuple(sorted(look(), key=lambda each: each.severity))
-    if keep_errors or all(each.severity != "error" for each in found):
-        _write(entry, found)
-    return Checkup(problem.name, found, time.perf_counter() - start)
+    findings = tuple(sorted(look(), key=lambda each: each.severity))
+    if keep_errors or all(each.severity != "error" for each in findings):
+        _write(entry, findings)
+    return Checkup(problem.name, findings, time.perf_counter() - start)
 
 
 def is_new(cache: Path, problem: AnyProblem) -> bool:
@@ -67,8 +66,8 @@ def is_new(cache: Path, problem: AnyProblem) -> bool:
 
 
 def _key(problem: AnyProblem) -> str:
-    here = (find_gcc().version, *HOST_FLAGS, openmp_device(), CHECKER)
-    return hashlib.sha256(repr((problem.model_dump_json(), here)).encode()).hexdigest()
+    machine = (find_gcc().version, *HOST_FLAGS, openmp_device(), CHECKER)
+    return hashlib.sha256(repr((problem.model_dump_json(), machine)).encode()).hexdigest()
 
 
 def _read(entry: Path) -> tuple[ProblemFinding, ...] | None:
@@ -78,8 +77,8 @@ def _read(entry: Path) -> tuple[ProblemFinding, ...] | None:
     return None
 
 
-def _write(entry: Path, found: tuple[ProblemFinding, ...]) -> None:
-    """Keep them for the next time; what cannot be kept is found anew."""
+def _write(entry: Path, findings: tuple[ProblemFinding, ...]) -> None:
+    """Keep findings; a failure to write costs only another check."""
     with contextlib.suppress(OSError):
         entry.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(entry, _FINDINGS.dump_json(found))
+        atomic.write(entry, _FINDINGS.dump_json(findings))

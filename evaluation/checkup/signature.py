@@ -80,32 +80,32 @@ _WHOLE = {kind for kind in C_TYPES if is_whole(kind)}
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """How the two differ, and the line that mends it."""
+    """A difference of the two, and the line that mends it."""
 
     text: str
     write: str
 
 
 def mismatch(problem: Problem, code: str, compiler: Compiler, name: str) -> Mismatch | None:
-    """How `code`, which compiles, differs from the declaration; None where it does not.
+    """The difference of `code`, which compiles, from the declaration; None where there is none.
 
     `name` is that of its file.
     """
     types = ", ".join([_returned(problem), *map(_declared, problem.args)])
     check = _CHECK % {"types": types, "entry": problem.entry}
-    built = compiler.host(code + check + "".join(map(_layout, problem.args)), _FLAGS)
-    if not isinstance(built, Failure):
-        return _exchanged(problem, code, name)
+    result = compiler.host(code + check + "".join(map(_layout, problem.args)), _FLAGS)
+    if not isinstance(result, Failure):
+        return _swapped(problem, code, name)
     for arg in problem.args:
-        if arg.struct and (f"regraph_layout_{arg.struct}" in built.diagnosis):
+        if arg.struct and (f"regraph_layout_{arg.struct}" in result.diagnosis):
             declared = ", ".join(f"{kind} {name}" for name, kind in (arg.fields or {}).items())
             text = f"struct {arg.struct} of {name} has not the fields {declared}, in this order"
             return Mismatch(text, f"fields of [[args]] {arg.name} as {name} has them")
-    found = _ACTUAL.search(built.diagnosis)
-    if found is None:
-        text = f"{name} has no such function {problem.entry} ({_short(built.diagnosis)})"
+    match = _ACTUAL.search(result.diagnosis)
+    if match is None:
+        text = f"{name} has no such function {problem.entry} ({_short(result.diagnosis)})"
         return Mismatch(text, problem.signature())
-    return _explained(problem, found[1], _split(found[2]), name)
+    return _explain(problem, match[1], _split(match[2]), name)
 
 
 def _declared(arg: Argument) -> str:
@@ -114,7 +114,7 @@ def _declared(arg: Argument) -> str:
 
 
 def _layout(arg: Argument) -> str:
-    """Whether a struct of the code has the declared fields where they are declared."""
+    """C++ that asserts the declared layout of a struct."""
     if not arg.struct or not arg.fields:
         return ""
     places = dict(arg.dtype.fields or {})
@@ -124,8 +124,8 @@ def _layout(arg: Argument) -> str:
         for name, kind in arg.fields.items()
     ]
     size = f"sizeof({arg.struct}) == {arg.dtype.itemsize}"
-    told = f"regraph_layout_{arg.struct}"
-    return f'#include <stddef.h>\nstatic_assert({" && ".join([size, *each])}, "{told}");\n'
+    message = f"regraph_layout_{arg.struct}"
+    return f'#include <stddef.h>\nstatic_assert({" && ".join([size, *each])}, "{message}");\n'
 
 
 def _returned(problem: Problem) -> str:
@@ -136,8 +136,8 @@ def _split(arguments: str) -> list[str]:
     return [] if arguments in ("", "void") else arguments.split(", ")
 
 
-def _explained(problem: Problem, returned: str, actual: list[str], name: str) -> Mismatch:
-    """In words: the number of arguments, their order, one of them, or what is returned."""
+def _explain(problem: Problem, returned: str, actual: list[str], name: str) -> Mismatch:
+    """The difference in words: count, order, one argument, or the returned value."""
     declared = [_kind(_declared(arg)) for arg in problem.args]
     kinds = [_kind(text) for text in actual]
     if len(actual) != len(declared):
@@ -150,48 +150,48 @@ def _explained(problem: Problem, returned: str, actual: list[str], name: str) ->
         if kind != declared[index]:
             return _argument(arg, index, actual[index], name)
     if _kind(returned) != _kind(_returned(problem)):
-        told = f"{name} returns {returned}, not {_returned(problem)}"
+        fault = f"{name} returns {returned}, not {_returned(problem)}"
         ours, _ = _kind(returned)
         known = ours in set(C_TYPES)
-        return Mismatch(told, f'returns = {{ type = "{ours}" }}' if known else problem.signature())
+        return Mismatch(fault, f'returns = {{ type = "{ours}" }}' if known else problem.signature())
     for arg, text in zip(problem.args, actual, strict=True):
         if arg.role in ("out", "inout") and text.startswith("const "):
-            told = f"{name} takes {arg.name} as {text}, problem.toml as an output"
-            return Mismatch(told, f'role = "in" in [[args]] {arg.name}')
+            fault = f"{name} takes {arg.name} as {text}, problem.toml as an output"
+            return Mismatch(fault, f'role = "in" in [[args]] {arg.name}')
     return Mismatch(f"{name} takes ({', '.join(actual)})", problem.signature())
 
 
 def _argument(arg: Argument, index: int, actual: str, name: str) -> Mismatch:
     kind, pointer = _kind(actual)
-    told = (
+    message = (
         f"argument {index + 1}, {arg.name}, is {actual} in {name}, {_declared(arg)} in problem.toml"
     )
     fits = arg.role != "size" or kind in _WHOLE
     if pointer == arg.is_array and kind in set(C_TYPES) and fits:
-        return Mismatch(told, f'type = "{kind}" in [[args]] {arg.name}')
-    return Mismatch(told, f"{_declared(arg)} {arg.name} in {name}")
+        return Mismatch(message, f'type = "{kind}" in [[args]] {arg.name}')
+    return Mismatch(message, f"{_declared(arg)} {arg.name} in {name}")
 
 
 def _kind(spelled: str) -> tuple[str, bool]:
-    """Our type, as far as there is one, and whether it is a pointer's target."""
+    """The problem.toml type, else the C++ spelling, and whether it is a pointer's target."""
     pointer = spelled.endswith("*")
-    bare = " ".join(spelled.rstrip("*").replace("const", "").split())
-    ours = {text: known for known, text in C_TYPES.items()} | _SPELLED
-    return ours.get(bare, bare), pointer
+    plain = " ".join(spelled.rstrip("*").replace("const", "").split())
+    ours = {text: kind for kind, text in C_TYPES.items()} | _SPELLED
+    return ours.get(plain, plain), pointer
 
 
-def _exchanged(problem: Problem, code: str, name: str) -> Mismatch | None:
+def _swapped(problem: Problem, code: str, name: str) -> Mismatch | None:
     """Parameters of serial.cpp that have the declared names, in another order."""
-    found = re.search(rf"\b{problem.entry}\s*\(([^(){{}};]*)\)\s*(?:noexcept\s*)?\{{", code)
-    words = [re.findall(r"[A-Za-z_]\w*", part) for part in found[1].split(",")] if found else []
+    match = re.search(rf"\b{problem.entry}\s*\(([^(){{}};]*)\)\s*(?:noexcept\s*)?\{{", code)
+    words = [re.findall(r"[A-Za-z_]\w*", part) for part in match[1].split(",")] if match else []
     names = [part[-1] if part else "" for part in words]
     declared = [arg.name for arg in problem.args]
     if names == declared or sorted(names) != sorted(declared):
         return None
-    told = f"{name} names its arguments {', '.join(names)}, problem.toml {', '.join(declared)}"
-    return Mismatch(told, f"[[args]] in the order {', '.join(names)}")
+    message = f"{name} names its arguments {', '.join(names)}, problem.toml {', '.join(declared)}"
+    return Mismatch(message, f"[[args]] in the order {', '.join(names)}")
 
 
 def _short(diagnosis: str) -> str:
-    first = (diagnosis.splitlines() or ["no message"])[0]
-    return first.rpartition("error: ")[2][:200]
+    line = (diagnosis.splitlines() or ["no message"])[0]
+    return line.rpartition("error: ")[2][:200]

@@ -8,7 +8,7 @@
 They are looked at in every case of the largest check shape, the input ones by drawing that
 argument anew; arguments of inputs.py are drawn anew together, for they may depend on each other.
 
-Not covered: scalars; an input that matters at another shape only; what one number passes for by
+Not covered: scalars; an input that matters at another shape only; one number that passes by
 chance in some cases and not in all.
 """
 
@@ -30,35 +30,36 @@ _MATRIX = 2
 
 
 def trivial(trials: Trials) -> Iterator[ProblemFinding]:
-    """What is found."""
     problem = trials.problem
     full = [s for s in problem.sizes.check if all(0 not in shape for shape in problem.shapes_at(s))]
     cases = trials.cases(max(full, key=problem.nbytes))
     cases += [replace(case, seed=case.seed + 1) for case in cases]
     for arg in problem.results:
         truths = [trials.references.truths(case)[arg.name] for case in cases]
-        yield from _of_output(arg, [truth for truth in truths if isinstance(truth, ExpectedOutput)])
-    yield from _idle_inputs(trials, cases)
+        yield from _check_output(
+            arg, [truth for truth in truths if isinstance(truth, ExpectedOutput)]
+        )
+    yield from _check_inputs(trials, cases)
 
 
-def _of_output(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[ProblemFinding]:
+def _check_output(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[ProblemFinding]:
     with np.errstate(invalid="ignore", over="ignore"):
         bounds = [_common(truths, part) for part in _parts(truths)]
     if all(low <= 0 <= high for low, high in bounds):
-        told = f"{arg.name} is 0 within the tolerance for every input: code that computes nothing"
-        yield error("output", f"{told} passes", _remedy(arg))
+        text = f"{arg.name} is 0 within the tolerance for every input: code that computes nothing"
+        yield error("output", f"{text} passes", _remedy(arg))
     elif all(low <= high for low, high in bounds):
         middle = [(low + high) / 2 for low, high in bounds]
         kind = truths[0].values.dtype.type
         value = number(kind(middle[0]) if len(middle) == 1 else kind(complex(*middle)))
-        told = f"{arg.name} is {value} within the tolerance, whatever the input"
-        yield error("output", f"{told}: a constant passes", _remedy(arg))
+        text = f"{arg.name} is {value} within the tolerance, whatever the input"
+        yield error("output", f"{text}: a constant passes", _remedy(arg))
     else:
-        yield from _alike_along(arg, truths)
+        yield from _check_axes(arg, truths)
 
 
 def _parts(truths: Sequence[ExpectedOutput]) -> Sequence[Callable[[Array], Array]]:
-    """What is looked at by itself: of complex numbers the two parts."""
+    """Arrays that are checked on their own: the two parts of complex numbers."""
     is_complex = any(truth.values.dtype.kind == "c" for truth in truths)
     return (np.real, np.imag) if is_complex else (np.real,)
 
@@ -66,7 +67,7 @@ def _parts(truths: Sequence[ExpectedOutput]) -> Sequence[Callable[[Array], Array
 def _common(
     truths: Sequence[ExpectedOutput], part: Callable[[Array], Array]
 ) -> tuple[float, float]:
-    """Between which bounds a number passes for every element; the first above the second: none."""
+    """Bounds of a number that passes for every element; low above high: none does."""
     low = max((float(np.max(part(t.values) - t.tolerance)) for t in truths), default=np.nan)
     high = min((float(np.min(part(t.values) + t.tolerance)) for t in truths), default=np.nan)
     return low, high
@@ -76,14 +77,14 @@ def _remedy(arg: Argument) -> str:
     return f"a smaller tolerance, or inputs for which {arg.name} varies (values, range)"
 
 
-def _alike_along(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[ProblemFinding]:
+def _check_axes(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[ProblemFinding]:
     if len(arg.shape) < _MATRIX:
         return
     for axis, extent in enumerate(arg.shape):
         long = truths[0].values.shape[axis] > 1
         if long and all(_is_alike(truth, axis) for truth in truths):
-            told = f"{arg.name} is the same along axis {axis} ({extent}): a part of the work does"
-            yield note("output", told, f'a shape without "{extent}", if that is not meant')
+            text = f"{arg.name} is the same along axis {axis} ({extent}): a part of the work does"
+            yield note("output", text, f'a shape without "{extent}", if that is not meant')
 
 
 def _is_alike(truth: ExpectedOutput, axis: int) -> bool:
@@ -97,22 +98,22 @@ def _is_alike(truth: ExpectedOutput, axis: int) -> bool:
         return True
 
 
-def _idle_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[ProblemFinding]:
+def _check_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[ProblemFinding]:
     problem, references = trials.problem, trials.references
     idle = list(_groups(problem))
     for case in cases:
         if not idle:
             return
-        given = references.given(case)
+        inputs = references.given(case)
         other = generate(problem, case.sizes, case.variant, case.seed + _OTHER_SEED)
-        before = references.run(case, given)
+        before = references.run(case, inputs)
         for names in list(idle):
             drawn = {name: other[name] for name in names}
-            if _differ(before, references.run(case, {**given, **drawn})):
+            if _differ(before, references.run(case, {**inputs, **drawn})):
                 idle.remove(names)
     for names in idle:
-        told = f"no output changes where {' and '.join(names)} does: code may leave it unread"
-        yield note("input", told, f"serial.cpp so that it uses {names[0]}, or drop it")
+        message = f"no output changes where {' and '.join(names)} does: code may leave it unread"
+        yield note("input", message, f"serial.cpp so that it uses {names[0]}, or drop it")
 
 
 def _groups(problem: Problem) -> Iterator[tuple[str, ...]]:
@@ -123,7 +124,7 @@ def _groups(problem: Problem) -> Iterator[tuple[str, ...]]:
         yield custom
 
 
-def _differ(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+def _differ(first: Mapping[str, Array], second: Mapping[str, Array]) -> bool:
     return any(
-        not np.array_equal(array, other[name], equal_nan=True) for name, array in one.items()
+        not np.array_equal(array, second[name], equal_nan=True) for name, array in first.items()
     )

@@ -1,8 +1,8 @@
 """Compiled code on the disk, by content: ours alone, of bounded size, never half an entry.
 
-Whoever can write into the folder has code of theirs loaded, so the folder, the ways to it and each
-entry are looked at before every use. An entry is written under another name and renamed, so that
-no kill leaves half of one. Above the bound, what was used longest ago goes first, except what a
+Code of anyone who can write into the folder is loaded, so the folder, its parents and each
+entry are checked before every use. An entry is written under another name and renamed, so that
+no kill leaves half of one. Above the bound, the least recently used go first, except those that a
 living judge holds: it has a lock on the file, which the kernel takes back when it dies.
 
 Not covered: a folder above the cache that a group may write to (a member could put another folder
@@ -45,7 +45,7 @@ class Cache:
         self.close()
 
     def close(self) -> None:
-        """Let go of every entry: others may evict it. What is asked for afterwards is held anew."""
+        """Release every entry, so that others may evict it."""
         with self._lock:
             _close(self._kept, self._recent)
 
@@ -72,27 +72,27 @@ class Cache:
         """Remove drafts of judges that were killed an hour ago or earlier."""
         for path in self._folder.glob(atomic.DRAFTS):
             with contextlib.suppress(OSError):
-                found = path.lstat()
-                if found.st_uid == os.geteuid() and time.time() - found.st_mtime > _STALE_SECONDS:
+                status = path.lstat()
+                if status.st_uid == os.geteuid() and time.time() - status.st_mtime > _STALE_SECONDS:
                     path.unlink()
 
     def _require_ours(self) -> None:
         """Raise unless only we can put something into the folder, or another in its place."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = self._folder.lstat()
-        wrong = ""
-        if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
-            wrong = "is no folder"
-        elif found.st_uid != os.geteuid():
-            wrong = f"belongs to user {found.st_uid}"
+        status = self._folder.lstat()
+        fault = ""
+        if stat.S_ISLNK(status.st_mode) or not stat.S_ISDIR(status.st_mode):
+            fault = "is no folder"
+        elif status.st_uid != os.geteuid():
+            fault = f"belongs to user {status.st_uid}"
         else:
-            wrong = _way_of_others(self._folder)
-        if wrong:
+            fault = _parent_fault(self._folder)
+        if fault:
             raise ToolError(
-                f"compile cache {self._folder}: {wrong}; others could have code of theirs loaded;"
+                f"compile cache {self._folder}: {fault}; others could have code of theirs loaded;"
                 " set REGRAPH_CACHE_DIR to a folder of yours"
             )
-        if stat.S_IMODE(found.st_mode) != stat.S_IRWXU:
+        if stat.S_IMODE(status.st_mode) != stat.S_IRWXU:
             os.chmod(self._folder, stat.S_IRWXU)
 
     def _hold(self, entry: Path, keep: bool) -> bool:
@@ -100,45 +100,45 @@ class Cache:
         descriptor = _locked(entry, shared=True)
         if descriptor is None:
             return False
-        found = os.fstat(descriptor)
-        if not _ours_alone(found) or not _is_at(entry, found):
+        status = os.fstat(descriptor)
+        if not _is_private(status) or not _is_at(entry, status):
             os.close(descriptor)
             return False
-        os.utime(descriptor, ns=(time.time_ns(), found.st_mtime_ns))
+        os.utime(descriptor, ns=(time.time_ns(), status.st_mtime_ns))
         with self._lock:
-            kept = self._kept if keep or entry in self._kept else self._recent
-            for held in (self._kept, self._recent):
-                if entry in held:
-                    os.close(held.pop(entry))
-            kept[entry] = descriptor
+            destination = self._kept if keep or entry in self._kept else self._recent
+            for descriptors in (self._kept, self._recent):
+                if entry in descriptors:
+                    os.close(descriptors.pop(entry))
+            destination[entry] = descriptor
             if len(self._recent) > _HELD:
                 os.close(self._recent.pop(next(iter(self._recent))))
         return True
 
     def _evict(self, newest: Path) -> None:
-        """Remove what was used longest ago until the rest fits, but nothing that is held."""
-        seen = []
+        """Remove the least recently used entries until the rest fits, but none that is held."""
+        entries = []
         for path in self._folder.glob("*.so"):
             with contextlib.suppress(OSError):
-                found = path.lstat()
-                seen.append((found.st_atime_ns, found.st_size, path))
-        total = sum(size for _, size, _ in seen)
-        for _, size, path in sorted(seen):
+                status = path.lstat()
+                entries.append((status.st_atime_ns, status.st_size, path))
+        total = sum(size for _, size, _ in entries)
+        for _, size, path in sorted(entries):
             if total <= self._bytes:
                 return
             if path != newest and _removed(path):
                 total -= size
 
 
-def _ours_alone(found: os.stat_result) -> bool:
-    ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_nlink == 1
-    return ours and not found.st_mode & _OTHERS_WRITE
+def _is_private(status: os.stat_result) -> bool:
+    ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
+    return ours and not status.st_mode & _OTHERS_WRITE
 
 
-def _is_at(path: Path, found: os.stat_result) -> bool:
+def _is_at(path: Path, status: os.stat_result) -> bool:
     """Whether the file still lies there: it may have been evicted before we had the lock."""
     try:
-        return os.path.samestat(path.lstat(), found)
+        return os.path.samestat(path.lstat(), status)
     except OSError:
         return False
 
@@ -167,8 +167,8 @@ def _locked(path: Path, *, shared: bool) -> int | None:
     return None
 
 
-def _way_of_others(folder: Path) -> str:
-    """What is wrong with a folder above; empty where nobody else can exchange what lies in it.
+def _parent_fault(folder: Path) -> str:
+    """The fault of a folder above; "" where no other user can exchange its entries.
 
     In a sticky folder (/tmp) only owners rename. Where a user namespace hides root, what belongs
     to nobody in it counts as root's.
@@ -178,16 +178,16 @@ def _way_of_others(folder: Path) -> str:
         if Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
             trusted.add(int(Path("/proc/sys/kernel/overflowuid").read_text()))
     for parent in {*folder.absolute().parents, *folder.resolve().parents}:
-        found = parent.stat()
-        if found.st_uid not in trusted:
-            return f"lies in {parent}, of user {found.st_uid}"
-        if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+        status = parent.stat()
+        if status.st_uid not in trusted:
+            return f"lies in {parent}, of user {status.st_uid}"
+        if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
             return f"lies in {parent}, which is open to others"
     return ""
 
 
-def _close(*held: dict[Path, int]) -> None:
-    for descriptors in held:
+def _close(*tables: dict[Path, int]) -> None:
+    for descriptors in tables:
         for descriptor in descriptors.values():
             os.close(descriptor)
         descriptors.clear()

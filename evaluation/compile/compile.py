@@ -3,7 +3,7 @@
 The key of a cache entry is sha256 of source, commands, compiler version, whether compilers were
 confined and, with -march=native, the CPU's features.
 
-Not covered: what an object does when it is loaded (worker.py).
+Not covered: the object's behaviour when it is loaded (worker.py).
 """
 
 import contextlib
@@ -91,7 +91,7 @@ class Compiler:
         _sweep()
 
     def close(self) -> None:
-        """Let go of what it keeps in the cache."""
+        """Release its entries of the cache."""
         self._cache.close()
 
     def host(self, code: str, flags: Sequence[str], *, keep: bool = False) -> Path | Failure:
@@ -148,13 +148,13 @@ class Compiler:
         return self._trusted({"clock.cpp": _text("clock.cpp")}, command)
 
     def _trusted(self, files: dict[str, str], *commands: Command, cuda: Cuda | None = None) -> Path:
-        """Code of the judge's own, kept. Raises `ToolError`."""
+        """Compile the judge's own code, and keep it. Raises `ToolError`."""
         versions = (self._gcc.version, *((cuda.version,) if cuda else ()))
         reads = (*self._gcc.reads, *(cuda.reads if cuda else ()))
-        built = self._cached(Compilation(files, commands, versions, reads), keep=True)
-        if isinstance(built, Failure):
-            raise ToolError(f"{next(iter(files))}: does not compile: {built.diagnosis}")
-        return built
+        result = self._cached(Compilation(files, commands, versions, reads), keep=True)
+        if isinstance(result, Failure):
+            raise ToolError(f"{next(iter(files))}: does not compile: {result.diagnosis}")
+        return result
 
     def _nvcc(self, cuda: Cuda, arch: str, name: str, extra: Sequence[str] = ()) -> Command:
         gencode = f"-gencode=arch=compute_{arch},code=sm_{arch}"
@@ -164,9 +164,9 @@ class Compiler:
         )
 
     def _cuda_job(
-        self, code: str, cuda: Cuda, arch: str, how: tuple[Sequence[str], Sequence[Command]]
+        self, code: str, cuda: Cuda, arch: str, options: tuple[Sequence[str], Sequence[Command]]
     ) -> Compilation:
-        extra, checks = how
+        extra, checks = options
         compile_ = self._nvcc(cuda, arch, "candidate", extra)
         gcc = str(self._gcc.path)
         wraps = (gcc, "-std=c++17", "-O2", "-fPIC", f"-I{cuda.include}", "-c", "wraps.cpp")
@@ -186,7 +186,7 @@ class Compiler:
         try:
             with self._building.setdefault(key, threading.Lock()):  # one thread compiles, all find
                 entry = self._cache.find(key, keep)
-                return entry or self._made(job, key, keep)
+                return entry or self._compile(job, key, keep)
         except OSError as error:
             raise ToolError(
                 f"compile cache {self._folder}: {error.strerror}; free the disk or set"
@@ -195,10 +195,10 @@ class Compiler:
         finally:
             self._building.pop(key, None)
 
-    def _made(self, job: Compilation, key: str, keep: bool) -> Path | Failure:
+    def _compile(self, job: Compilation, key: str, keep: bool) -> Path | Failure:
         with tempfile.TemporaryDirectory(prefix=_FOLDER) as directory:
-            built = self._build(job, Path(directory))
-            return built if isinstance(built, Failure) else self._cache.put(key, built, keep)
+            result = self._build(job, Path(directory))
+            return result if isinstance(result, Failure) else self._cache.put(key, result, keep)
 
     def _build(self, job: Compilation, directory: Path) -> bytes | Failure:
         """The object's bytes."""
@@ -206,9 +206,9 @@ class Compiler:
         work.mkdir()
         for name, text in job.files.items():
             (work / name).write_text(text, encoding="utf-8")
-        ran = run(job.commands, directory, job.reads, self._limits, self._sandbox)
-        if ran.code != 0:
-            return self._failure(job, ran, directory)
+        result = run(job.commands, directory, job.reads, self._limits, self._sandbox)
+        if result.code != 0:
+            return self._failure(job, result, directory)
         try:
             return regular.read_bytes(work / "out.so", self._limits.object_bytes)
         except OSError as error:
@@ -216,17 +216,17 @@ class Compiler:
                 return self._too_large()
             raise
 
-    def _failure(self, job: Compilation, ran: Ran, directory: Path) -> Failure:
-        """The candidate's; errors trimmed to its own. Raises `ToolError` for the machine's."""
-        if ran.code is None:
+    def _failure(self, job: Compilation, result: Ran, directory: Path) -> Failure:
+        """The candidate's failure with its own errors. Raises `ToolError` for the machine's."""
+        if result.code is None:
             seconds = self._limits.compile_seconds
             return Failure(Outcome.COMPILE_FAILED, f"the compiler needs more than {seconds:.0f} s")
-        self._require_machine(job, ran, directory)
-        if _TOO_LARGE.search(ran.said):
+        self._require_machine(job, result, directory)
+        if _TOO_LARGE.search(result.said):
             return self._too_large()
         source = next((code for name, code in job.files.items() if name in _CANDIDATES), "")
-        said = ran.said.replace(f"{directory / 'work'}/", "")
-        return Failure(Outcome.COMPILE_FAILED, trimmed(said, source))
+        output = result.said.replace(f"{directory / 'work'}/", "")
+        return Failure(Outcome.COMPILE_FAILED, trimmed(output, source))
 
     def _too_large(self) -> Failure:
         limit = self._limits.object_bytes / 2**20
@@ -235,40 +235,40 @@ class Compiler:
             f"the compiled object is larger than {limit:.0f} MiB: compute tables at run time",
         )
 
-    def _require_machine(self, job: Compilation, ran: Ran, directory: Path) -> None:
+    def _require_machine(self, job: Compilation, result: Ran, directory: Path) -> None:
         """Raise where the disk is full or the toolkit unfit.
 
-        A source can make a compiler print anything (#error, #line), so that what it says is looked
-        into: room on the disk is tried, and an empty source compiled.
+        A source can make a compiler print anything (#error, #line), so its words are checked:
+        the disk's free space is tried, and an empty source is compiled.
         """
-        if _FULL.search(ran.said):
+        if _FULL.search(result.said):
             with tempfile.TemporaryFile(dir=directory) as file:
                 os.posix_fallocate(file.fileno(), 0, _ROOM_BYTES)
-        unfit = _UNFIT.search(ran.said)
+        unfit = _UNFIT.search(result.said)
         if unfit:
             innocent = directory / "innocent"
             (innocent / "work").mkdir(parents=True)
-            for name in ran.command:
+            for name in result.command:
                 if name.endswith((".cu", ".cpp")):
                     (innocent / "work" / name).touch()
-            if run([ran.command], innocent, job.reads, self._limits, self._sandbox).code:
+            if run([result.command], innocent, job.reads, self._limits, self._sandbox).code:
                 raise ToolError(f"nvcc: {plain(unfit[0])[:200]}; install another CUDA toolkit")
 
 
 def _sweep() -> None:
-    """Remove folders of compilations whose judge was killed: only what has an hour's age."""
+    """Remove folders, an hour old or older, of compilations whose judge was killed."""
     for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}{'[a-z0-9_]' * 8}"):
         with contextlib.suppress(OSError):
-            found = path.lstat()
-            old = time.time() - found.st_mtime > _STALE_SECONDS
-            if old and found.st_uid == os.geteuid() and stat.S_ISDIR(found.st_mode):
+            status = path.lstat()
+            old = time.time() - status.st_mtime > _STALE_SECONDS
+            if old and status.st_uid == os.geteuid() and stat.S_ISDIR(status.st_mode):
                 shutil.rmtree(path, ignore_errors=True)
 
 
 def signature_header(problem: Problem) -> str:
     """signature.h for the harness: how to call the entry point with an array of pointers.
 
-    What it returns goes to the last of them.
+    The returned value goes to the last of them.
     """
     types = ["void*" if a.struct else a.spelled() + "*" * a.is_array for a in problem.args]
     result = C_TYPES[problem.returns.type] if problem.returns else "void"
@@ -298,12 +298,12 @@ def _runtime_flags(cuda: Cuda) -> tuple[str, ...]:
 
 @functools.cache
 def _cpu_features() -> str:
-    """What -march=native means here."""
+    """The CPU features that -march=native uses."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    wanted = ("model name", "flags", "Features", "CPU part")
+    fields = ("model name", "flags", "Features", "CPU part")
     return hashlib.sha256(
-        "".join(sorted({x for x in text.splitlines() if x.startswith(wanted)})).encode()
+        "".join(sorted({x for x in text.splitlines() if x.startswith(fields)})).encode()
     ).hexdigest()

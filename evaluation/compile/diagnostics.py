@@ -1,10 +1,10 @@
-"""What g++, nvcc, ptxas and the linker say of a candidate, cut to what helps to mend it.
+"""Errors of g++, nvcc, ptxas and the linker, cut to the parts that help to mend a candidate.
 
 Each error once: its place in the candidate, its text, the source line and a caret. An error inside
 a header is told with the candidate's line that led there, the first for each such line. Symbols are
 given as they are in the source where the linker or ptxas mangles them.
 
-Text of others: unprintable characters are dropped (models/text.py).
+The text is untrusted: unprintable characters are dropped (models/text.py).
 
 Not covered: notes and candidate overloads; the line of an error that ptxas finds (it names none).
 """
@@ -39,8 +39,7 @@ class _Complaint:
     line: int = 0
     column: int = 0
 
-    def told(self, source: Sequence[str]) -> str:
-        """Place, text, source line, caret."""
+    def show(self, source: Sequence[str]) -> str:
         if not self.line:
             return self.text
         column = f":{self.column}" if self.column else ""
@@ -61,42 +60,42 @@ def trimmed(errors: str, code: str = "", limit: int = 1200) -> str:
     """
     lines = [line.rstrip() for line in plain(errors).split("\n") if line.strip()]
     source = [_blanked(line) for line in code.split("\n")]
-    told = list(dict.fromkeys(complaint.told(source) for complaint in _complaints(lines, source)))
-    if not told:
-        told = [f"error in {m[1]}: {m[2][:_TEXT]}" for m in map(_HEADER.match, lines) if m][:1]
-    if not told:
+    texts = list(dict.fromkeys(complaint.show(source) for complaint in _complaints(lines, source)))
+    if not texts:
+        texts = [f"error in {m[1]}: {m[2][:_TEXT]}" for m in map(_HEADER.match, lines) if m][:1]
+    if not texts:
         return "\n".join(line.strip() for line in lines[-8:])[:limit]
-    kept = told[:1]
-    for text in told[1:]:
-        if sum(map(len, kept)) + len(kept) + len(text) > limit:
+    chosen = texts[:1]
+    for text in texts[1:]:
+        if sum(map(len, chosen)) + len(chosen) + len(text) > limit:
             break
-        kept.append(text)
-    return "\n".join(kept)[:limit]
+        chosen.append(text)
+    return "\n".join(chosen)[:limit]
 
 
 def _complaints(lines: Sequence[str], source: Sequence[str]) -> Iterator[_Complaint]:
-    origin, told = 0, set[int]()
+    origin, reported = 0, set[int]()
     for index, line in enumerate(lines):
         before = _BEFORE.match(line)
-        own, header = _OWN.search(line), _HEADER.match(line)
+        location, header = _OWN.search(line), _HEADER.match(line)
         if before:
             origin = int(before[1])
-        elif own:
-            yield _own(own, lines[index + 1 :], source, origin)
+        elif location:
+            yield _at_line(location, lines[index + 1 :], source, origin)
             origin = 0
         elif header:
             led = origin or _instantiated(lines[index + 1 :])
-            if led and led not in told:
-                told.add(led)
+            if led and led not in reported:
+                reported.add(led)
                 file = "candidate.cu" if not origin else "candidate.cpp"
                 yield _Complaint(f"{header[2][:_TEXT]} (in {header[1]})", file, led)
             origin = 0
         else:
-            yield from _elsewhere(line)
+            yield from _without_line(line)
 
 
-def _own(
-    match: re.Match[str], rest: Sequence[str], source: Sequence[str], origin: int
+def _at_line(
+    match: re.Match[str], following: Sequence[str], source: Sequence[str], origin: int
 ) -> _Complaint:
     """An error at a line of the candidate; nvcc shows the line and a caret below it."""
     file, row, column, other, text = match.groups()
@@ -104,19 +103,19 @@ def _own(
         text += f" (required from line {origin})" if origin else ""
         return _Complaint(text[:_TEXT], file, int(row), int(column))
     number, at = int(other), 0
-    if len(rest) > 1 and rest[1].strip() == "^" and 0 < number <= len(source):
-        shown, original = rest[0].strip(), source[number - 1].expandtabs(8)
-        indent = len(rest[0]) - len(rest[0].lstrip())
+    if len(following) > 1 and following[1].strip() == "^" and 0 < number <= len(source):
+        shown, original = following[0].strip(), source[number - 1].expandtabs(8)
+        indent = len(following[0]) - len(following[0].lstrip())
         if shown == original.strip():  # not so where macros were expanded
-            at = rest[1].index("^") - indent + len(original) - len(original.lstrip()) + 1
-    led = _instantiated(rest)
+            at = following[1].index("^") - indent + len(original) - len(original.lstrip()) + 1
+    led = _instantiated(following)
     text += f" (required from line {led})" if led and led != number else ""
     return _Complaint(text[:_TEXT], file, number, at)
 
 
-def _instantiated(rest: Sequence[str]) -> int:
+def _instantiated(following: Sequence[str]) -> int:
     """The candidate's line that nvcc names below an error, before the next one; 0 without."""
-    for line in rest:
+    for line in following:
         if _OWN.search(line) or _HEADER.match(line):
             return 0
         match = _AFTER.search(line)
@@ -125,7 +124,7 @@ def _instantiated(rest: Sequence[str]) -> int:
     return 0
 
 
-def _elsewhere(line: str) -> Iterator[_Complaint]:
+def _without_line(line: str) -> Iterator[_Complaint]:
     """Errors that belong to no line: of the linker, of ptxas, at the end of the source."""
     linker, ptxas, ending = _LINKER.search(line), _PTXAS.match(line), _ENDING.search(line)
     if linker:
@@ -142,5 +141,5 @@ def _demangled(text: str) -> str:
 
 
 def _blanked(line: str) -> str:
-    """A source line whose unprintable characters are blanks: a caret stays where it belongs."""
-    return "".join(one if one.isprintable() or one == "\t" else " " for one in line)
+    """The line with blanks for unprintable characters, so that a caret keeps its column."""
+    return "".join(char if char.isprintable() or char == "\t" else " " for char in line)

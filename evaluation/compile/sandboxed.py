@@ -1,8 +1,8 @@
 """Runs compilers for the judge: compilers.py started, timed, ended, its report read.
 
 Compilers and linkers see themselves, their headers and libraries, and one folder; a source that
-names another file finds none. What this machine's kernel refuses of that, `compiler_confinement`
-says in a line.
+names another file finds none. `compiler_confinement` names in a line the layers that this
+machine's kernel refuses.
 
 Not covered: holes of a compiler itself, beyond what the layers of compilers.py stop; the
 number of files in its folder.
@@ -51,22 +51,22 @@ _KILLED = re.compile(r"died due to signal 9\b|Killed signal terminated")
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How commands went: exit code (None: too slow) and words of the last one that ran."""
+    """Result of commands: exit code (None: too slow) and output of the last one that ran."""
 
     command: Command
     code: int | None
     said: str
-    held: tuple[str, ...]
+    layers: tuple[str, ...]
     """Layers of the confinement that held."""
     seconds: float = 0.0
-    """How long that command took, by the clock of the process that started it."""
+    """Seconds of that command, by the clock of the process that started it."""
     cut: bool = False
     """Whether they said more than is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What keeps compilers from this machine's files, in a line; `remedy` where it does not."""
+    """Layers that keep compilers from this machine's files; `remedy` where they do not."""
 
     what: str
     remedy: str = ""
@@ -81,22 +81,24 @@ def run(
 ) -> Ran:
     """The commands in turn until one fails, in `directory`/work, all together in time.
 
-    `readable`: what they may read besides the system's compilers and the folders that they name
+    `readable`: paths they may read besides the system's compilers and the folders they name
     with -I and -L. Without `sandbox` only limits hold. Raises `ToolError` where one was killed.
     """
     orders = _orders(commands, directory, readable)
     orders["layers"] = list(LAYERS) if sandbox else []
     orders["cpu_seconds"] = math.ceil(limits.compile_seconds)
     kills = _oom_kills()
-    ran = _ran(orders, directory, limits.compile_seconds, slice(_SAID_BYTES))
-    words, command = ran.said, ran.command
-    if ran.code == -signal.SIGKILL or (_KILLED.search(words) and ran.code and _oom_kills() > kills):
+    result = _launch(orders, directory, limits.compile_seconds, slice(_SAID_BYTES))
+    words, command = result.said, result.command
+    if result.code == -signal.SIGKILL or (
+        _KILLED.search(words) and result.code and _oom_kills() > kills
+    ):
         name = Path(command[0]).name if command else "compiler"
         raise ToolError(
             f"{name}: killed, most likely for lack of memory, though held to"
             f" {_memory_bytes() / 2**30:.0f} GiB; end other programs or compile fewer at once"
         )
-    return ran
+    return result
 
 
 def run_project(
@@ -108,7 +110,7 @@ def run_project(
     *,
     any_memory: bool = False,
 ) -> Ran:
-    """A project's own commands, as `run`; what they do to themselves is never an error of ours.
+    """A project's own commands, as `run`; a command that is killed is not an error of the judge.
 
     They may use all cores for `seconds`, and with `any_memory` any address space, as sanitizers
     do. Raises `ToolError` where this kernel cannot confine them.
@@ -119,47 +121,47 @@ def run_project(
     orders["environment"] = {**dict(orders["environment"]), **environment}
     if any_memory:
         orders["memory_bytes"] = resource.RLIM_INFINITY
-    return _ran(orders, directory, seconds, slice(-_PRINTED_BYTES, None))
+    return _launch(orders, directory, seconds, slice(-_PRINTED_BYTES, None))
 
 
-def _ran(orders: dict[str, Any], directory: Path, seconds: float, part: slice) -> Ran:
-    """How the commands of `orders` went, and a part of the bytes that they said.
+def _launch(orders: dict[str, Any], directory: Path, seconds: float, part: slice) -> Ran:
+    """Run the commands of `orders`; `part` selects bytes of their output.
 
     Raises `ToolError` where their sandbox did not start.
     """
     commands = [tuple(command) for command in orders["commands"]]
     (directory / "root").mkdir(exist_ok=True)
-    with _memory_file("said") as said, _memory_file("report") as report:
-        code = _ended({**orders, "report": report}, said, seconds)
-        size = os.fstat(said).st_size
+    with _memory_file("said") as output, _memory_file("report") as report:
+        code = _exit_code({**orders, "report": report}, output, seconds)
+        size = os.fstat(output).st_size
         start, end, _ = part.indices(size)
-        words = os.pread(said, end - start, start).decode(errors="backslashreplace")
-        told = os.pread(report, _SAID_BYTES, 0)
+        words = os.pread(output, end - start, start).decode(errors="backslashreplace")
+        content = os.pread(report, _SAID_BYTES, 0)
     if code is None:
         return Ran(commands[-1], None, words, (), cut=size > end - start)
-    if not told and code != -signal.SIGKILL:
+    if not content and code != -signal.SIGKILL:
         raise ToolError(
             f"compiler: its sandbox failed: {plain(words).strip()[-200:]}; see regraph doctor"
         )
-    seen: dict[str, Any] = {"held": [], "code": code, "index": 0, "seconds": 0.0}
-    if told:
-        seen = marshal.loads(told)
-    command = commands[seen["index"]] if commands else ()
-    held = tuple(seen["held"])
-    return Ran(command, seen["code"], words, held, seen["seconds"], size > end - start)
+    outcome: dict[str, Any] = {"held": [], "code": code, "index": 0, "seconds": 0.0}
+    if content:
+        outcome = marshal.loads(content)
+    command = commands[outcome["index"]] if commands else ()
+    layers = tuple(outcome["held"])
+    return Ran(command, outcome["code"], words, layers, outcome["seconds"], size > end - start)
 
 
 def _orders(
     commands: Sequence[Command], directory: Path, readable: Sequence[str]
 ) -> dict[str, Any]:
-    """Most of what compilers.py wants to know."""
-    named = (m[1] for command in commands for m in map(_SEARCHED.fullmatch, command) if m)
+    """Most fields of the orders for compilers.py."""
+    folders = (m[1] for command in commands for m in map(_SEARCHED.fullmatch, command) if m)
     work = str(directory / "work")
     return {
         "commands": [list(command) for command in commands],
         "folder": work,
         "top": str(directory / "root"),
-        "readable": [*SYSTEM_FOLDERS, *readable, *named],
+        "readable": [*SYSTEM_FOLDERS, *readable, *folders],
         "environment": {"PATH": _PATH, "LANG": "C", "TMPDIR": work},
         "parent": os.getpid(),
         "memory_bytes": _memory_bytes(),
@@ -170,18 +172,18 @@ def _orders(
 
 @functools.cache
 def compiler_confinement() -> Confinement:
-    """Which layers hold here, tried once a process by a run of no command. Raises `ToolError`."""
+    """Layers that hold here, tried once a process by an empty run. Raises `ToolError`."""
     with tempfile.TemporaryDirectory(prefix="regraph-") as name:
         (Path(name) / "work").mkdir()
-        held = run((), Path(name), (), JudgeLimits()).held
-    what = ", ".join(held) or "none"
-    missing = [layer for layer in LAYERS if layer not in held]
-    if "root" in held:
-        return Confinement(what + (f" (no {', '.join(missing)})" if missing else ""))
-    if "landlock" in held:
-        return Confinement(f"{what}: a source can ask whether a file exists, not read it")
+        layers = run((), Path(name), (), JudgeLimits()).layers
+    summary = ", ".join(layers) or "none"
+    missing = [layer for layer in LAYERS if layer not in layers]
+    if "root" in layers:
+        return Confinement(summary + (f" (no {', '.join(missing)})" if missing else ""))
+    if "landlock" in layers:
+        return Confinement(f"{summary}: a source can ask whether a file exists, not read it")
     return Confinement(
-        f"{what}: a source can have this user's files read while it is compiled",
+        f"{summary}: a source can have this user's files read while it is compiled",
         "allow user namespaces (sysctl user.max_user_namespaces), or start Linux 5.13 or later"
         " with landlock in its lsm= list",
     )
@@ -189,7 +191,7 @@ def compiler_confinement() -> Confinement:
 
 @contextlib.contextmanager
 def _memory_file(name: str) -> Iterator[int]:
-    """A file that is not on the disk, which may be full."""
+    """An anonymous file in memory: the disk may be full."""
     descriptor = os.memfd_create(name)
     try:
         yield descriptor
@@ -197,16 +199,16 @@ def _memory_file(name: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _ended(orders: dict[str, Any], said: int, seconds: float) -> int | None:
+def _exit_code(orders: dict[str, Any], output: int, seconds: float) -> int | None:
     """Exit code of the launcher, alone in its group; None: too slow. Nothing of it is left."""
-    own = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    environment = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     process = subprocess.Popen(
         [sys.executable, *_FLAGS, "-c", _START, str(_HERE), marshal.dumps(orders).hex()],
         cwd="/",
-        env=own,
+        env=environment,
         stdin=subprocess.DEVNULL,
-        stdout=said,
-        stderr=said,
+        stdout=output,
+        stderr=output,
         pass_fds=(orders["report"],),
         start_new_session=True,
     )
@@ -221,10 +223,10 @@ def _ended(orders: dict[str, Any], said: int, seconds: float) -> int | None:
 
 
 def _oom_kills() -> int:
-    """How many processes the kernel has killed for want of memory since it was booted."""
+    """Count of processes killed for want of memory since boot."""
     with contextlib.suppress(OSError):
-        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
-        return int(found[1]) if found else 0
+        match = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
+        return int(match[1]) if match else 0
     return 0
 
 

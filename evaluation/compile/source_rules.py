@@ -1,4 +1,4 @@
-"""Source rules: what is not worth compiling, told in a line before the compiler is started.
+"""Source rules: sources that are refused, with a one-line reason, before the compiler starts.
 
 A courtesy, no defence against reading files: a source that names a file in a spelling which is not
 known here finds none, as compilers run confined (compilers.py).
@@ -14,7 +14,6 @@ _SOURCE_BYTES = 2**20
 
 
 def rejected(code: str) -> Failure | None:
-    """Apply the source rules."""
     if not code.strip():
         return Failure(Outcome.REJECTED_SOURCE, "the source is empty")
     if "\x00" in code or len(code) > _SOURCE_BYTES or not _encodable(code):
@@ -36,10 +35,10 @@ def _encodable(code: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in code)
 
 
-def _harmless(directive: str, rest: str) -> bool:
-    if directive == "embed" or not rest.startswith(("<", '"')):
+def _harmless(directive: str, operand: str) -> bool:
+    if directive == "embed" or not operand.startswith(("<", '"')):
         return False
-    path = rest[1:].lstrip()
+    path = operand[1:].lstrip()
     return not path.startswith("/") and ".." not in path
 
 

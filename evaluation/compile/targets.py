@@ -1,4 +1,4 @@
-"""How a candidate of each target is compiled (models/target.py says what else targets differ in).
+"""How a candidate of each target is compiled (other differences: models/target.py).
 
 Not covered: which compilers this machine has (toolchain.py), their limits and cache (compile.py).
 """

@@ -1,4 +1,4 @@
-"""Which compilers this machine has: g++, and nvcc from PATH, CUDA_HOME or the toolkit's wheels."""
+"""Compilers of this machine: g++, and nvcc from PATH, CUDA_HOME or the toolkit's wheels."""
 
 import contextlib
 import functools
@@ -26,14 +26,12 @@ _TOOLKIT_PARTS = ("bin", "include", "libexec", "nvvm", "targets")
 
 @dataclass(frozen=True, slots=True)
 class Gcc:
-    """The host compiler."""
-
     path: Path
     version: str
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """What it reads besides `SYSTEM_FOLDERS`, by its own word."""
+        """Paths that it reads besides `SYSTEM_FOLDERS`, as it reports them."""
         return _gcc_reads(self.path)
 
 
@@ -49,21 +47,21 @@ class Cuda:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """What nvcc reads: itself and the parts of its toolkit, nothing else that lies there."""
-        found = [str(self.nvcc), str(self.nvcc.resolve())]
+        """Paths that nvcc reads: itself and the parts of its toolkit."""
+        paths = [str(self.nvcc), str(self.nvcc.resolve())]
         roots = {self.nvcc.absolute().parents[1], self.nvcc.resolve().parents[1]}
         for root in sorted(roots):  # nvcc looks beside the name by which it was called
             if str(root) not in ("/", "/usr"):  # there it starts the toolkit's own, in /usr/lib
-                found += [str(root / part) for part in _TOOLKIT_PARTS]
-        return (*found, str(self.include), str(self.runtime.parent))
+                paths += [str(root / part) for part in _TOOLKIT_PARTS]
+        return (*paths, str(self.include), str(self.runtime.parent))
 
 
 def find_gcc() -> Gcc:
     """The g++ on PATH. Raises `ToolError`."""
-    found = shutil.which("g++")
-    if not found:
+    path = shutil.which("g++")
+    if not path:
         raise ToolError("g++: not found on PATH; install it (Debian, Ubuntu: apt install g++)")
-    return Gcc(Path(found), _said([found, "-dumpfullversion"]).strip())
+    return Gcc(Path(path), _output([path, "-dumpfullversion"]).strip())
 
 
 def find_cuda() -> Cuda:
@@ -73,7 +71,7 @@ def find_cuda() -> Cuda:
         include = next((d for d in _includes(root) if (d / "cuda_runtime_api.h").exists()), None)
         runtime = next(_runtimes(root), None)
         if include and runtime:
-            release = _said([str(nvcc), "--version"]).rpartition("release ")[2]
+            release = _output([str(nvcc), "--version"]).rpartition("release ")[2]
             return Cuda(nvcc, release.partition(",")[0].strip(), include, runtime)
     raise ToolError(
         "nvcc: no CUDA toolkit on PATH, in CUDA_HOME or among the installed packages;"
@@ -82,7 +80,7 @@ def find_cuda() -> Cuda:
 
 
 def install_toolkit() -> str:
-    """The command that installs what of the toolkit comes as packages."""
+    """The command that installs the toolkit's packages."""
     return remedies.install("cuda")
 
 
@@ -90,20 +88,20 @@ def install_toolkit() -> str:
 def _gcc_reads(path: Path) -> tuple[str, ...]:
     """Programs, libraries and headers where this compiler searches for them.
 
-    Nothing of a compiler that does not say.
+    Empty for a compiler that does not list them.
     """
     reads = {str(path), str(path.resolve())}
     with contextlib.suppress(ToolError):
-        for line in _said([str(path), "-print-search-dirs"]).splitlines():
+        for line in _output([str(path), "-print-search-dirs"]).splitlines():
             name, _, places = line.partition(": ")
             if name in ("install", "programs", "libraries"):
                 reads |= set(places.lstrip("=").split(":"))
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         command = [str(path), "-E", "-v", "-x", "c++", os.devnull]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        reads |= {line.strip() for line in done.stderr.splitlines() if line.startswith(" /")}
-    found = {os.path.normpath(place) for place in reads if place.startswith("/")}
-    return tuple(sorted(place for place in found if os.path.exists(place) and place != "/"))
+        process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        reads |= {line.strip() for line in process.stderr.splitlines() if line.startswith(" /")}
+    folders = {os.path.normpath(place) for place in reads if place.startswith("/")}
+    return tuple(sorted(place for place in folders if os.path.exists(place) and place != "/"))
 
 
 def _nvccs() -> Iterator[Path]:
@@ -128,7 +126,7 @@ def _runtimes(root: Path) -> Iterator[Path]:
         yield from sorted(folder.glob("libcudart.so*"), key=lambda p: len(p.name))
 
 
-def _said(command: list[str]) -> str:
+def _output(command: list[str]) -> str:
     try:
         return subprocess.run(
             command, capture_output=True, text=True, timeout=60, check=True

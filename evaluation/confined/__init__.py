@@ -1,1 +1,1 @@
-"""What runs confined: workers, compilers, a problem's inputs.py; standard library only."""
+"""Confined processes: workers, compilers, a problem's inputs.py; standard library only."""

@@ -46,7 +46,7 @@ else:
 
 
 class CompileOrders:
-    """What the judge asks for. Paths are absolute; all but `folder` and `top` are read-only."""
+    """The judge's orders. Paths are absolute; all but `folder` and `top` are read-only."""
 
     commands: list[list[str]]
     """Run in turn until one fails; each begins with a path."""
@@ -68,8 +68,8 @@ class CompileOrders:
     memory_bytes: int
     file_bytes: int
 
-    def __init__(self, **given: object) -> None:
-        self.__dict__.update(given)
+    def __init__(self, **fields: object) -> None:
+        self.__dict__.update(fields)
 
 
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
@@ -92,29 +92,29 @@ def main(orders: CompileOrders) -> None:
     """Confine what follows, run the commands in a first process of their own, report."""
     os.set_inheritable(orders.report, False)
     libc = ctypes.CDLL(None, use_errno=True)
-    held = ["namespaces"] if "namespaces" in orders.layers and separate(libc) else []
+    layers = ["namespaces"] if "namespaces" in orders.layers and separate(libc) else []
     die_with_parent(libc)  # other credentials would have made that forgotten
     if os.getppid() != orders.parent:  # it died before the line above
         sys.exit(1)
-    first = os.fork()
-    if first:
-        os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
+    child = os.fork()
+    if child:
+        os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
     die_with_parent(libc)
-    held += confine(libc, orders, bool(held))
-    if orders.strict and not {"root", "landlock"} & {*held}:
+    layers += confine(libc, orders, bool(layers))
+    if orders.strict and not {"root", "landlock"} & {*layers}:
         os.write(2, b"neither a root folder of its own nor landlock holds here")
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # which the first process of a namespace ignores
-    report(orders, held, (0, -signal.SIGKILL, 0.0))  # it stays where a command ends this process
-    report(orders, held, run(libc, orders))
+    report(orders, layers, (0, -signal.SIGKILL, 0.0))  # it stays where a command ends this process
+    report(orders, layers, run(libc, orders))
     os._exit(0)
 
 
-def report(orders: CompileOrders, held: list[str], went: tuple[int, int, float]) -> None:
-    """Tell the judge which layers held, and how the commands went, instead of what was told."""
+def report(orders: CompileOrders, layers: list[str], went: tuple[int, int, float]) -> None:
+    """Replace the report to the judge: layers that hold, and the commands' result."""
     index, code, seconds = went
-    told = {"held": held, "code": code, "index": index, "seconds": seconds}
-    os.pwrite(orders.report, marshal.dumps(told), 0)
+    message = {"held": layers, "code": code, "index": index, "seconds": seconds}
+    os.pwrite(orders.report, marshal.dumps(message), 0)
 
 
 def die_with_parent(libc: ctypes.CDLL) -> None:
@@ -158,19 +158,19 @@ def write(path: str, text: str) -> None:
 
 
 def confine(libc: ctypes.CDLL, orders: CompileOrders, apart: bool) -> list[str]:
-    """All layers that were asked for but namespaces; which of them hold."""
-    wanted, held = orders.layers, []
-    if "root" in wanted and apart and own_root(libc, orders):
-        held.append("root")
+    """Apply the requested layers except namespaces; return those that hold."""
+    requested, active = orders.layers, []
+    if "root" in requested and apart and own_root(libc, orders):
+        active.append("root")
     os.chdir(orders.folder)
-    if wanted:
+    if requested:
         drop_privileges(libc)
-    if "landlock" in wanted and landlock.restrict(libc, openable(orders)):
-        held.append("landlock")
+    if "landlock" in requested and landlock.restrict(libc, openable(orders)):
+        active.append("landlock")
     limit(orders)
-    if "seccomp" in wanted and refused.filter_calls(libc, filters.architecture(), apart):
-        held.append("seccomp")
-    return held
+    if "seccomp" in requested and refused.filter_calls(libc, filters.architecture(), apart):
+        active.append("seccomp")
+    return active
 
 
 def own_root(libc: ctypes.CDLL, orders: CompileOrders) -> bool:
@@ -198,12 +198,12 @@ def own_root(libc: ctypes.CDLL, orders: CompileOrders) -> bool:
 
 
 def topmost(paths: list[str]) -> list[str]:
-    """Those that exist and lie in no other."""
-    kept: list[str] = []
+    """The existing paths that lie in no other of them."""
+    roots: list[str] = []
     for path in sorted({os.path.normpath(path) for path in paths}):
-        if os.path.exists(path) and not any(path.startswith(f"{one}/") for one in kept):
-            kept.append(path)
-    return kept
+        if os.path.exists(path) and not any(path.startswith(f"{root}/") for root in roots):
+            roots.append(path)
+    return roots
 
 
 def bind(libc: ctypes.CDLL, path: str, top: str) -> None:
@@ -222,14 +222,14 @@ def protect(libc: ctypes.CDLL, target: str, *, devices: bool = False) -> None:
 
     `devices`: they can still be opened, and written to.
     """
-    wanted = MS_RDONLY | MS_NOSUID | (0 if devices else MS_NODEV)
-    attributes = struct.pack("<QQQQ", wanted, 0, 0, 0)
+    restrictions = MS_RDONLY | MS_NOSUID | (0 if devices else MS_NODEV)
+    attributes = struct.pack("<QQQQ", restrictions, 0, 0, 0)
     path = os.fsencode(target)
     if libc.syscall(MOUNT_SETATTR_CALL, AT_FDCWD, path, AT_RECURSIVE, attributes, 32) == 0:
         return
     flags = os.statvfs(target).f_flag
-    kept = (flags & MOUNT_FLAGS) | (MS_RELATIME if flags & ST_RELATIME else 0)
-    mount(libc, None, target, None, kept | MS_REMOUNT | MS_BIND | wanted)
+    inherited = (flags & MOUNT_FLAGS) | (MS_RELATIME if flags & ST_RELATIME else 0)
+    mount(libc, None, target, None, inherited | MS_REMOUNT | MS_BIND | restrictions)
 
 
 def enter(libc: ctypes.CDLL, top: str) -> None:
@@ -266,7 +266,7 @@ def drop_privileges(libc: ctypes.CDLL) -> None:
 
 
 def openable(orders: CompileOrders) -> list[tuple[str, int]]:
-    """What landlock lets be opened, and how."""
+    """Paths that landlock lets be opened, with their rights."""
     reading = landlock.READ_FILE | landlock.READ_FOLDER | landlock.EXECUTE
     writing = landlock.READ_FILE | landlock.WRITE_FILE | landlock.TRUNCATE
     return [
@@ -322,5 +322,5 @@ def waited(child: int) -> int:
 
 
 def start(orders: str) -> None:
-    """What the judge has a new process do."""
+    """Entry point of the process that the judge starts."""
     main(CompileOrders(**marshal.loads(bytes.fromhex(orders))))

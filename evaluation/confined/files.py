@@ -1,12 +1,12 @@
-"""Which files a confined process can open, and a root folder that holds no others.
+"""Files that a confined process can open, and a root folder that holds no others.
 
 Standard library only, like all that worker.py imports. Landlock (landlock.py) and the root say the
 same twice, as a kernel may lack either. Landlock also keeps from executing, TCP, signals and
 abstract sockets, as far as the kernel knows these; a root of its own (a mount namespace) also hides
 that other files exist.
 
-The root is for openmp and for inputs.py only: of cuda nobody has yet tried what the GPU's driver
-looks for. Not covered: without both, what this user may read can be read; for cuda, files that this
+The root is for openmp and for inputs.py only: nobody has yet listed the files that the GPU's driver
+needs. Not covered: without both, files that this user may read can be read; for cuda, those this
 user may write can then be overwritten in place, as the driver opens its nodes for that.
 """
 
@@ -59,9 +59,9 @@ Openable = Iterable[tuple[str, int]]
 
 
 def openable(cuda: bool) -> Iterator[tuple[str, int]]:
-    """What a loaded candidate may open."""
-    given = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    folders = [path for path in given if path.startswith("/")]
+    """Paths that a loaded candidate may open, with their rights."""
+    search_path = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    folders = [path for path in search_path if path.startswith("/")]
     yield from (("/dev/null", READ_WRITE), ("/dev/zero", READ_WRITE))
     for path in (*LIBRARIES, *folders, *OPENMP_READS):
         yield path, READ
@@ -96,33 +96,33 @@ def own_root(libc: ctypes.CDLL, paths: Openable, owner: tuple[int, int]) -> bool
     """
     if not any(libc.unshare(flags) == 0 for flags in (NEW_MOUNTS, NEW_USER | NEW_MOUNTS)):
         return False
-    held: dict[str, int] = {}
+    descriptors: dict[str, int] = {}
     try:
         for path in existing(paths):  # opened first: some may lie in PLACE
-            held[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            descriptors[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
         be_known(owner)
         mount(libc, "none", "/", MS_REC | MS_PRIVATE)
         mount(libc, "tmpfs", PLACE, MS_NOSUID | MS_NODEV | MS_NOEXEC, "tmpfs")
-        for path, descriptor in held.items():
+        for path, descriptor in descriptors.items():
             show(libc, path, descriptor)
         enter(libc)
     except OSError:
         libc.umount2(PLACE.encode(), MNT_DETACH)
         return False
     finally:
-        for descriptor in held.values():
+        for descriptor in descriptors.values():
             os.close(descriptor)
     return True
 
 
 def existing(paths: Openable) -> Iterator[str]:
-    """Those of the paths that are here, outer ones first; and what the harness loads from."""
-    wanted = {path for path, _ in paths} | {"/proc/self/fd"}
-    yield from (path for path in sorted(wanted) if os.path.exists(path))
+    """The paths that exist, outer ones first, and the folder the harness loads from."""
+    candidates = {path for path, _ in paths} | {"/proc/self/fd"}
+    yield from (path for path in sorted(candidates) if os.path.exists(path))
 
 
 def be_known(owner: tuple[int, int]) -> None:
-    """In a user namespace: be who we were, as files are made by known users only."""
+    """Keep the user and group in a user namespace: only mapped users can make files."""
     with open("/proc/self/uid_map", encoding="ascii") as file:
         if file.read():
             return
@@ -137,7 +137,7 @@ def be_known(owner: tuple[int, int]) -> None:
 
 
 def show(libc: ctypes.CDLL, path: str, descriptor: int) -> None:
-    """Have what a path leads to in the new root as well, read-only."""
+    """Show the target of a path in the new root, read-only."""
     inside = PLACE + path
     if os.path.lexists(inside):  # within one that is shown
         return
@@ -147,8 +147,8 @@ def show(libc: ctypes.CDLL, path: str, descriptor: int) -> None:
     else:
         os.close(os.open(inside, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
     mount(libc, f"/proc/self/fd/{descriptor}", inside, MS_BIND | MS_REC)
-    kept = os.statvfs(inside).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    mount(libc, "none", inside, MS_REMOUNT | MS_BIND | MS_RDONLY | kept)
+    flags = os.statvfs(inside).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    mount(libc, "none", inside, MS_REMOUNT | MS_BIND | MS_RDONLY | flags)
 
 
 def enter(libc: ctypes.CDLL) -> None:
@@ -163,8 +163,8 @@ def enter(libc: ctypes.CDLL) -> None:
     os.chdir("/")
 
 
-def mount(libc: ctypes.CDLL, what: str, where: str, flags: int, kind: str = "") -> None:
+def mount(libc: ctypes.CDLL, source: str, where: str, flags: int, kind: str = "") -> None:
     """Mount; raises `OSError` where that is refused."""
     kind_ = kind.encode() or None
-    if libc.mount(what.encode(), where.encode(), kind_, ctypes.c_ulong(flags), None):
+    if libc.mount(source.encode(), where.encode(), kind_, ctypes.c_ulong(flags), None):
         raise OSError(ctypes.get_errno(), f"mount {where}")

@@ -1,10 +1,10 @@
 """Filters of system calls: classic BPF written down, and given to the kernel.
 
 Standard library only, and few modules: worker.py and compilers.py, run by path, load this
-file beside them. What is allowed to a worker is in seccomp.py, what is refused to a compiler in
+file beside them. The calls allowed to a worker are in seccomp.py, those refused to a compiler in
 refused.py. Calls of another architecture, or of x32, are answered ENOSYS.
 
-Not covered: what pointers lead to, which a filter cannot read; machines that are neither x86_64
+Not covered: the targets of pointers, which a filter cannot read; machines that are neither x86_64
 nor aarch64.
 """
 
@@ -44,19 +44,19 @@ def beginning(machine: int) -> list[bytes]:
     return rules
 
 
-def on_call(number: int | None, *answer: bytes) -> list[bytes]:
-    """What a call is answered; none where the architecture has no such call."""
+def on_call(number: int | None, *instructions: bytes) -> list[bytes]:
+    """The answer to a call; no instructions where the architecture lacks the call."""
     if number is None:
         return []
-    return [jump(JUMP_EQUAL, number, 0, len(answer)), *answer]
+    return [jump(JUMP_EQUAL, number, 0, len(instructions)), *instructions]
 
 
 def require(offset: int, pairs: tuple[tuple[int, int], ...], errno: int = EPERM) -> list[bytes]:
     """Go on where a word equals a value under its mask, else refuse; pairs are (mask, value)."""
-    found = []
-    for left, (mask, value) in zip(range(len(pairs), 0, -1), pairs, strict=True):
-        found += [load(offset), instruction(AND, mask), jump(JUMP_EQUAL, value, 3 * left - 2, 0)]
-    return [*found, refuse(errno)]
+    rules = []
+    for more, (mask, value) in zip(range(len(pairs), 0, -1), pairs, strict=True):
+        rules += [load(offset), instruction(AND, mask), jump(JUMP_EQUAL, value, 3 * more - 2, 0)]
+    return [*rules, refuse(errno)]
 
 
 def low(argument: int) -> int:
@@ -70,7 +70,7 @@ def without(argument: int, bits: int) -> list[bytes]:
 
 
 def instruction(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
-    """One of classic BPF."""
+    """One instruction of classic BPF."""
     return struct.pack("<HBBI", code, true, false, value)
 
 
@@ -90,5 +90,4 @@ def refuse(errno: int) -> bytes:
 
 
 def allow() -> bytes:
-    """Let the call through."""
     return instruction(RETURN, ALLOW)

@@ -9,9 +9,9 @@ and environment hold nothing of the problem.
 Before the code runs this process confines itself with the worker's own functions: a network of its
 own, no privileges, no file but system libraries, Python's and numpy's for reading, the system calls
 that Python needs, memory, CPU time. The judge sees to the deadline and to how much is printed.
-What a kernel lacks of it is missing here as well (probe.py tells).
+Layers that a kernel lacks are missing here as well (probe.py tells).
 
-Not covered: what the arrays hold, which is the problem's to say.
+Not covered: the arrays' values, which the problem declares.
 """
 
 import ctypes
@@ -40,7 +40,7 @@ HEAD_BYTES = 64
 
 
 def main() -> None:
-    """Read what is to run, confine this process; for each order draw, and write the arrays."""
+    """Read the code, confine this process, then draw and write the arrays of each order."""
     task = json.loads(sys.stdin.readline())
     with os.fdopen(os.dup(1), "wb") as reply:
         os.dup2(2, 1)
@@ -54,14 +54,14 @@ def main() -> None:
 
 
 def drawn(code: types.CodeType, sizes: Mapping[str, int], variant: int, seed: Any) -> Iterator[Any]:
-    """A drawing in pieces, as they are written."""
+    """Pieces of one drawing, in the order in which they are written."""
     rng = np.random.default_rng(seed)
     np.random.seed(np.random.SeedSequence(seed).generate_state(1))
     random.seed(repr(seed))
     module = types.ModuleType("inputs")
     exec(code, module.__dict__)
-    made = module.generate(dict(sizes), variant, rng)
-    arrays = {name: np.ascontiguousarray(array) for name, array in dict(made).items()}
+    output = module.generate(dict(sizes), variant, rng)
+    arrays = {name: np.ascontiguousarray(array) for name, array in dict(output).items()}
     head = json.dumps([[name, array.dtype.str, array.shape] for name, array in arrays.items()])
     yield head.encode() + b" " * (-(len(head) + 1) % HEAD_BYTES) + b"\n"
     for array in arrays.values():
@@ -69,7 +69,7 @@ def drawn(code: types.CodeType, sizes: Mapping[str, int], variant: int, seed: An
 
 
 def confine(memory: int) -> None:
-    """All that confines a worker, with Python's and numpy's own files to be read."""
+    """Apply a worker's confinement, with Python's and numpy's own files readable."""
     libc = ctypes.CDLL(None, use_errno=True)
     owner = os.getuid(), os.getgid()
     paths = [*files.openable(cuda=False), *((path, files.READ) for path in packages())]
@@ -85,8 +85,8 @@ def confine(memory: int) -> None:
 def packages() -> set[str]:
     """Folders of the standard library and of numpy, as they are spelled and as they lie."""
     numpy = os.path.dirname(np.__file__)
-    found = {os.path.dirname(os.__file__), numpy, f"{numpy}.libs"}
-    return found | {os.path.realpath(path) for path in found}
+    folders = {os.path.dirname(os.__file__), numpy, f"{numpy}.libs"}
+    return folders | {os.path.realpath(path) for path in folders}
 
 
 if __name__ == "__main__":

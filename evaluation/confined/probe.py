@@ -1,7 +1,7 @@
-"""Which of the worker's confinements hold on this machine: each is tried, not read from a version.
+"""Tries which of the worker's confinements hold on this machine, whatever its versions.
 
 `probe` starts one child a feature (this very file, run by path: standard library only), which
-confines itself with the worker's own functions and then tries what must fail. A kernel or container
+confines itself with the worker's own functions and then tries forbidden acts. A kernel or container
 that refuses a confinement shows as a feature that does not hold, with its remedy.
 
 Not covered: what the GPU's driver does under these confinements, and what only cuda's workers may;
@@ -36,7 +36,7 @@ _RECIPE = "run the judge in the container of docker/worker.Dockerfile"
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One confinement: whether it holds here, what was seen, how to get it (both one line)."""
+    """One confinement: whether it holds here, the evidence, the remedy (both one line)."""
 
     name: str
     holds: bool
@@ -46,12 +46,12 @@ class Feature:
 
 def probe() -> tuple[Feature, ...]:
     """Try every confinement in a child of its own; at most 20 s each, usually 0.3 s in all."""
-    features = tuple(_tried(name) for name in _PROBES)
+    features = tuple(_probe(name) for name in _PROBES)
     files_closed = next(feature.holds for feature in features if feature.name == "landlock")
     return (*features, _user(files_closed))
 
 
-def _tried(name: str) -> Feature:
+def _probe(name: str) -> Feature:
     command = [sys.executable, "-I", "-S", "-B", str(Path(__file__).resolve()), name]
     try:
         child = subprocess.run(
@@ -64,9 +64,9 @@ def _tried(name: str) -> Feature:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return Feature(name, False, f"could not be tried: {error}"[:200], _REMEDIES[name])
-    said = " ".join((child.stdout or child.stderr).split()[-20:])[:200]
-    what = said or (f"the child ended with {child.returncode}" if child.returncode else "holds")
-    return Feature(name, child.returncode == 0, what, _REMEDIES[name])
+    output = " ".join((child.stdout or child.stderr).split()[-20:])[:200]
+    text = output or (f"the child ended with {child.returncode}" if child.returncode else "holds")
+    return Feature(name, child.returncode == 0, text, _REMEDIES[name])
 
 
 def _user(files_closed: bool) -> Feature:
@@ -101,16 +101,16 @@ def _seccomp(worker: ModuleType, libc: ctypes.CDLL) -> str:
 def _landlock(worker: ModuleType, libc: ctypes.CDLL) -> str:
     files = worker.files
     abi = worker.landlock.abi(libc)
-    held = worker.landlock.restrict(libc, files.openable(cuda=False))
-    if not held:
-        why = os.strerror(ctypes.get_errno())
+    active = worker.landlock.restrict(libc, files.openable(cuda=False))
+    if not active:
+        reason = os.strerror(ctypes.get_errno())
         hidden = files.own_root(libc, files.openable(cuda=False), (os.getuid(), os.getgid()))
-        sys.exit(f"the kernel has none ({why}): {_WITHOUT_LANDLOCK[hidden]}")
+        sys.exit(f"the kernel has none ({reason}): {_WITHOUT_LANDLOCK[hidden]}")
     _refused("reading a file", lambda: os.open(__file__, os.O_RDONLY))
     os.close(os.open("/dev/zero", os.O_RDONLY))
     missing = [
-        what
-        for what, since in (
+        right
+        for right, since in (
             ("TCP", worker.landlock.TCP_SINCE),
             ("signals", worker.landlock.SCOPES_SINCE),
         )
@@ -148,8 +148,8 @@ def _privileges(worker: ModuleType, libc: ctypes.CDLL) -> str:
     worker.drop_privileges(libc)
     status = Path("/proc/self/status").read_text()
     _require("NoNewPrivs:\t1" in status, "the kernel has no no_new_privs")
-    held = re.search(r"CapEff:\t0*([0-9a-f]+)", status)
-    _require(held is not None and held[1] == "0", "capabilities are kept")
+    match = re.search(r"CapEff:\t0*([0-9a-f]+)", status)
+    _require(match is not None and match[1] == "0", "capabilities are kept")
     _refused("chroot", lambda: os.chroot("/"))
     return "none, and none to be gained"
 
@@ -198,14 +198,14 @@ def _own_namespaces() -> dict[str, str]:
     return {name: os.readlink(f"/proc/self/ns/{name}") for name in ("user", "net", "ipc", "uts")}
 
 
-def _refused(what: str, attempt: Callable[[], object], *expected: int) -> None:
+def _refused(action: str, attempt: Callable[[], object], *expected: int) -> None:
     """Require that the attempt fails, with one of the expected error numbers if any is given."""
     try:
         attempt()
     except OSError as error:
-        _require(not expected or error.errno in expected, f"{what}: {error.strerror}")
+        _require(not expected or error.errno in expected, f"{action}: {error.strerror}")
         return
-    sys.exit(f"{what} is possible")
+    sys.exit(f"{action} is possible")
 
 
 def _require(good: object, otherwise: str) -> None:

@@ -1,7 +1,7 @@
 """System calls that compilers are refused, as a seccomp filter.
 
 Standard library only: compilers.py loads this file by its path. Compilers start processes
-and write files, so that this is a list of what is refused: what reaches other processes, the
+and write files, so that this is a list of refused calls: those that reach other processes, the
 network, the kernel's keys and tables, or namespaces.
 
 Not covered: calls of kernels to come; machines that are neither x86_64 nor aarch64.
@@ -92,14 +92,14 @@ def filter_calls(libc: ctypes.CDLL, machine: int | None, apart: bool) -> bool:
 
 
 def program(machine: int, allowed: frozenset[str] = frozenset()) -> bytes:
-    """The filter: what is not named here is let through."""
+    """The filter: calls that are not named here are let through."""
     rules = filters.beginning(machine)
     for name, numbers in DENIED.items():
         if name not in allowed:
             rules += filters.on_call(numbers[machine], filters.refuse(filters.EPERM))
     rules += filters.on_call(CLONE3_CALL[machine], filters.refuse(filters.ENOSYS))
-    own = filters.require(filters.low(0), ((0xFFFFFFFF, 0),))
-    rules += filters.on_call(PRLIMIT_CALL[machine], *own, filters.allow())
+    is_own = filters.require(filters.low(0), ((0xFFFFFFFF, 0),))
+    rules += filters.on_call(PRLIMIT_CALL[machine], *is_own, filters.allow())
     clone = (*filters.without(0, NAMESPACE_FLAGS), filters.allow())
     rules += filters.on_call(CLONE_CALL[machine], *clone)
     return b"".join([*rules, filters.allow()])

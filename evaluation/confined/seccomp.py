@@ -65,7 +65,7 @@ def one_of(argument: int, *values: int) -> Instructions:
 
 
 def looks(flavour: str, pid: int) -> Mapping[str, tuple[Instructions, ...]]:
-    """What is looked at, by call: all of it must be right."""
+    """Conditions on arguments, by call: all of them must hold."""
     cuda = flavour.startswith("cuda")
     requests = ((EXACTLY, TCGETS), *(DRIVER_REQUESTS if cuda else ()))
     null = (require(low(2), ((EXACTLY, 0),)), require(low(2) + 4, ((EXACTLY, 0),)))
@@ -93,10 +93,10 @@ def confine(libc: ctypes.CDLL, flavour: str) -> bool:
 
 
 def program(machine: int, pid: int, flavour: str) -> bytes:
-    """The filter: what is not listed is answered ENOSYS."""
+    """The filter: calls that are not listed are answered ENOSYS."""
     rules = filters.beginning(machine)
     looked_at = looks(flavour, pid)
     for name, numbers in FLAVOURS[flavour].items():
-        body = [rule for found in looked_at.get(name, ()) for rule in found]
+        body = [rule for conditions in looked_at.get(name, ()) for rule in conditions]
         rules += filters.on_call(numbers[machine], *body, filters.allow())
     return b"".join([*rules, filters.refuse(filters.ENOSYS)])

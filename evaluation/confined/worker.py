@@ -68,7 +68,7 @@ NAMESPACE_SETS = (NEW_USER | NEW_OTHERS, NEW_OTHERS, NEW_USER | NEW_NETWORK, NEW
 
 @dataclass(frozen=True)
 class WorkerOrders:
-    """What the supervisor tells its worker; `memory` 0 means no limit on address space."""
+    """The supervisor's orders to its worker; `memory` 0 means no limit on address space."""
 
     descriptor: int
     bytes: int
@@ -92,7 +92,7 @@ class WorkerOrders:
 
     @property
     def flavour(self) -> str:
-        """Whose system calls are allowed (calls.py)."""
+        """The set of allowed system calls (calls.py)."""
         if not self.cuda:
             return "openmp"
         return "cuda under a tool" if self.tool else "cuda"
@@ -102,14 +102,14 @@ def main(orders: WorkerOrders) -> None:
     """Confine this process, then serve the candidate until told to exit."""
     libc = ctypes.CDLL(None, use_errno=True)
     owner = os.getuid(), os.getgid()
-    held = separate(libc) if orders.namespaces else 0
+    layers = separate(libc) if orders.namespaces else 0
     os.fchdir(orders.directory)
     os.close(orders.directory)
     harness = ctypes.CDLL(orders.harness)
     if orders.sealed:
-        held |= SEALED * seal(libc, os.path.realpath(orders.harness))
+        layers |= SEALED * seal(libc, os.path.realpath(orders.harness))
     if orders.own_root and not orders.cuda:
-        held |= OWN_ROOT * files.own_root(libc, files.openable(cuda=False), owner)
+        layers |= OWN_ROOT * files.own_root(libc, files.openable(cuda=False), owner)
     libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)  # a new user namespace would undo it
     if orders.parent and os.getppid() != orders.parent:  # it died before the line above
         sys.exit(1)
@@ -119,14 +119,14 @@ def main(orders: WorkerOrders) -> None:
         drop_privileges(libc)
     if orders.landlock:
         paths = files.openable(orders.cuda)
-        held |= LANDLOCK * landlock.restrict(libc, paths, orders.landlock_abi)
+        layers |= LANDLOCK * landlock.restrict(libc, paths, orders.landlock_abi)
     opened = harness.regraph_open(orders.descriptor, ctypes.c_uint64(orders.bytes))
     if opened:
         sys.exit(f"harness: cannot open the shared memory or device (step {opened})")
     limit(orders.cpu_seconds, orders.memory)
     if orders.sandbox:
-        held |= SECCOMP * seccomp.confine(libc, orders.flavour)
-    harness.regraph_confined(ctypes.c_uint64(held))
+        layers |= SECCOMP * seccomp.confine(libc, orders.flavour)
+    harness.regraph_confined(ctypes.c_uint64(layers))
     harness.regraph_serve(orders.entry.encode())
 
 
@@ -144,9 +144,9 @@ def drop_privileges(libc: ctypes.CDLL) -> None:
 
 
 def seal(libc: ctypes.CDLL, harness: str) -> bool:
-    """Keep what is read-only of the harness, libc and the runtime so; whether the kernel does.
+    """Seal the read-only parts of the harness, libc and the runtime; whether the kernel does.
 
-    What they call is in tables there (RELRO), which a candidate would make writable and redirect.
+    Their call tables (RELRO) lie there, which a candidate could make writable and redirect.
     """
     sealed = False
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:

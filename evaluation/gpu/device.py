@@ -22,8 +22,6 @@ _WORKER_CORES = 3
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One visible GPU."""
-
     name: str
     arch: str
     """Compute capability without its dot: "90"."""
@@ -58,14 +56,14 @@ def find_gpus() -> list[Gpu]:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     query = [tool, "--query-gpu=name,compute_cap,driver_version,uuid", "--format=csv,noheader"]
     try:
-        said = subprocess.run(
+        listing = subprocess.run(
             [*query, *([f"--id={visible}"] if visible else [])],
             capture_output=True,
             text=True,
             timeout=60,
             check=True,
         ).stdout
-        gpus = [_gpu(line) for line in said.splitlines() if line.strip()]
+        gpus = [_gpu(line) for line in listing.splitlines() if line.strip()]
         if not gpus:
             raise ValueError("it names none")
     except (OSError, subprocess.SubprocessError, ValueError) as error:
@@ -80,7 +78,7 @@ def _gpu(line: str) -> Gpu:
 
 
 def silent(_: str) -> None:
-    """Hear nothing of what takes long."""
+    """Ignore progress messages."""
 
 
 @contextlib.contextmanager
@@ -88,7 +86,7 @@ def turn(device: str, tell: Callable[[str], None]) -> Iterator[None]:
     """One timing tenant a device: waits until no other judge on this machine uses it.
 
     `device` is a GPU's UUID, or "cpu". The lock is the kernel's (flock), so it ends with its
-    holder, however that dies. `tell` hears for whom we wait. Raises `ToolError` after
+    holder, however that dies. `tell` gets the holder's name. Raises `ToolError` after
     `_TURN_SECONDS`.
     """
     descriptor = _lock_file(Path(tempfile.gettempdir()) / f"regraph-{device}.lock")
@@ -112,7 +110,7 @@ def _lock_file(path: Path) -> int:
 
 
 def _lock(descriptor: int, device: str, tell: Callable[[str], None]) -> None:
-    start, told = time.monotonic(), False
+    start, announced = time.monotonic(), False
     while not locks.take(descriptor):
         waited = time.monotonic() - start
         if waited > _TURN_SECONDS:
@@ -120,14 +118,14 @@ def _lock(descriptor: int, device: str, tell: Callable[[str], None]) -> None:
                 f"{device}: another judge ({_holder(descriptor)}) has used it for"
                 f" {_TURN_SECONDS:.0f} s; wait for it, or choose another device"
             )
-        if waited > _TOLD_AFTER_SECONDS and not told:
-            told = True
+        if waited > _TOLD_AFTER_SECONDS and not announced:
+            announced = True
             tell(f"waiting for {_holder(descriptor)}, which judges on this device")
         time.sleep(_TURN_POLL_SECONDS)
 
 
 def _holder(descriptor: int) -> str:
-    """Who holds a lock, by the kernel's list: "process N"."""
+    """Holder of a lock, by the kernel's list: "process N"."""
     inode = f":{os.fstat(descriptor).st_ino} "
     with contextlib.suppress(OSError):
         for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
@@ -146,7 +144,7 @@ def _make_nodes() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """Which CPUs a cuda judge and its worker keep to, so that neither is moved while it times."""
+    """CPUs of a cuda judge and of its worker, so that neither is moved while it times."""
 
     judge: frozenset[int]
     worker: frozenset[int]
@@ -162,8 +160,8 @@ def cores_of(gpu: int, gpus: int) -> Cores | None:
     share = len(usable) // max(gpus, 1)
     if share < _LEAST_SHARE:
         return None
-    own = usable[gpu * share : (gpu + 1) * share]
-    return Cores(frozenset(own[:1]), frozenset(own[1 : 1 + _WORKER_CORES]))
+    cores = usable[gpu * share : (gpu + 1) * share]
+    return Cores(frozenset(cores[:1]), frozenset(cores[1 : 1 + _WORKER_CORES]))
 
 
 @contextlib.contextmanager
@@ -181,7 +179,7 @@ def pinned(cores: frozenset[int] | None) -> Iterator[None]:
 
 
 def machine_facts() -> dict[str, str]:
-    """What else a report says of this machine."""
+    """Facts of this machine for reports."""
     return {
         "kernel": platform.release(),
         "cpu": _cpu_model(),

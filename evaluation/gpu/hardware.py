@@ -1,6 +1,6 @@
-"""What programs run on, in a line that a prompt can show: no host name, no user, nothing secret.
+"""Hardware in a line that a prompt can show: no host name, no user, nothing secret.
 
-Only what stays the same while the machine does: measured rates are peaks.py's. A fact that the
+Only facts that stay the same while the machine does: measured rates are peaks.py's. A fact that the
 system does not tell is left out. Not covered: several kinds of cores in one CPU, memory nodes.
 """
 
@@ -55,8 +55,8 @@ _SECONDS = 30.0
 def cpu_hardware() -> str:
     """Model, threads, vectors and caches of this machine's CPU."""
     facts = machine_facts()
-    said = [facts["cpu"], f"{facts['threads']} threads", _vectors(), *_caches()]
-    return ", ".join(one for one in said if one)
+    parts = [facts["cpu"], f"{facts['threads']} threads", _vectors(), *_caches()]
+    return ", ".join(part for part in parts if part)
 
 
 @functools.cache
@@ -66,7 +66,7 @@ def gpu_hardware(gpu: Gpu) -> str:
     return ", ".join([gpu.name, architecture, *gpu_sizes(_attributes(gpu))])
 
 
-def gpu_sizes(found: dict[str, int]) -> list[str]:
+def gpu_sizes(facts: dict[str, int]) -> list[str]:
     """Known attributes in words."""
     texts = {
         "sms": "{} SMs",
@@ -79,11 +79,11 @@ def gpu_sizes(found: dict[str, int]) -> list[str]:
         "shared_sm": "{} KiB shared memory a SM",
         "l2": "{} KiB L2 cache",
     }
-    said = [text.format(found[name]) for name, text in texts.items() if found.get(name)]
-    said += [text.format(found[name] // 1024) for name, text in kib.items() if found.get(name)]
-    if rate := 2e3 * found.get("memory_khz", 0) * found.get("memory_bits", 0) / 8:
-        said.append(f"memory of {rate / 1e9:.0f} GB/s")
-    return said
+    parts = [text.format(facts[name]) for name, text in texts.items() if facts.get(name)]
+    parts += [text.format(facts[name] // 1024) for name, text in kib.items() if facts.get(name)]
+    if rate := 2e3 * facts.get("memory_khz", 0) * facts.get("memory_bits", 0) / 8:
+        parts.append(f"memory of {rate / 1e9:.0f} GB/s")
+    return parts
 
 
 def _vectors() -> str:
@@ -98,12 +98,12 @@ def _vectors() -> str:
 
 def _caches() -> list[str]:
     """Caches for data, from the nearest: "L2 512 KiB"."""
-    found: dict[str, str] = {}
+    sizes: dict[str, str] = {}
     for index in sorted(_CPU.glob("index*")):
         size = _read(index / "size")
         if _read(index / "type") != "Instruction" and size.endswith("K") and size[:-1].isdigit():
-            found[_read(index / "level")] = _bytes(int(size[:-1]))
-    return [f"L{level} cache of {size}" for level, size in sorted(found.items())]
+            sizes[_read(index / "level")] = _bytes(int(size[:-1]))
+    return [f"L{level} cache of {size}" for level, size in sorted(sizes.items())]
 
 
 def _bytes(kib: int) -> str:
@@ -118,9 +118,9 @@ def _read(path: Path) -> str:
 
 
 def _attributes(gpu: Gpu) -> dict[str, int]:
-    """By their names in `_ATTRIBUTES`; empty where the driver does not tell."""
+    """Attributes by their names in `_ATTRIBUTES`; empty where the driver does not tell."""
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             [sys.executable, "-I", "-c", _ASK, json.dumps(_ATTRIBUTES)],
             env={**os.environ, "CUDA_VISIBLE_DEVICES": gpu.visible},
             capture_output=True,
@@ -128,6 +128,6 @@ def _attributes(gpu: Gpu) -> dict[str, int]:
             timeout=_SECONDS,
             check=True,
         ).stdout
-        return {str(name): int(value) for name, value in json.loads(said).items()}
+        return {str(name): int(value) for name, value in json.loads(output).items()}
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}

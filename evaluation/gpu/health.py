@@ -69,7 +69,7 @@ _REMEDY = "see nvidia-smi and the kernel's log (Xid), reset the GPU or restart t
 
 @dataclass(frozen=True, slots=True)
 class GpuSettings:
-    """What the driver says of a GPU; "" where it says nothing."""
+    """A GPU's settings by the driver; "" where it does not tell."""
 
     cuda: str
     """Newest CUDA version that the driver supports: "13.0"."""
@@ -105,31 +105,31 @@ class Health:
                 raise ToolError(ill)
 
     def illness(self) -> str | None:
-        """What is wrong with the device, and how to mend it, in one line; None where it is well."""
+        """The device's fault and the remedy in one line; None where it is well."""
         try:
             errors = self._count() or 0
         except ToolError as error:
             return str(error)
         if errors > self._errors:
-            return _told(f"{errors - self._errors} new uncorrected ECC errors")
+            return _with_remedy(f"{errors - self._errors} new uncorrected ECC errors")
         return _look(self._cuda, self._visible)
 
 
 def settings(visible: str = "") -> GpuSettings:
     """Ask nvidia-smi. Raises `ToolError`."""
-    ecc, persistence, mode = _asked(visible, "ecc.mode.current", "persistence_mode", "compute_mode")
+    ecc, persistence, mode = _query(visible, "ecc.mode.current", "persistence_mode", "compute_mode")
     cuda = re.search(r"CUDA (?:UMD )?Version\s*: *([\d.]+)", _smi(visible))
     return GpuSettings(cuda[1] if cuda else "", ecc, _ecc_errors(visible), persistence, mode)
 
 
 def _ecc_errors(visible: str) -> int:
-    (errors,) = _asked(visible, "ecc.errors.uncorrected.volatile.total")
+    (errors,) = _query(visible, "ecc.errors.uncorrected.volatile.total")
     return int(errors) if errors.isdigit() else 0  # "[N/A]" where the GPU counts none
 
 
-def _asked(visible: str, *fields: str) -> list[str]:
-    said = _smi(visible, f"--query-gpu={','.join(fields)}", "--format=csv,noheader")
-    values = [part.strip() for part in said.partition("\n")[0].split(",")]
+def _query(visible: str, *fields: str) -> list[str]:
+    output = _smi(visible, f"--query-gpu={','.join(fields)}", "--format=csv,noheader")
+    values = [part.strip() for part in output.partition("\n")[0].split(",")]
     return [*values, *[""] * len(fields)][: len(fields)]
 
 
@@ -139,41 +139,41 @@ def _smi(visible: str, *query: str) -> str:
         raise ToolError("GPU: nvidia-smi not found; target cuda needs an NVIDIA GPU and its driver")
     command = [tool, *query, *([f"--id={visible}"] if visible else [])]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, capture_output=True, text=True, timeout=_ASK_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ToolError(_told(f"nvidia-smi fails: {error}")) from None
-    if done.returncode:
-        raise ToolError(_told(f"nvidia-smi fails: {' '.join(done.stdout.split())[:200]}"))
-    return done.stdout
+        raise ToolError(_with_remedy(f"nvidia-smi fails: {error}")) from None
+    if process.returncode:
+        raise ToolError(_with_remedy(f"nvidia-smi fails: {' '.join(process.stdout.split())[:200]}"))
+    return process.stdout
 
 
 def _look(cuda: Cuda, visible: str) -> str | None:
     """A fresh process of ours makes a context, and writes to and reads from the device."""
-    kept = {name: os.environ[name] for name in _KEPT_ENV if name in os.environ}
+    environment = {name: os.environ[name] for name in _KEPT_ENV if name in os.environ}
     chosen = {"CUDA_VISIBLE_DEVICES": visible} if visible else {}
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _LOOK, str(cuda.runtime)],
-            env=kept | chosen | {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"},
+            env=environment | chosen | {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"},
             capture_output=True,
             text=True,
             timeout=_PATIENCE_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return _told(f"a new process gets no context within {_PATIENCE_SECONDS:.0f} s")
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
-        return _told(last.removeprefix("error: ")[:200])
-    free, total = map(int, done.stdout.split())
+        return _with_remedy(f"a new process gets no context within {_PATIENCE_SECONDS:.0f} s")
+    if process.returncode:
+        message = (process.stderr.strip().splitlines() or [f"ended with {process.returncode}"])[-1]
+        return _with_remedy(message.removeprefix("error: ")[:200])
+    free, total = map(int, process.stdout.split())
     if free < (1 - _HELD_BY_OTHERS) * total:
-        held = f"{(total - free) / 2**30:.1f} of {total / 2**30:.1f} GiB"
-        return _told(f"{held} of its memory are held by others")
+        share = f"{(total - free) / 2**30:.1f} of {total / 2**30:.1f} GiB"
+        return _with_remedy(f"{share} of its memory are held by others")
     return None
 
 
-def _told(what: str) -> str:
-    remedy = next((r for words, r in _REMEDIES if re.search(words, what)), _REMEDY)
-    return f"GPU: {what}; {remedy}"
+def _with_remedy(fault: str) -> str:
+    remedy = next((r for words, r in _REMEDIES if re.search(words, fault)), _REMEDY)
+    return f"GPU: {fault}; {remedy}"

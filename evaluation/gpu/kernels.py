@@ -39,7 +39,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class KernelTimes:
-    """What the device did in one call. Seconds that overlap are counted once; bytes are summed."""
+    """The device's work in one call. Seconds that overlap are counted once; bytes are summed."""
 
     launches: int
     kernel_seconds: float
@@ -56,7 +56,6 @@ class KernelTimes:
     """The longest first; as many as the worker had room for."""
 
     def facts(self) -> dict[str, str]:
-        """For a report."""
         return {
             "kernel_launches": str(self.launches),
             "kernel_seconds": f"{self.kernel_seconds:.4g}",
@@ -71,7 +70,7 @@ class Profiled(Protocol):
     """A worker with the profiler loaded."""
 
     def profile(self, row: int, seconds: float) -> str | Failure:
-        """Call one prepared row within `seconds`; what the profiler says of it."""
+        """Call one prepared row within `seconds`; the profiler's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +103,21 @@ def profiler(compiler: Compiler, cuda: Cuda) -> Path:
         *("-std=c++17", "-O2", f"-I{cupti.include}", f"-I{cuda.include}"),
         *("-Wl,--no-as-needed", f"-L{folder}", f"-l:{cupti.library.name}", f"-Wl,-rpath,{folder}"),
     )
-    built = compiler.host((_HARNESS / _PROFILE).read_text(encoding="utf-8"), flags, keep=True)
-    if isinstance(built, Failure):
-        raise ToolError(f"{_PROFILE}: does not compile: {built.diagnosis[:300]}")
-    return built
+    result = compiler.host((_HARNESS / _PROFILE).read_text(encoding="utf-8"), flags, keep=True)
+    if isinstance(result, Failure):
+        raise ToolError(f"{_PROFILE}: does not compile: {result.diagnosis[:300]}")
+    return result
 
 
 def profile(worker: Profiled, row: int, seconds: float) -> KernelTimes | Failure | None:
-    """Kernels and copies of one call of a prepared row; None where nothing sensible was said."""
-    said = worker.profile(row, seconds)
-    return said if isinstance(said, Failure) else parsed(said)
+    """Kernels and copies of one call of a prepared row; None where the record is not sound."""
+    text = worker.profile(row, seconds)
+    return text if isinstance(text, Failure) else parsed(text)
 
 
-def unfinished(found: KernelTimes) -> Failure | None:
-    """A call that was right and left no finished kernel on record had it done where none waits."""
-    if found.launches:
+def unfinished(times: KernelTimes) -> Failure | None:
+    """Failure of a right call without a finished kernel on record."""
+    if times.launches:
         return None
     return Failure(
         Outcome.SUSPICIOUS,
@@ -127,54 +126,54 @@ def unfinished(found: KernelTimes) -> Failure | None:
 
 
 def parsed(text: str) -> KernelTimes | None:
-    """What profile.cpp wrote. None where it is not that, or where records were dropped."""
+    """The record of profile.cpp; None where it is malformed, or where records were dropped."""
     try:
-        said = _Said.model_validate_json(text)
+        record = _Record.model_validate_json(text)
     except ValidationError:
         return None
-    if said.dropped or max(said.kernel_ns, said.copy_ns) > said.busy_ns:
+    if record.dropped or max(record.kernel_ns, record.copy_ns) > record.busy_ns:
         return None
-    names = tuple(Kernel(_named(name), count, spent * _NANO) for name, count, spent in said.names)
+    names = tuple(Kernel(_tidy(name), count, spent * _NANO) for name, count, spent in record.names)
     return KernelTimes(
-        launches=said.kernels,
-        kernel_seconds=said.kernel_ns * _NANO,
-        copies=said.copies,
-        copy_seconds=said.copy_ns * _NANO,
-        busy_seconds=said.busy_ns * _NANO,
-        in_bytes=said.in_bytes,
-        out_bytes=said.out_bytes,
-        inside_bytes=said.inside_bytes,
+        launches=record.kernels,
+        kernel_seconds=record.kernel_ns * _NANO,
+        copies=record.copies,
+        copy_seconds=record.copy_ns * _NANO,
+        busy_seconds=record.busy_ns * _NANO,
+        in_bytes=record.in_bytes,
+        out_bytes=record.out_bytes,
+        inside_bytes=record.inside_bytes,
         names=names,
     )
 
 
-def _named(name: str) -> str:
-    """A kernel's name on one line: it is the candidate's word."""
+def _tidy(name: str) -> str:
+    """A kernel's name, which the candidate chooses, on one line."""
     return " ".join(plain(name).split())
 
 
 def advice(times: KernelTimes, seconds: float) -> str:
-    """What a call of `seconds` (timed without the profiler) spends its time on, in one line."""
+    """Where a call of `seconds` (timed without the profiler) spends its time, in one line."""
     copies = times.busy_seconds - times.kernel_seconds
     parts = {
         "kernels": times.kernel_seconds,
         "transfers": copies,
         "host code, launches and allocations": max(0.0, seconds - times.busy_seconds),
     }
-    most = max(parts, key=lambda name: parts[name])
-    said = f"kernels {_micro(times.kernel_seconds)} of {_micro(seconds)}: {most} dominate"
+    longest = max(parts, key=lambda name: parts[name])
+    summary = f"kernels {_micro(times.kernel_seconds)} of {_micro(seconds)}: {longest} dominate"
     if not times.launches:
-        return f"no kernel was launched; {said.partition(': ')[2]}"
+        return f"no kernel was launched; {summary.partition(': ')[2]}"
     shown = ", ".join(
         f"{kernel.name} {_micro(kernel.seconds)}"
         + (f" in {kernel.launches} launches" if kernel.launches > 1 else "")
         for kernel in times.names[:_SHOWN]
     )
-    return f"{said} ({shown})" if shown else said
+    return f"{summary} ({shown})" if shown else summary
 
 
-class _Said(BaseModel):
-    """profile.cpp's text."""
+class _Record(BaseModel):
+    """The record of profile.cpp."""
 
     kernels: int = Field(ge=0)
     kernel_ns: int = Field(ge=0)

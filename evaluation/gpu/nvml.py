@@ -84,7 +84,7 @@ class GpuState:
 
     @property
     def starved(self) -> bool:
-        """Whether its power supply slows it down: part of how this machine is; kept, tagged."""
+        """Whether its power supply slows it down: such samples are kept, tagged."""
         return bool(_STARVED.intersection(self.reasons))
 
 
@@ -134,13 +134,13 @@ class GpuMonitor:
         return None if millijoules is None else millijoules / 1000
 
     def facts(self) -> dict[str, str]:
-        """What does not change during a measurement: highest clock, persistence mode."""
+        """Constants of a measurement: highest clock, persistence mode."""
         highest = self._ask(
             lambda: self._library.nvmlDeviceGetMaxClockInfo(self._handle, _SM_CLOCK)
         )
         stays = self._ask(lambda: self._library.nvmlDeviceGetPersistenceMode(self._handle))
-        known = {"sm_clock_max_mhz": highest, "persistence": stays}
-        return {name: str(value) for name, value in known.items() if value is not None}
+        readings = {"sm_clock_max_mhz": highest, "persistence": stays}
+        return {name: str(value) for name, value in readings.items() if value is not None}
 
     def watch(self) -> "GpuWatch":
         """Begin to follow a measurement."""
@@ -206,16 +206,16 @@ class GpuWatch:
             self._monitor.plateau_mhz = median(clocks)
         names = ("sm_mhz", "memory_mhz", "temperature_c", "power_w")
         columns = {name: [getattr(state, name) for state in self._states] for name in names}
-        known = {name: [v for v in column if v is not None] for name, column in columns.items()}
+        readings = {name: [v for v in column if v is not None] for name, column in columns.items()}
         facts = {
-            label: f"{pick(known[name]):.0f}"
+            label: f"{pick(readings[name]):.0f}"
             for label, name, pick in (
                 ("sm_clock_mhz", "sm_mhz", median),
                 ("memory_clock_mhz", "memory_mhz", median),
                 ("temperature_c", "temperature_c", max),
                 ("power_w", "power_w", median),
             )
-            if known[name]
+            if readings[name]
         }
         words = {word for state in self._states for word in state.reasons if word != _IDLE}
         return facts | {

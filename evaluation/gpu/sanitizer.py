@@ -1,4 +1,4 @@
-"""What compute-sanitizer says about a cuda candidate: its first finding in a line, as advice.
+"""The first finding of compute-sanitizer about a cuda candidate, in a line, as advice.
 
 The candidate is called once, at one shape, by a worker of its own that runs under the tool. The
 exit code and the absence of findings prove nothing and are no verdict: the tool runs beside code
@@ -71,21 +71,21 @@ _API_ERROR = re.compile(r"Program hit (\w+)(?: \(error \d+\))? due to \"(.+?)\" 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is looked at: a compiled candidate, its problem, on which GPU."""
+    """A compiled candidate, its problem and its GPU."""
 
     program: Program
     problem: Problem
     gpu: str | None = None
     """CUDA_VISIBLE_DEVICES; None = the judge's own."""
     seconds: float = 60.0
-    """How long the tool may take, besides a few to end."""
+    """Most seconds of the tool, besides a few to end."""
 
 
 def find_sanitizer(cuda: Cuda) -> Path | None:
     """The compute-sanitizer on PATH or of this toolkit; None where there is none."""
     beside = cuda.nvcc.resolve().with_name("compute-sanitizer")
-    found = shutil.which("compute-sanitizer") or (str(beside) if beside.exists() else None)
-    return Path(found) if found else None
+    path = shutil.which("compute-sanitizer") or (str(beside) if beside.exists() else None)
+    return Path(path) if path else None
 
 
 def first_finding(
@@ -148,12 +148,12 @@ class _Pass:
 
     @property
     def defences(self) -> Defences:
-        """What stays on."""
+        """Defences that stay on."""
         return replace(Defences(), **dict.fromkeys((*_CHECKS_HIDDEN, *self.dropped), False))
 
 
 def _log(subject: Subject, run: _Pass, sizes: Sizes | None) -> str:
-    """What the tool wrote about one call; empty where it wrote nothing."""
+    """The tool's log of one call; may be empty."""
     layout = Layout(subject.problem, _ALIGNMENT)
     call = layout.call(sizes or small_shape(subject.problem))
     shared = layout.build()
@@ -171,7 +171,7 @@ def _log(subject: Subject, run: _Pass, sizes: Sizes | None) -> str:
 
 
 def _exercise(worker: Worker, call: Call, seconds: float) -> None:
-    """Load, call once, end: however it goes, the log says more."""
+    """Load, call once, end; failures are ignored, as the log tells more."""
     timer = threading.Timer(max(seconds, 0.0), worker.end)
     timer.start()
     try:
@@ -233,13 +233,13 @@ def _kernel(at: str) -> str:
 
 
 def _access(details: Sequence[str]) -> str:
-    """What is wrong with the address, and which allocation is near."""
-    wrong = [re.fullmatch(r"(?:Access (?:to|at)|Address) \S+ (is .+)", line) for line in details]
+    """The fault of the address, and the nearest allocation."""
+    matches = [re.fullmatch(r"(?:Access (?:to|at)|Address) \S+ (is .+)", line) for line in details]
     near = [re.fullmatch(r"and (is .+?) at 0x\S+ of size (.+)", line) for line in details]
-    said = [f": {m[1]}" for m in wrong if m][:1]
-    said += [f", {m[1]} of {m[2]}" for m in near if m][:1]
+    parts = [f": {m[1]}" for m in matches if m][:1]
+    parts += [f", {m[1]} of {m[2]}" for m in near if m][:1]
     raced = [line for line in details if line.startswith("and ")]
-    return "".join(said) or "".join(f"; {re.sub(r'[+]0x[0-9a-f]+', '', x)}" for x in raced[:1])
+    return "".join(parts) or "".join(f"; {re.sub(r'[+]0x[0-9a-f]+', '', x)}" for x in raced[:1])
 
 
 def _tidy(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a pool of one host and the hosts of a cluster have in common for whoever has code judged."""
+"""Common interface of a pool on one host and of the hosts of a cluster."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -11,13 +11,13 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 
 
 class Judges(Evaluator, ABC):
-    """Several judges as one: what is asked for waits in a queue until one is free."""
+    """Several judges as one: requests wait in a queue until one is free."""
 
     @abstractmethod
     def submit(self, work: JudgeRequest) -> Future[EvalReport]:
         """Have a candidate judged. The future raises `ToolError` or `BadInput`, as `Judge` does.
 
-        Whoever asks for the same work while it is under way gets the same future.
+        Equal requests under way share one future.
         """
 
     def map(self, works: Iterable[JudgeRequest]) -> Iterator[EvalReport]:

@@ -7,8 +7,8 @@ Threads compile into the content cache; a judge process then finds the code comp
 such process for each GPU and one for the CPU, which uses all cores. They die with this process.
 A judge process that dies costs only the candidate it had: that one is tried once more, in a fresh
 process. A device whose judge reports a failure of ours (a lost GPU) twice in a row is given up, and
-what waits goes to the other devices (queue.py).
-What disturbs times waits: compilers for openmp and for grade "full"; and while openmp is judged,
+waiting requests go to the other devices (queue.py).
+Work that disturbs times waits: compilers for openmp and grade "full"; while openmp is judged,
 every GPU of the host. Other hosts: ray_hosts.py.
 
 Not covered: compilers run beside the serial code when a judge times it anew (target cuda, every
@@ -52,7 +52,7 @@ _CLASHES: dict[_Activity, frozenset[_Activity]] = {
 
 
 class Activities:
-    """What happens on this host at once: who would disturb a measurement waits for its end."""
+    """Activities of this host: one that would disturb a measurement waits for its end."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -78,14 +78,14 @@ class Activities:
     def _clashes(self, ticket: tuple[object, _Activity]) -> bool:
         ahead = self._waiting
         if ticket[1] != "compile":
-            ahead = [one for one in ahead[: ahead.index(ticket)] if one[1] != "compile"]
+            ahead = [entry for entry in ahead[: ahead.index(ticket)] if entry[1] != "compile"]
         rivals = {kind for kind, count in self._under_way.items() if count}
         return bool(_CLASHES[ticket[1]] & (rivals | {kind for _, kind in ahead}))
 
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """What a pool's judges have in common; None: as `Judge` has it."""
+    """Options of a pool's judges; None: the default of `Judge`."""
 
     grade: Grade = "screening"
     seed: int | None = None
@@ -94,7 +94,7 @@ class PoolOptions:
     compile_jobs: int | None = None
     """Compilers at once; None: the cores that the judges leave."""
     tries: int = 2
-    """How many judges a candidate may cost before it fails with an error of ours."""
+    """Count of judges that a candidate may cost before it fails with an error of the judge."""
 
 
 class JudgePool(Judges):
@@ -145,15 +145,12 @@ class JudgePool(Judges):
         return job.future
 
     def device(self, target: Target) -> str:
-        """Statistics key of the devices that judge this target."""
         return self._machine.device(target)
 
     def toolchain(self, target: Target) -> str:
-        """Compilers and flags, as reports carry them."""
         return self._machine.toolchain(target)
 
     def hardware(self, target: Target) -> str:
-        """What a program for this target runs on, in a line."""
         return self._machine.hardware(target)
 
     def lost(self) -> dict[str, str]:
@@ -168,7 +165,7 @@ class JudgePool(Judges):
         self._join()
 
     def kill(self) -> None:
-        """End every process at once; who waits gets a `CancelledError` or `ToolError`."""
+        """End every process at once; waiting callers get a `CancelledError` or `ToolError`."""
         self._queue.close(abandon=True)
         for process in self._processes:
             process.kill()
@@ -196,12 +193,12 @@ class JudgePool(Judges):
         name = "cpu" if device == "cpu" else f"gpu {device}"
         targets = ON_CPU if device == "cpu" else ON_GPU
         self._queue.join(name, targets)
-        known: set[str] = set()
+        opened: set[str] = set()
 
         def ask(job: QueuedRequest) -> EvalReport:
-            with self._activities.activity(_activity(job, known)):
+            with self._activities.activity(_activity(job, opened)):
                 report = process.ask(evaluate, job.work)
-            known.add(job.work.problem.name)
+            opened.add(job.work.problem.name)
             return report
 
         def end() -> None:
@@ -214,7 +211,7 @@ class JudgePool(Judges):
         return line
 
     def _compile(self, job: QueuedRequest) -> None:
-        """Into the cache; code that does not compile needs no judge, all else one will say."""
+        """Compile into the cache; code that does not compile is answered without a judge."""
         report: EvalReport | None = None
         try:
             problem = job.work.problem
@@ -230,13 +227,13 @@ class JudgePool(Judges):
                     self._strand(job.target)
 
     def _uncompiled(self, work: JudgeRequest, problem: Problem) -> EvalReport | None:
-        """The report of code that does not compile; None: it does, and is in the cache."""
+        """The report of code that does not compile; None where it does, and is in the cache."""
         start = time.perf_counter()
-        found = self._machine.program(work.candidate, problem)
-        if not isinstance(found, Failure) or not work.grade:
+        result = self._machine.program(work.candidate, problem)
+        if not isinstance(result, Failure) or not work.grade:
             return None
         seconds = time.perf_counter() - start
-        return unmeasured(self._machine, work.candidate, problem, work.grade, found).model_copy(
+        return unmeasured(self._machine, work.candidate, problem, work.grade, result).model_copy(
             update={"stages": {"compile": seconds, "total": seconds}}
         )
 
@@ -278,18 +275,18 @@ def _check(devices: Sequence[Device]) -> None:
         )
 
 
-def _activity(job: QueuedRequest, known: set[str]) -> _Activity:
-    """How much quiet judging it needs; `known` problems have their serial code timed."""
+def _activity(job: QueuedRequest, opened: set[str]) -> _Activity:
+    """The quiet that judging it needs; `opened` problems have their serial code timed."""
     if not TARGETS[job.target].on_gpu:
         return "alone"
-    return "quiet" if job.work.grade == "full" or job.work.problem.name not in known else "judge"
+    return "quiet" if job.work.grade == "full" or job.work.problem.name not in opened else "judge"
 
 
 def _spare_cores(devices: Sequence[Device]) -> frozenset[int]:
-    """Where compilers run: where no GPU's judge or worker does; everywhere if that is nowhere."""
+    """CPUs for compilers: those without a GPU's judge or worker, else all."""
     every = frozenset(os.sched_getaffinity(0))
-    taken: set[int] = set()
+    reserved: set[int] = set()
     for device in devices:
         cores = None if device == "cpu" else cores_of(device, len(_gpus()))
-        taken |= (cores.judge | cores.worker) if cores else set()
-    return every - taken or every
+        reserved |= (cores.judge | cores.worker) if cores else set()
+    return every - reserved or every

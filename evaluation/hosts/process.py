@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """How a judge process makes its judge: the options of `Judge`, and the device."""
+    """Options of a process's judge: those of `Judge`, and the device."""
 
     cache: Path
     grade: Grade = "screening"

@@ -26,7 +26,7 @@ class JudgeLost(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """What to judge, and how: the arguments of `Judge.evaluate`."""
+    """A request: the arguments of `Judge.evaluate`."""
 
     candidate: Candidate
     problem: AnyProblem
@@ -35,7 +35,7 @@ class JudgeRequest:
 
     @property
     def key(self) -> str:
-        """The same for the same work."""
+        """Equal for equal work."""
         code, problem = self.candidate.code, self.problem.model_dump_json()
         return repr(
             (self.candidate.target, code_hash(code), self.grade, self.incumbent_seconds, problem)
@@ -44,7 +44,7 @@ class JudgeRequest:
 
 @dataclass(eq=False, slots=True)
 class QueuedRequest:
-    """Work under way, and who has failed to do it."""
+    """Work under way, and the judges that failed on it."""
 
     key: str
     work: JudgeRequest
@@ -53,7 +53,6 @@ class QueuedRequest:
 
     @property
     def target(self) -> Target:
-        """What it needs a judge for."""
         return self.work.candidate.target
 
 
@@ -96,7 +95,7 @@ class RequestQueue:
             self._changed.notify_all()
 
     def judges(self, target: Target) -> list[str]:
-        """Those who judge this target."""
+        """The judges of this target."""
         with self._changed:
             return [name for name, targets in self._judges.items() if target in targets]
 
@@ -130,7 +129,7 @@ class RequestQueue:
         return judge in able and (judge not in job.failed or able <= set(job.failed))
 
     def settle(self, job: QueuedRequest, result: EvalReport | BaseException) -> None:
-        """Hand over what came of it."""
+        """Deliver a job's result."""
         with self._changed:
             self._forget(job)
         if isinstance(result, BaseException):
@@ -139,7 +138,7 @@ class RequestQueue:
             job.future.set_result(result)
 
     def answer(self, job: QueuedRequest, result: EvalReport | ToolError) -> None:
-        """Hand over what came of work that no judge has taken."""
+        """Deliver the result of work that no judge has taken."""
         if job.failed or job.future.set_running_or_notify_cancel():
             self.settle(job, result)
         else:
@@ -155,11 +154,11 @@ class RequestQueue:
                 self._ready.insert(0, job)
                 self._changed.notify_all()
         if not again:
-            tried = f" ({len(job.failed)} tries)" if len(job.failed) > 1 else ""
-            self.settle(job, type(error)(f"{error}{tried}"))
+            tries = f" ({len(job.failed)} tries)" if len(job.failed) > 1 else ""
+            self.settle(job, type(error)(f"{error}{tries}"))
 
     def strand(self, target: Target, reason: str) -> None:
-        """Give up what waits for judges of this target, where there are none."""
+        """Fail the requests of this target where it has no judges."""
         with self._changed:
             served = any(target in targets for targets in self._judges.values())
             lost = [j for j in self._ready if j.target == target and not served]
@@ -176,13 +175,13 @@ class RequestQueue:
         """No more candidates; with `abandon` those that wait are cancelled."""
         with self._changed:
             self._closed = True
-            known, ready = list(self._known.values()), list(self._ready)
+            jobs, waiting = list(self._known.values()), list(self._ready)
             if abandon:
                 self._ready.clear()
                 self._judges.clear()
             self._changed.notify_all()
-        for job in known if abandon else []:
-            if not job.future.cancel() and job in ready:
+        for job in jobs if abandon else []:
+            if not job.future.cancel() and job in waiting:
                 self.settle(job, ToolError("judges: they were stopped"))
 
 
@@ -205,7 +204,6 @@ class JudgeThread(threading.Thread):
         """Why the judge was given up."""
 
     def run(self) -> None:
-        """Until the queue ends."""
         errors = 0
         while errors < _GIVEN_UP_AFTER and (job := self._queue.take(self.judge)):
             try:

@@ -30,7 +30,7 @@ _END_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class RayNode:
-    """How this host takes part in a cluster: as its head, or as a part of the one at `join`."""
+    """The part of this host in a cluster: its head, or a member of the one at `join`."""
 
     join: str | None = None
     """HOST:PORT of the head; None: this is the head."""
@@ -40,7 +40,7 @@ class RayNode:
     """Whether its devices judge; a host that only asks does not."""
 
     def command(self) -> list[str]:
-        """What starts the node's processes and stays until they end."""
+        """The command that starts the node's processes and stays until they end."""
         if self.join is None:
             part = ["--head", f"--port={self.port}", "--include-dashboard=false"]
         else:
@@ -116,9 +116,9 @@ def connect(address: str, token: Path | None) -> Any:
             socket.create_connection(split(address), _ANSWER_SECONDS).close()
         ray.init(address=address, log_to_driver=False, configure_logging=False)
     except (OSError, RuntimeError, ValueError) as error:
-        first = str(error).strip().partition("\n")[0]
+        line = str(error).strip().partition("\n")[0]
         raise ToolError(
-            f"Ray: no cluster at {address}: {first[:300]}; start one with `regraph worker --head`"
+            f"Ray: no cluster at {address}: {line[:300]}; start one with `regraph worker --head`"
         ) from None
     return ray
 
@@ -164,7 +164,7 @@ def serve(node: RayNode, token: Path) -> int:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ray's own end, which ends what it started; by force where that takes too long."""
+    """Stop Ray and its processes; by force where that takes too long."""
     process.terminate()
     try:
         process.wait(_END_SECONDS)

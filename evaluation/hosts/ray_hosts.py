@@ -62,7 +62,7 @@ _ERRORS: dict[str, type[RegraphError]] = {
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a host says of itself."""
+    """A host's description of itself."""
 
     name: str
     program: str
@@ -76,7 +76,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class ReportOrError:
-    """A report, or why there is none: errors cross to another host as text."""
+    """A report, or an error as text, which can cross to another host."""
 
     report: EvalReport | None = None
     error: str = ""
@@ -90,7 +90,7 @@ class HostJudge:
         self._pool = JudgePool(cache_here(), devices_here(), options)
 
     def about(self) -> About:
-        """What there is here."""
+        """Description of the host."""
         judges: dict[Target, tuple[str, str]] = {}
         hardware: dict[Target, str] = {}
         for target in TARGETS:
@@ -109,7 +109,6 @@ class HostJudge:
         return ReportOrError(report)
 
     def close(self) -> None:
-        """End what was started."""
         self._pool.close()
 
 
@@ -146,7 +145,7 @@ class RayJudges(Judges):
         self._queue = RequestQueue(_TRIES)
         self._changed = threading.Condition()
         self._opened: Counter[str] = Counter()
-        """How often a judge was started on a node, by Ray's id of it."""
+        """Count of starts of a judge on a node, by Ray's id of it."""
         self._opening: list[threading.Thread] = []
         self._hosts: dict[str, _Host] = {}
         self._lines: list[JudgeThread] = []
@@ -177,15 +176,13 @@ class RayJudges(Judges):
         return job.future
 
     def device(self, target: Target) -> str:
-        """Statistics key of the hosts that judge this target."""
         return self._agreed(target)[0]
 
     def toolchain(self, target: Target) -> str:
-        """Compilers and flags, as reports carry them."""
         return self._agreed(target)[1]
 
     def hardware(self, target: Target) -> str:
-        """What a program for this target runs on, in a line: the first host's."""
+        """The hardware that runs programs of this target, in a line: the first host's."""
         self._agreed(target)
         return self._hardware.get(target, "")
 
@@ -211,9 +208,9 @@ class RayJudges(Judges):
         self._ray.shutdown()
 
     def _tell_to_close(self) -> None:
-        ends = [host.actor.close.remote() for host in self._hosts.values()]
+        pending = [host.actor.close.remote() for host in self._hosts.values()]
         with contextlib.suppress(self._ray.exceptions.RayError):
-            self._ray.get(ends, timeout=_CLOSE_SECONDS)
+            self._ray.get(pending, timeout=_CLOSE_SECONDS)
 
     def _agreed(self, target: Target) -> tuple[str, str]:
         with self._changed:
@@ -229,7 +226,7 @@ class RayJudges(Judges):
         )
 
     def _look(self) -> None:
-        """Watch for hosts that come, until the end; give up what has waited too long for one."""
+        """Watch for new hosts, until the end; fail requests that have waited too long for one."""
         served = dict.fromkeys(TARGETS, time.monotonic())
         while not self._ending.is_set():
             for node in self._ray.nodes():
@@ -255,14 +252,14 @@ class RayJudges(Judges):
     def _open(self, node: dict[str, Any]) -> None:
         """Start a host's judge, and let it work if it is like the others."""
         ray, name, resources = self._ray, node["NodeManagerHostname"], node["Resources"]
-        here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+        strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
             node_id=node["NodeID"], soft=False
         )
         actor = self._actor.options(
             num_cpus=resources["CPU"],
             num_gpus=resources.get("GPU", 0),
             max_concurrency=_CALLS_AT_ONCE,
-            scheduling_strategy=here,
+            scheduling_strategy=strategy,
         ).remote(self._cache_here, self._options)
         try:
             about = self._about(actor)
@@ -276,7 +273,7 @@ class RayJudges(Judges):
         self._use(_Host(node["NodeID"], name, actor), targets, about.devices)
 
     def _about(self, actor: Any) -> About:
-        """What a host says of itself, once its judge runs. Raises `ToolError` at the end."""
+        """A host's description, once its judge runs. Raises `ToolError` after the deadline."""
         answer, end = actor.about.remote(), time.monotonic() + _OPEN_SECONDS
         while not self._ray.wait([answer], timeout=_POLL_SECONDS)[0]:
             if self._ending.is_set() or time.monotonic() > end:
@@ -339,4 +336,4 @@ def _program() -> str:
 
 
 def _nothing() -> None:
-    """A host's judge outlives its lines."""
+    """Do nothing: a host's judge outlives its threads."""

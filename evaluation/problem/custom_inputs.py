@@ -1,9 +1,9 @@
 """Arrays that a problem's inputs.py draws, run by generator.py, confined; none of it is believed.
 
-It gets a deadline and a bare environment; what it prints and gives is read up to a bound, and its
+It gets a deadline and a bare environment; its output is read up to a bound, and its
 arrays are checked against their declarations before they are used. Raises `BadInput`, in one line.
 
-Not covered: whether the arrays are what the problem means.
+Not covered: whether the arrays fit the problem's meaning.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ _LAST_SECONDS = 5.0
 
 
 class _Refused(Exception):
-    """What is wrong with what inputs.py did."""
+    """A fault of inputs.py."""
 
 
 def custom(problem: Problem, sizes: Sizes, kind: int, seed: list[int]) -> dict[str, Array]:
@@ -73,7 +73,7 @@ class Generator:
         start = time.perf_counter()
         try:
             reply = self._reply(json.dumps({"variant": kind, "seed": seed}))
-            made = dict(_received(reply, self._wanted, self._sizes))
+            arrays = dict(_received(reply, self._wanted, self._sizes))
         except _Refused as refused:
             self.close()
             raise BadInput(f"{self._where}: {refused}") from None
@@ -83,10 +83,9 @@ class Generator:
         self._spent += time.perf_counter() - start
         if self._spent > _SECONDS:  # its limit of CPU time is for all drawings
             self.close()
-        return made
+        return arrays
 
     def close(self) -> None:
-        """End the process."""
         if self._process:
             process, self._process, self._spent = self._process, None, 0.0
             process.kill()
@@ -150,7 +149,7 @@ def _head(reply: bytearray, end: int) -> dict[str, tuple[np.dtype[Any], tuple[in
 def _exchange(
     process: subprocess.Popen[bytes], order: bytes, nbytes: int
 ) -> tuple[bytearray, bytearray]:
-    """Give the order; what came back and what was printed, until that is whole or all it gives."""
+    """Send the order; read the reply and the printed text until the reply is complete or ends."""
     assert process.stdin
     assert process.stdout
     assert process.stderr
@@ -159,18 +158,18 @@ def _exchange(
         while order:  # it is read before anything of the problem runs, or while that has ended
             order = order[process.stdin.write(order) :]
     reply, printed = bytearray(), bytearray()
-    kept = {process.stdout.fileno(): reply, process.stderr.fileno(): printed}
+    streams = {process.stdout.fileno(): reply, process.stderr.fileno(): printed}
     with selectors.DefaultSelector() as selector:
-        for descriptor in kept:
+        for descriptor in streams:
             selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map() and len(reply) < _length(reply, nbytes):
-            left = deadline - time.monotonic()
-            ready = selector.select(max(left, 0)) if left > 0 else []
-            if not ready:
+            remaining = deadline - time.monotonic()
+            events = selector.select(max(remaining, 0)) if remaining > 0 else []
+            if not events:
                 raise _Refused(f"no arrays after {_SECONDS:.0f} s")
-            for key, _ in ready:
+            for key, _ in events:
                 chunk = os.read(key.fd, _CHUNK)
-                kept[key.fd] += chunk
+                streams[key.fd] += chunk
                 if not chunk:
                     selector.unregister(key.fd)
             if len(printed) > _PRINTED_BYTES:
@@ -181,36 +180,36 @@ def _exchange(
 
 
 def _received(
-    reply: bytearray, wanted: dict[str, Argument], sizes: Sizes
+    reply: bytearray, arguments: dict[str, Argument], sizes: Sizes
 ) -> Iterator[tuple[str, Array]]:
-    """The arrays, each as it is declared, in the memory of the reply."""
+    """The declared arrays, as views of the reply's memory."""
     end = reply.find(b"\n", 0, _HEAD_BYTES)
-    given = _head(reply, end)
-    _require_declared(given, wanted, sizes)
+    layout = _head(reply, end)
+    _require_declared(layout, arguments, sizes)
     at = end + 1
-    for name, (dtype, shape) in given.items():
+    for name, (dtype, shape) in layout.items():
         count = int(np.prod(shape, dtype=object))
         if at + count * dtype.itemsize > len(reply):
             raise _Refused(f"{name}: ends after {len(reply) - at} bytes")
-        array = np.frombuffer(reply, wanted[name].dtype, count, at).reshape(shape)
+        array = np.frombuffer(reply, arguments[name].dtype, count, at).reshape(shape)
         at += count * dtype.itemsize
-        _require_values(name, array, wanted[name])
+        _require_values(name, array, arguments[name])
         yield name, array
     if at < len(reply):
         raise _Refused(f"gives {len(reply) - at} bytes more than its arrays")
 
 
 def _require_declared(
-    given: dict[str, tuple[np.dtype[Any], tuple[int, ...]]],
-    wanted: dict[str, Argument],
+    layout: dict[str, tuple[np.dtype[Any], tuple[int, ...]]],
+    arguments: dict[str, Argument],
     sizes: Sizes,
 ) -> None:
-    if set(given) != set(wanted):
-        raise _Refused(f"gives {sorted(given)}, needs {sorted(wanted)}"[:300])
-    for name, (dtype, shape) in given.items():
-        declared = wanted[name]
-        own = np.dtype(np.bool_) if declared.type == "bool" else declared.dtype
-        if dtype not in (declared.dtype, own):
+    if set(layout) != set(arguments):
+        raise _Refused(f"gives {sorted(layout)}, needs {sorted(arguments)}"[:300])
+    for name, (dtype, shape) in layout.items():
+        declared = arguments[name]
+        native = np.dtype(np.bool_) if declared.type == "bool" else declared.dtype
+        if dtype not in (declared.dtype, native):
             raise _Refused(f"{name}: dtype {dtype}, declared {declared.type}")
         if shape != declared.dimensions(sizes):
             raise _Refused(
@@ -224,13 +223,13 @@ def _require_values(name: str, array: Array, arg: Argument) -> None:
     if arg.bounds and array.size:
         low, high = parts(array).min(), parts(array).max()
         if not (arg.bounds[0] <= low and high <= arg.bounds[1]):
-            told = f"values from {low:.6g} to {high:.6g}, declared range {list(arg.bounds)}"
-            raise _Refused(f"{name}: {told}")
+            message = f"values from {low:.6g} to {high:.6g}, declared range {list(arg.bounds)}"
+            raise _Refused(f"{name}: {message}")
 
 
 def _complaint(errors: str) -> str:
     """The last line of a traceback, and the line of inputs.py it speaks of."""
     lines = errors.strip().splitlines() or ["it ended without a word"]
     places = re.findall(r'File "inputs\.py", line (\d+)', errors)
-    last = "".join(char if char.isprintable() else " " for char in lines[-1])[:300]
-    return f"line {places[-1]}: {last}" if places else last
+    message = "".join(char if char.isprintable() else " " for char in lines[-1])[:300]
+    return f"line {places[-1]}: {message}" if places else message

@@ -1,6 +1,6 @@
-"""What problem.toml may say of arguments, sizes, tolerances and work: each table, checked alone.
+"""Tables of problem.toml: arguments, sizes, tolerances and work, each checked alone.
 
-Not covered: what only a whole problem shows (problem.py); whether it is true (checkup.py).
+Not covered: relations of several tables (problem.py); their truth (checkup.py).
 """
 
 from collections.abc import Mapping
@@ -82,7 +82,7 @@ Tolerance = Annotated[
 
 
 class DeclaredWork(Frozen):
-    """What the operation must do at least: floating-point operations and bytes moved."""
+    """The least work of the operation: floating-point operations and bytes moved."""
 
     flop: Expression | None = None
     bytes: Expression | None = None
@@ -102,9 +102,9 @@ class CheapCheck(Frozen):
 
     @model_validator(mode="after")
     def _count(self) -> Self:
-        wanted = {"random-indices": 0, "freivalds": 3, "sorted": 2}[self.rule]
-        if len(self.args) != wanted:
-            raise ValueError(f'rule "{self.rule}" needs {wanted} args, not {len(self.args)}')
+        count = {"random-indices": 0, "freivalds": 3, "sorted": 2}[self.rule]
+        if len(self.args) != count:
+            raise ValueError(f'rule "{self.rule}" needs {count} args, not {len(self.args)}')
         return self
 
 
@@ -138,7 +138,7 @@ RESULT = "return"
 
 
 class Returned(Frozen):
-    """What the entry point returns: one element, which is verified like an output."""
+    """The entry point's returned value: one element, which is verified like an output."""
 
     type: Type
 
@@ -187,8 +187,8 @@ def _require_range(kind: Type, limits: tuple[float, float]) -> None:
 def _require_value(kind: Type, value: float) -> None:
     """Raise `ValueError` where a scalar of a type cannot be `value`."""
     least, most = _limits(kind)
-    whole = is_inexact(kind) or float(value).is_integer()
-    if not (least <= value <= most and whole):
+    representable = is_inexact(kind) or float(value).is_integer()
+    if not (least <= value <= most and representable):
         raise ValueError(f"value {value:g} is none of {kind}: {least:g} to {most:g}")
 
 
@@ -233,13 +233,13 @@ class Argument(Frozen):
 
     @field_validator("type", mode="before")
     @classmethod
-    def _no_bfloat(cls, given: object) -> object:
-        if given == "bfloat16":
+    def _no_bfloat(cls, value: object) -> object:
+        if value == "bfloat16":
             raise ValueError(
                 "bfloat16 is no type of numpy's, nor of g++ before 13: declare float32, and convert"
                 " inside the function"
             )
-        return given
+        return value
 
     @model_validator(mode="after")
     def _fields_of_type(self) -> Self:
@@ -297,7 +297,7 @@ class Argument(Frozen):
 
     @model_serializer(mode="wrap")
     def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without what later versions brought, where it says nothing: a problem's identity."""
+        """Dump without unset fields of later versions, so that a problem's identity stays."""
         return {
             name: value
             for name, value in handler(self).items()
@@ -327,25 +327,25 @@ class Argument(Frozen):
     @property
     def leaves(self) -> dict[str, "Argument"]:
         """Each field of a struct as an array of its own, "p.x"; by the field's name."""
-        found = {}
+        leaves = {}
         no_struct = {"struct": None, "fields": None, "ranges": None}
         for field, kind in (self.fields or {}).items():
             limits = _numbers(self.range)
-            own = (self.ranges or {}).get(field, limits and _within(kind, limits))
-            update = {"name": f"{self.name}.{field}", "type": kind, "range": own}
-            found[field] = self.model_copy(update={**update, **no_struct})
-        return found
+            declared = (self.ranges or {}).get(field, limits and _within(kind, limits))
+            update = {"name": f"{self.name}.{field}", "type": kind, "range": declared}
+            leaves[field] = self.model_copy(update={**update, **no_struct})
+        return leaves
 
     def at(self, sizes: Sizes) -> Self:
         """The same at one shape: ranges are numbers, which its type must have; or `ValueError`."""
-        ranges = self.ranges and {name: _at(ends, sizes) for name, ends in self.ranges.items()}
-        one = self.model_copy(
+        ranges = self.ranges and {name: _at(bounds, sizes) for name, bounds in self.ranges.items()}
+        fixed = self.model_copy(
             update={"range": self.range and _at(self.range, sizes), "ranges": ranges}
         )
-        for leaf in one.leaves.values() or (one,):
+        for leaf in fixed.leaves.values() or (fixed,):
             if leaf.limits and leaf.is_array:
                 _require_range(leaf.type, leaf.limits)
-        return one
+        return fixed
 
     @property
     def limits(self) -> tuple[float, float] | None:
@@ -353,7 +353,7 @@ class Argument(Frozen):
         return _numbers(self.range)
 
     def promoted(self) -> "Argument":
-        """With floats as float64, complex numbers likewise."""
+        """The argument with floats as float64, complex numbers likewise."""
         fields = self.fields and {n: WIDER.get(kind, kind) for n, kind in self.fields.items()}
         update = {"type": WIDER.get(self.type, self.type), "fields": fields}
         return self.model_copy(update=update)
@@ -364,7 +364,7 @@ class Argument(Frozen):
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """Between which values, both included, its elements lie; None where none are declared."""
+        """Smallest and largest value of its elements; None where none are declared."""
         return (0, 1) if self.type == "bool" and self.range is None else self.limits
 
     def dimensions(self, sizes: Sizes) -> tuple[int, ...]:

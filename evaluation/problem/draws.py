@@ -1,10 +1,10 @@
-"""What inputs.py draws for timed calls, by number: the same number, the same arrays.
+"""Drawings of inputs.py for timed calls, by number: the same number, the same arrays.
 
 Drawings are kept while memory allows, and drawn again where they are asked for later. `ready` ones
 are handed to the workers of a session, each of which sees them in an order of its own and none
 twice: another process knows nothing of them.
 
-Not covered: an inputs.py that finds chance elsewhere than in what it is given, and so draws
+Not covered: an inputs.py that takes chance from elsewhere than its arguments, and so draws
 something else for the same number.
 """
 
@@ -38,15 +38,15 @@ class Drawings:
             return self._last[1]
         self._last = None  # before the next is there
         start = time.perf_counter()
-        made = self._generator.draw(0, [self._seed, number])
+        arrays = self._generator.draw(0, [self._seed, number])
         self._count, self._spent = self._count + 1, self._spent + time.perf_counter() - start
-        nbytes = _nbytes(made)
+        nbytes = _nbytes(arrays)
         if nbytes <= self._free:
             self._free -= nbytes
-            self._kept[number] = made
+            self._kept[number] = arrays
         else:
-            self._last = number, made
-        return made
+            self._last = number, arrays
+        return arrays
 
     def ready(self, first: int) -> list[int]:
         """Numbers of those that are kept; more are drawn ahead, from `first` on, the first time."""
@@ -59,17 +59,16 @@ class Drawings:
         return list(self._kept)
 
     def drop(self, number: int) -> None:
-        """Hand that one out no more."""
+        """Never hand out this drawing again."""
         dropped = self._kept.pop(number, {})
         self._free += _nbytes(dropped)
 
     @property
     def seconds(self) -> float:
-        """What one takes."""
+        """Seconds of one drawing."""
         return self._spent / max(self._count, 1)
 
     def close(self) -> None:
-        """End the process that draws."""
         self._generator.close()
 
     @property
@@ -79,5 +78,5 @@ class Drawings:
         return not self._count or (each > 0 and self._free - each > _KEPT_BYTES // 2)
 
 
-def _nbytes(made: Mapping[str, Array]) -> int:
-    return sum(array.nbytes for array in made.values())
+def _nbytes(arrays: Mapping[str, Array]) -> int:
+    return sum(array.nbytes for array in arrays.values())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FoundFunction:
-    """Where a function stands in a text (offsets of bytes), and whether it returns nothing."""
+    """Place of a function in a text (offsets of bytes), and whether it returns nothing."""
 
     start: int
     body: int
@@ -21,18 +21,18 @@ class FoundFunction:
 
 
 def head_of(text: str, name: str, *, python: bool) -> str:
-    """What stands before the function's body, on one line; "" where the text defines none."""
-    found = find(text, name, python=python)
-    if found is None:
+    """The text before the function's body, on one line; "" where the text defines none."""
+    function = find(text, name, python=python)
+    if function is None:
         return ""
-    head = text.encode()[found.start : found.body].decode()
+    head = text.encode()[function.start : function.body].decode()
     return " ".join(head.split())
 
 
-def with_body(text: str, found: FoundFunction, body: str) -> str:
+def with_body(text: str, function: FoundFunction, body: str) -> str:
     """The text with another body in a function's braces, or behind a Python function's colon."""
     content = text.encode()
-    return (content[: found.body] + body.encode() + content[found.end :]).decode()
+    return (content[: function.body] + body.encode() + content[function.end :]).decode()
 
 
 def find(text: str, name: str, *, python: bool) -> FoundFunction | None:

@@ -84,9 +84,9 @@ class Home(Frozen):
         """Whether `content` is the file that the offsets speak of."""
         return hashlib.sha256(content).hexdigest() == self.sha256
 
-    def was_read_from(self, whole: bytes) -> bool:
-        """Whether the file with its headers is still what the problem was made of."""
-        return self.read is None or hashlib.sha256(whole).hexdigest() == self.read
+    def was_read_from(self, content: bytes) -> bool:
+        """Whether the file with its headers is unchanged since the problem was made."""
+        return self.read is None or hashlib.sha256(content).hexdigest() == self.read
 
 
 def load_home(folder: Path) -> Home | None:

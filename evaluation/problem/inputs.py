@@ -40,45 +40,45 @@ class Inputs:
     def get(self, sizes: Sizes, variant: int, seed: int) -> Mapping[str, Array]:
         """As `generate`."""
         key = (tuple(sizes.items()), variant, seed)
-        found = self._kept.get(key)
-        if found is not None:
-            return found
-        made = generate(self._problem, sizes, variant, seed)
-        nbytes = sum(array.nbytes for array in made.values())
-        for array in made.values():
+        cached = self._kept.get(key)
+        if cached is not None:
+            return cached
+        arrays = generate(self._problem, sizes, variant, seed)
+        nbytes = sum(array.nbytes for array in arrays.values())
+        for array in arrays.values():
             array.flags.writeable = False
         if nbytes <= min(self._free, _KEPT_CASE_BYTES):
             self._free -= nbytes
-            self._kept[key] = made
-        return made
+            self._kept[key] = arrays
+        return arrays
 
 
 def generate(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
     """Inputs by argument name. Raises `BadInput` where the problem's inputs.py fails."""
-    made = distributed(problem, sizes, variant, seed)
+    arrays = distributed(problem, sizes, variant, seed)
     if problem.inputs_code is None:
-        return made
+        return arrays
     kind = levels(problem, variant)[-1]
-    return made | custom(problem, sizes, kind, [seed, _key("", variant, sizes)])
+    return arrays | custom(problem, sizes, kind, [seed, _key("", variant, sizes)])
 
 
 def distributed(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
-    """Those inputs that no inputs.py makes."""
+    """The inputs that inputs.py does not make."""
     chosen = iter(levels(problem, variant))
-    made = {}
+    arrays = {}
     for arg in problem.inputs:
         if not arg.is_custom:
             kind, shape = arg.values[next(chosen)], arg.dimensions(sizes)
-            made[arg.name] = draw(
+            arrays[arg.name] = draw(
                 arg.at(sizes), kind, shape, [seed, _key(arg.name, variant, sizes)]
             )
-    return made
+    return arrays
 
 
 def factors(problem: Problem) -> tuple[int, ...]:
     """How many distributions each input has, in order; inputs.py comes last, as one factor."""
-    own = tuple(len(arg.values) for arg in problem.inputs if not arg.is_custom)
-    return own if problem.inputs_code is None else (*own, problem.custom_variants)
+    counts = tuple(len(arg.values) for arg in problem.inputs if not arg.is_custom)
+    return counts if problem.inputs_code is None else (*counts, problem.custom_variants)
 
 
 def levels(problem: Problem, variant: int) -> tuple[int, ...]:
@@ -108,7 +108,7 @@ def distributions(problem: Problem, variant: int) -> dict[str, str]:
 
 def describe(problem: Problem, variant: int) -> str:
     """Name of a variant: "A normal, B normal"."""
-    return ", ".join(f"{name} {said}" for name, said in distributions(problem, variant).items())
+    return ", ".join(f"{name} {kind}" for name, kind in distributions(problem, variant).items())
 
 
 def move_by_one_ulp(
@@ -132,7 +132,7 @@ def move_by_one_ulp(
 
 
 def _numbers(problem: Problem, views: Mapping[str, Array]) -> Iterator[tuple[Argument, Array]]:
-    """Inputs, and of structs each field."""
+    """Inputs, and each field of structs."""
     for arg in problem.inputs:
         for field, leaf in arg.leaves.items():
             yield leaf, views[arg.name][field]
@@ -151,15 +151,15 @@ def draw(arg: Argument, values: str, shape: tuple[int, ...], seed: list[int]) ->
         for number, (field, leaf) in enumerate(arg.leaves.items()):
             record[field] = draw(leaf, values, shape, [*seed, number])
         return record
-    rng, made = np.random.default_rng(seed), np.empty(shape, arg.dtype)
-    flat = parts(made)
+    rng, array = np.random.default_rng(seed), np.empty(shape, arg.dtype)
+    flat = parts(array)
     of_kind = _draw_float if arg.is_inexact else _draw_int
     for start in range(0, flat.size, _BLOCK):  # what is drawn may be wider than what is wanted
         part = flat[start : start + _BLOCK]
         part[:] = of_kind(rng, arg, values, part.size)
     if values == "sorted":
         flat.sort()
-    return made
+    return array
 
 
 def _draw_float(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
@@ -173,8 +173,8 @@ def _draw_float(rng: np.random.Generator, arg: Argument, values: str, count: int
             keep = rng.random(count, dtype=np.float32) < _DENSITY
             return rng.standard_normal(count, dtype=np.float32) * keep
         case "large-range":
-            most = 2 if arg.type == "float16" else 4  # whose largest number is 65504
-            return rng.standard_normal(count) * 10.0 ** rng.uniform(-most, most, count)
+            decades = 2 if arg.type == "float16" else 4  # whose largest number is 65504
+            return rng.standard_normal(count) * 10.0 ** rng.uniform(-decades, decades, count)
     return rng.integers(-_SMALL, _SMALL + 1, count)  # small-int
 
 

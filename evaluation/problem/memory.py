@@ -1,6 +1,6 @@
-"""Memory: what judging a problem takes, and what this machine and its control group have left.
+"""Memory that judging a problem takes, and that this machine and its control group have free.
 
-Not covered: what else starts meanwhile; a GPU's memory; limits of a group above our own.
+Not covered: programs that start meanwhile; a GPU's memory; limits of a group above our own.
 """
 
 import contextlib
@@ -34,16 +34,16 @@ def shortage(problem: Problem, available: int | None = None) -> str | None:
 
 
 def available_bytes(proc: Path = Path("/proc"), group: Path = _GROUP) -> int | None:
-    """What programs may still take; None where the system does not say."""
-    known = [free for free in (_machine_bytes(proc), _group_bytes(group)) if free is not None]
-    return min(known, default=None)
+    """Free memory in bytes; None where the system does not tell."""
+    limits = [free for free in (_machine_bytes(proc), _group_bytes(group)) if free is not None]
+    return min(limits, default=None)
 
 
 def _machine_bytes(proc: Path) -> int | None:
     with contextlib.suppress(OSError):
         text = (proc / "meminfo").read_text(encoding="utf-8")
-        found = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
-        return int(found[1]) * 1024 if found else None
+        match = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
+        return int(match[1]) * 1024 if match else None
     return None
 
 
@@ -59,6 +59,6 @@ def _group_bytes(group: Path) -> int | None:
 def _droppable_bytes(folder: Path) -> int:
     with contextlib.suppress(OSError):
         text = (folder / "memory.stat").read_text(encoding="utf-8")
-        found = re.search(r"^(?:total_)?inactive_file (\d+)$", text, re.MULTILINE)
-        return int(found[1]) if found else 0
+        match = re.search(r"^(?:total_)?inactive_file (\d+)$", text, re.MULTILINE)
+        return int(match[1]) if match else 0
     return 0

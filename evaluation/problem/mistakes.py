@@ -1,6 +1,6 @@
-"""What is wrong with a problem.toml, in words; of an unknown field, which one was meant.
+"""Faults of a problem.toml in words; for an unknown field, the one probably meant.
 
-Not covered: what is no TOML at all (problem.py says so).
+Not covered: text that is no TOML at all (problem.py says so).
 """
 
 import difflib
@@ -36,18 +36,18 @@ _OWN = {"schema_version": "schema"}
 
 
 def mistaken(path: Path, error: ValidationError, fields: Sequence[str]) -> BadInput:
-    """What to raise: the first mistake; `fields` are those of this problem.toml's top."""
+    """The error to raise, with the first mistake; `fields` are those of this problem.toml's top."""
     return BadInput(f"{path}: {_first(error, fields)}; see regraph docs problems")
 
 
 def _first(error: ValidationError, fields: Sequence[str]) -> str:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
-    text = _said(first, fields)
+    text = _message(first, fields)
     return f"{place}: {text}" if place else text
 
 
-def _said(first: ErrorDetails, top: Sequence[str]) -> str:
+def _message(first: ErrorDetails, top: Sequence[str]) -> str:
     if first["type"] == "string_pattern_mismatch" and first["loc"] == ("name",):
         return f"{first['input']!r} is no name: lower-case letters, digits, single - and _"
     if first["type"] != "extra_forbidden":

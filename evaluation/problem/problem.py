@@ -1,4 +1,4 @@
-"""What a problem is: a folder with problem.toml, serial.cpp and, rarely, reference.cpp, inputs.py.
+"""A problem: a folder with problem.toml, serial.cpp and, rarely, reference.cpp, inputs.py.
 
 Not covered: whether a declaration is true (checkup.py looks).
 """
@@ -136,7 +136,7 @@ class Problem(Frozen):
             raise ValueError("sizes.check: arrays are empty in every shape; add one with elements")
 
     def fault_at(self, sizes: Sizes) -> str | None:
-        """What forbids `sizes` as a shape of this problem, with the field; None where it is one."""
+        """Why `sizes` is no shape of this problem, with the field; None where it is one."""
         total = 0
         for arg in self.args:
             try:
@@ -185,16 +185,16 @@ class Problem(Frozen):
 
     @property
     def results(self) -> tuple[Argument, ...]:
-        """What is compared: outputs, and of those that hold structs each field by itself."""
-        first = {arg.name: next(iter(arg.leaves.values()), arg).name for arg in self.outputs}
-        found = []
+        """Compared arrays: outputs, and each field of outputs that hold structs."""
+        leaders = {arg.name: next(iter(arg.leaves.values()), arg).name for arg in self.outputs}
+        results = []
         for arg in self.outputs:
             for leaf in arg.leaves.values() or (arg,):
-                order = first.get(arg.order) if arg.order else None
+                order = leaders.get(arg.order) if arg.order else None
                 if arg.order == "any":
-                    order = "any" if leaf.name == first[arg.name] else first[arg.name]
-                found.append(leaf.model_copy(update={"order": order}))
-        return tuple(found)
+                    order = "any" if leaf.name == leaders[arg.name] else leaders[arg.name]
+                results.append(leaf.model_copy(update={"order": order}))
+        return tuple(results)
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
@@ -209,19 +209,19 @@ class Problem(Frozen):
         return sum(arg.dtype.itemsize * _product(arg.dimensions(sizes)) for arg in arrays)
 
     def memory_bytes(self) -> int:
-        """What judging takes at most, about.
+        """Estimate of the most memory that judging takes.
 
         A drawing of the inputs; then either all arrays with fp64 types, for a truth, or those that
-        a candidate works on, with those of the check shapes, and as much for itself; truths and
-        outputs that wait for each other; and what the programs take themselves.
+        of a candidate, with those of the check shapes, and as much for itself; truths and
+        outputs that wait for each other; and the programs' own memory.
         """
         at = self.sizes.time
-        own, wide = (problem.nbytes(at) for problem in (self, self.promoted()))
-        inputs = own - self._nbytes([arg for arg in self.arrays if arg.role == "out"], at)
+        plain, wide = (problem.nbytes(at) for problem in (self, self.promoted()))
+        inputs = plain - self._nbytes([arg for arg in self.arrays if arg.role == "out"], at)
         checked = max(self.nbytes(sizes) for sizes in self.sizes.check)
-        slot = own + (len(self.sizes.check) + _MORE_SHAPES) * checked
-        kept = min(_KEPT_TIMES * (own + checked), _KEPT_BYTES)
-        return inputs + max(wide, 2 * slot) + kept + _PROGRAM_BYTES
+        slot = plain + (len(self.sizes.check) + _MORE_SHAPES) * checked
+        queued = min(_KEPT_TIMES * (plain + checked), _KEPT_BYTES)
+        return inputs + max(wide, 2 * slot) + queued + _PROGRAM_BYTES
 
     def signature(self, cuda: bool = False) -> str:
         """The C declaration that a candidate must export, in the words of nvcc or of g++."""
@@ -244,12 +244,12 @@ class Problem(Frozen):
         return self.model_copy(update={"args": wide, "returns": returns})
 
     def _repr_html_(self) -> str:
-        """For notebooks: what it computes at which sizes, with the serial code to unfold."""
-        timed = self.sizes.time
+        """For notebooks: its operation and sizes, with the serial code to unfold."""
+        sizes = self.sizes.time
         rows = [
             ("function", self.signature()),
-            ("timed at", shape_text(timed)),
-            ("its arrays there", f"{self.nbytes(timed) / 1e6:.3g} MB"),
+            ("timed at", shape_text(sizes)),
+            ("its arrays there", f"{self.nbytes(sizes) / 1e6:.3g} MB"),
             ("precision", self.precision),
             ("metric", self.metric),
         ]
@@ -257,7 +257,7 @@ class Problem(Frozen):
 
     @model_serializer(mode="wrap")
     def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without what later versions brought, where it says nothing: a problem's identity."""
+        """Dump without unset fields of later versions, so that a problem's identity stays."""
         return {
             name: value
             for name, value in handler(self).items()
@@ -266,10 +266,10 @@ class Problem(Frozen):
 
 
 def _check_rows(problem: Problem, arg: Argument) -> None:
-    """Raise `ValueError` where what an output's count or order names is not fit for that."""
-    known = {output.name: output for output in problem.outputs}
+    """Raise `ValueError` where an output's count or order names an unfit output."""
+    outputs = {output.name: output for output in problem.outputs}
     if arg.count:
-        counter = known.get(arg.count)
+        counter = outputs.get(arg.count)
         if not counter or counter.role != "out" or counter.shape != ("1",):
             raise ValueError(
                 f'args.{arg.name}: count {arg.count!r} is no output, role "out", shape ["1"]'
@@ -277,7 +277,7 @@ def _check_rows(problem: Problem, arg: Argument) -> None:
         if not is_whole(counter.type) or counter.count or counter.order:
             raise ValueError(f"args.{arg.name}: count {arg.count!r} is no integer of its own")
     if arg.order and arg.order != "any":
-        leader = known.get(arg.order)
+        leader = outputs.get(arg.order)
         if not leader or leader.order != "any":
             raise ValueError(f'args.{arg.name}: order {arg.order!r} is no output of order "any"')
         if (leader.shape[0], leader.count) != (arg.shape[0], arg.count):
@@ -285,22 +285,22 @@ def _check_rows(problem: Problem, arg: Argument) -> None:
 
 
 def _check_cheap(problem: Problem, check: CheapCheck) -> None:
-    """Raise `ValueError` where the arguments are not what the rule speaks of."""
+    """Raise `ValueError` where the arguments do not fit the rule."""
     if any(arg.count or arg.order for arg in problem.outputs):
         raise ValueError("cheap_check: outputs with count or order are compared whole")
     if check.rule == "random-indices":
         return
-    known = {arg.name: arg for arg in problem.arrays}
-    missing = [name for name in check.args if name not in known]
+    arrays = {arg.name: arg for arg in problem.arrays}
+    missing = [name for name in check.args if name not in arrays]
     if missing:
         raise ValueError(f"cheap_check: no array argument {missing[0]!r}")
-    named = [known[name] for name in check.args]
-    if [arg.name for arg in problem.outputs] != [named[-1].name] or named[-1].role != "out":
+    arguments = [arrays[name] for name in check.args]
+    if [arg.name for arg in problem.outputs] != [arguments[-1].name] or arguments[-1].role != "out":
         raise ValueError('cheap_check: its last argument must be the only output, role "out"')
-    if any(arg.dtype.kind in "cV" for arg in named):
+    if any(arg.dtype.kind in "cV" for arg in arguments):
         raise ValueError(f"cheap_check: {check.rule} is for real numbers")
-    shapes = [arg.dimensions(problem.sizes.time) for arg in named]
-    if check.rule == "sorted" and (named[0].type, shapes[0]) != (named[1].type, shapes[1]):
+    shapes = [arg.dimensions(problem.sizes.time) for arg in arguments]
+    if check.rule == "sorted" and (arguments[0].type, shapes[0]) != (arguments[1].type, shapes[1]):
         raise ValueError("cheap_check: sorted needs two arrays of one type and shape")
     if check.rule == "freivalds":
         a, b, c = shapes
@@ -342,7 +342,7 @@ def load_problem(folder: Path) -> AnyProblem:
 
 
 def _code(path: Path, content: dict[str, Any]) -> dict[str, str]:
-    """Code that lies beside problem.toml, by the field that it is."""
+    """Code beside problem.toml, by field name."""
     folder = path.parent
     for reserved in ("serial_code", *_OPTIONAL_FILES):
         if reserved in content:
@@ -366,7 +366,7 @@ def _read_code(path: Path) -> str:
 
 
 def _fields(content: dict[str, Any]) -> list[str]:
-    """What the top of such a problem.toml may say."""
+    """Names of the top-level fields of such a problem.toml."""
     if "commands" in content:
         return ["schema", "name", "entry", "commands"]
     hidden = {"serial_code", *_OPTIONAL_FILES}

@@ -1,7 +1,7 @@
 """A problem of an existing project: its own build, test and bench commands decide.
 
 The candidate stands in the place of one file, or of the lines between two marked ones, in a copy of
-the project. What that proves is less than what the judge's own checks prove (`guarantee`):
+the project. That proves less than the judge's own checks (`guarantee`):
 docs/dev/decisions/0025-own-commands.md.
 Not covered: how the commands are run (evaluation/project/); whether the tests are any good
 (evaluation/checkup/own_commands.py looks).
@@ -103,7 +103,7 @@ class Commands(Frozen):
 
 
 class _Declared(Frozen):
-    """What problem.toml itself says."""
+    """Fields of problem.toml itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -133,12 +133,12 @@ class ProjectProblem(_Declared):
 
     @property
     def metric(self) -> Metric:
-        """What is timed is a call from a CPU."""
+        """Always "call": commands are timed from a CPU."""
         return "call"
 
     @property
     def serial_code(self) -> str:
-        """What a candidate replaces, as it stands."""
+        """The text that a candidate replaces."""
         start, end = self._span()
         return self.content[start:end]
 
@@ -149,7 +149,6 @@ class ProjectProblem(_Declared):
 
     @property
     def is_python(self) -> bool:
-        """Whether the file is Python, not C++."""
         return self.commands.file.endswith(".py")
 
     @property
@@ -164,9 +163,9 @@ class ProjectProblem(_Declared):
     def with_code(self, code: str) -> str:
         """The file's text with a candidate in its place."""
         start, end = self._span()
-        rest = self.content[end:]
+        tail = self.content[end:]
         return (
-            self.content[:start] + code + ("\n" if rest and not code.endswith("\n") else "") + rest
+            self.content[:start] + code + ("\n" if tail and not code.endswith("\n") else "") + tail
         )
 
     def require(self, target: Target) -> None:
@@ -179,12 +178,12 @@ class ProjectProblem(_Declared):
 
     @property
     def guarantee(self) -> str:
-        """What a verdict rests on, for every report."""
-        told = self.commands
-        bench = _SEEN[told.result]
+        """The basis of a verdict, for every report."""
+        commands = self.commands
+        bench = _SEEN[commands.result]
         clock = (
             "the bench's process is timed from outside"
-            if told.clock == "process"
+            if commands.clock == "process"
             else "times are the bench's own word"
         )
         return (
@@ -194,20 +193,20 @@ class ProjectProblem(_Declared):
 
     @property
     def toolchain(self) -> str:
-        """What stands in reports for compilers and flags: the project's own."""
-        said = "; ".join((*self.commands.build, self.commands.bench))
-        digest = hashlib.sha256(said.encode()).hexdigest()[:8]
-        line = " ".join(plain(said).split())
+        """The project's own commands, in place of compilers and flags."""
+        commands = "; ".join((*self.commands.build, self.commands.bench))
+        digest = hashlib.sha256(commands.encode()).hexdigest()[:8]
+        line = " ".join(plain(commands).split())
         return f"the project's own build ({line[:120]}, {digest})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: its commands and what they prove, with the code that is replaced."""
-        told = self.commands
+        """For notebooks: its commands and their guarantee, with the replaced code."""
+        commands = self.commands
         rows = [
-            ("file", told.file),
-            ("build", "\n".join(told.build)),
-            ("test", "\n".join(told.test)),
-            ("bench", told.bench),
+            ("file", commands.file),
+            ("build", "\n".join(commands.build)),
+            ("test", "\n".join(commands.test)),
+            ("bench", commands.bench),
             ("proves", self.guarantee),
         ]
         return html.facts(self.name, rows) + html.code("its serial code", self.serial_code)
@@ -218,11 +217,11 @@ class ProjectProblem(_Declared):
         if marks is None:
             return 0, len(self.content)
         lines = self.content.splitlines(keepends=True)
-        found = [[i for i, line in enumerate(lines) if mark in line] for mark in marks]
-        for mark, places in zip(marks, found, strict=True):
+        matches = [[i for i, line in enumerate(lines) if mark in line] for mark in marks]
+        for mark, places in zip(marks, matches, strict=True):
             if len(places) != 1:
                 raise ValueError(f"commands.between: {len(places)} lines hold {mark!r}, not one")
-        first, last = found[0][0], found[1][0]
+        first, last = matches[0][0], matches[1][0]
         if last <= first:
             raise ValueError("commands.between: the second line stands before the first")
         return sum(map(len, lines[: first + 1])), sum(map(len, lines[:last]))
@@ -231,16 +230,16 @@ class ProjectProblem(_Declared):
 def words(command: str) -> list[str]:
     """A command's words as a shell splits them; no shell runs it. Raises `ValueError`."""
     try:
-        found = shlex.split(command)
+        parts = shlex.split(command)
     except ValueError as error:
         raise ValueError(f"{command!r}: {error}") from None
-    if not found:
+    if not parts:
         raise ValueError(f"{command!r}: no command")
-    return found
+    return parts
 
 
 def project_fields(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-    """What `ProjectProblem` wants to know, for a problem.toml with [commands].
+    """Fields of `ProjectProblem` for a problem.toml with [commands].
 
     Raises `BadInput` where the project or its file is not there, or too large; pydantic's
     `ValidationError` where the table is at fault.
@@ -269,25 +268,25 @@ def project_fields(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _environment(told: Path) -> Path:
+def _environment(folder: Path) -> Path:
     """The same folder without `..`, which leads nowhere in a confined root; links stay.
 
     An environment's programs name the place where it was made, links and all.
     """
-    plain = Path(os.path.normpath(told))
-    there = plain.exists() and told.exists() and plain.samefile(told)
-    return plain if there else told.resolve()
+    plain = Path(os.path.normpath(folder))
+    is_same = plain.exists() and folder.exists() and plain.samefile(folder)
+    return plain if is_same else folder.resolve()
 
 
 def paths_of(path: Path) -> list[Path]:
-    """What the [commands] of a problem.toml copy or may read; none where it has no such table."""
+    """Paths that the [commands] of a problem.toml copy or may read; none without the table."""
     try:
         table = tomllib.loads(path.read_text("utf-8")).get("commands", {})
-        told = Commands.model_validate(table)
+        commands = Commands.model_validate(table)
     except (OSError, ValueError, RecursionError):
         return []  # whoever loads the problem says why
-    own = [told.project, *filter(None, [told.python])]
-    return [*(path.parent / one for one in own), *map(Path, told.readable)]
+    folders = [commands.project, *filter(None, [commands.python])]
+    return [*(path.parent / folder for folder in folders), *map(Path, commands.readable)]
 
 
 def _text(path: Path, folder: Path, file: str) -> str:

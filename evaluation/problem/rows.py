@@ -1,7 +1,7 @@
 """Outputs of which the first rows count only, and outputs whose rows may come in any order.
 
-`shape` is what such an output has room for; another output, or what is returned, says how many rows
-(along the first axis) count. What lies behind them may be anything and is set to zero before it is
+`shape` is the room of such an output; another output, or the returned value, says how many rows
+(along the first axis) count. Rows behind them may hold anything and are set to zero before they are
 looked at; rows of any order are sorted, those of outputs that belong together as one. So two runs
 that say the same in another order are the same bits from here on.
 
@@ -27,7 +27,7 @@ class Rows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the outputs."""
+        """Names of the outputs."""
         return tuple(arg.name for arg in self.args)
 
     @property
@@ -36,7 +36,7 @@ class Rows:
         return self.args[0].order is not None
 
     def number(self, outputs: Mapping[str, Array]) -> int:
-        """How many of them count by the word of the outputs: never more than there is room for."""
+        """Count of rows by the outputs themselves: never more than there is room for."""
         room: int = outputs[self.args[0].name].shape[0]
         counter = self.args[0].count
         if counter is None:
@@ -45,7 +45,7 @@ class Rows:
 
 
 def rows_of(problem: Problem) -> list[Rows]:
-    """Those outputs that are not compared as they lie."""
+    """Outputs with counted or unordered rows, by group."""
     special = [arg for arg in problem.results if arg.count or arg.order]
     leaders = [arg for arg in special if arg.order in (None, "any")]
     return [
@@ -54,29 +54,29 @@ def rows_of(problem: Problem) -> list[Rows]:
 
 
 def settled(problem: Problem, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """What is compared: with zeros behind the rows that count, rows of any order sorted.
+    """Outputs in comparable form: zeros behind the rows that count, rows of any order sorted.
 
     Fields of structs are arrays of their own.
     """
     outputs = _leaves(problem, outputs)
-    found = dict(outputs)
+    arrays = dict(outputs)
     for rows in rows_of(problem):
         number = rows.number(outputs)
         heads = [outputs[name][:number] for name in rows.names]
         order = np.lexsort(columns(heads)[::-1]) if rows.is_unordered and number else slice(None)
         for name, head in zip(rows.names, heads, strict=True):
-            found[name] = np.zeros_like(outputs[name])
-            found[name][:number] = head[order]
-    return found
+            arrays[name] = np.zeros_like(outputs[name])
+            arrays[name][:number] = head[order]
+    return arrays
 
 
 def _leaves(problem: Problem, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    found = {}
+    leaves = {}
     for arg in problem.outputs:
-        whole = outputs[arg.name]
-        fields = {leaf.name: whole[field].copy() for field, leaf in arg.leaves.items()}
-        found.update(fields or {arg.name: whole})
-    return found
+        array = outputs[arg.name]
+        fields = {leaf.name: array[field].copy() for field, leaf in arg.leaves.items()}
+        leaves.update(fields or {arg.name: array})
+    return leaves
 
 
 def columns(heads: Sequence[Array]) -> list[Array]:
@@ -95,31 +95,31 @@ def require_room(problem: Problem, outputs: Mapping[str, Array], name: str) -> N
     """Raise `BadInput` where code that is trusted counts more rows than there is room for."""
     outputs = _leaves(problem, outputs)
     for rows in rows_of(problem):
-        first = rows.args[0]
-        said = int(outputs[first.count].reshape(-1)[0]) if first.count else 0
-        room = outputs[first.name].shape[0]
-        if not 0 <= said <= room:
+        leader = rows.args[0]
+        count = int(outputs[leader.count].reshape(-1)[0]) if leader.count else 0
+        room = outputs[leader.name].shape[0]
+        if not 0 <= count <= room:
             raise BadInput(
-                f"problem {problem.name}: {name} says {first.count} = {said}, but"
-                f" {_whole(first.name)} has room for {room} rows: make its shape larger, or mend"
+                f"problem {problem.name}: {name} says {leader.count} = {count}, but"
+                f" {_whole(leader.name)} has room for {room} rows: make its shape larger, or mend"
                 " the code"
             )
 
 
 def remarks(problem: Problem) -> str:
-    """What a candidate's author must know of such outputs: a line of C++ comment for each."""
+    """Rules of such outputs for a candidate's author: a line of C++ comment for each."""
     lines = []
     for rows in rows_of(problem):
         counter, names = rows.args[0].count, " and ".join(dict.fromkeys(map(_whole, rows.names)))
-        told = []
+        parts = []
         if counter:
-            said = "the function returns" if counter == RESULT else f"{counter}[0] says"
-            told.append(f"as many rows count, from the first on, as {said}")
+            source = "the function returns" if counter == RESULT else f"{counter}[0] says"
+            parts.append(f"as many rows count, from the first on, as {source}")
         if rows.is_unordered:
-            told.append("rows may come in any order")
+            parts.append("rows may come in any order")
         if " and " in names:
-            told.append("row i of one belongs to row i of the other")
-        lines.append(f"\n// {names}: {'; '.join(told)}")
+            parts.append("row i of one belongs to row i of the other")
+        lines.append(f"\n// {names}: {'; '.join(parts)}")
     return "".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""A project's files: which are copied, what they hold as one digest, and the copying.
+"""A project's files: the copied ones, their digest, and the copying.
 
 Links are copied as links and never followed. Not covered: owners, extended attributes, hard links.
 """
@@ -65,14 +65,14 @@ def copy(folder: Path, target: Path, exclude: Sequence[str] = ()) -> None:
 
 def _walk(folder: Path, before: str, exclude: Sequence[str]) -> Iterator[tuple[str, Path]]:
     try:
-        entries = sorted(os.scandir(folder), key=lambda one: one.name)
+        entries = sorted(os.scandir(folder), key=lambda item: item.name)
     except OSError as error:
         raise BadInput(f"{folder}: {error.strerror}; it is to be copied") from None
     if before and any(entry.name == "CMakeCache.txt" for entry in entries):
         return
     for entry in entries:
         name = f"{before}{entry.name}"
-        if any(fnmatch.fnmatch(one, rule) for rule in exclude for one in (entry.name, name)):
+        if any(fnmatch.fnmatch(item, rule) for rule in exclude for item in (entry.name, name)):
             continue
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(Path(entry.path), f"{name}/", exclude)
@@ -81,12 +81,12 @@ def _walk(folder: Path, before: str, exclude: Sequence[str]) -> Iterator[tuple[s
 
 
 def _content_digest(path: Path) -> str:
-    """Of a file's content and whether it can be run, or of where a link leads."""
+    """Digest of a file's content and executable bit, or of a link's target."""
     try:
         if path.is_symlink():
             return f"link {os.readlink(path)}"
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-            return f"{found} {os.fstat(file.fileno()).st_mode & stat.S_IXUSR}"
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            return f"{digest} {os.fstat(file.fileno()).st_mode & stat.S_IXUSR}"
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; it is to be copied") from None

@@ -84,7 +84,7 @@ def is_whole(kind: Type) -> bool:
 
 
 def is_rounded(array: Array) -> bool:
-    """The same of an array."""
+    """Whether an array's elements are rounded."""
     return array.dtype.kind in "fc"
 
 

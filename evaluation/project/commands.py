@@ -1,7 +1,7 @@
 """Runs a project's own commands in the sandbox of compilers, in a copy of the project.
 
 Each copy is a folder `work` in a place of its own, always at the same path while it lives: build
-systems write absolute paths into what they make. What a command may write is that copy alone.
+systems write absolute paths into their products. A command can write to that copy alone.
 Not covered: how many files it makes there.
 """
 
@@ -49,7 +49,7 @@ class Copy:
         file.write_bytes(text.encode("utf-8", "surrogatepass"))  # halves of pairs: models send them
 
     def keep(self, name: str) -> bool:
-        """Keep the copy as it is now, under a name; False where it holds what cannot be copied."""
+        """Keep the copy's state under a name; False where it holds files that cannot be copied."""
         try:
             shutil.copytree(self.work, self._place / name, symlinks=True)
         except (OSError, RecursionError):  # no files, no rights to them, folders without end
@@ -57,24 +57,24 @@ class Copy:
         return True
 
     def take(self, name: str) -> None:
-        """Put what was kept in the place of the copy."""
+        """Replace the copy by a kept one."""
         remove(self.work)
         shutil.copytree(self._place / name, self.work, symlinks=True)
 
     def drop(self, name: str) -> None:
-        """Forget what was kept, if it is there."""
+        """Remove a kept copy, if there is one."""
         remove(self._place / name)
 
     def run(self, commands: Sequence[str], seconds: float, seed: int | None = None) -> Ran:
         """The commands in turn until one fails, all together in `seconds`.
 
-        `seed` is told as REGRAPH_SEED. Raises `BadInput` where there is no such program.
+        `seed` is passed as REGRAPH_SEED. Raises `BadInput` where there is no such program.
         """
-        found = [self._found(words(command)) for command in commands]
-        own = {} if seed is None else {"REGRAPH_SEED": str(seed)}
-        environment = self._environment() | own
-        ran = run_project(found, self._place, self._readable, environment, seconds)
-        return replace(ran, said=self._short(ran.said))
+        resolved = [self._found(words(command)) for command in commands]
+        extra = {} if seed is None else {"REGRAPH_SEED": str(seed)}
+        environment = self._environment() | extra
+        result = run_project(resolved, self._place, self._readable, environment, seconds)
+        return replace(result, said=self._short(result.said))
 
     def _found(self, command: list[str]) -> tuple[str, ...]:
         """A command with its program's place; one with a slash lies in the copy."""
@@ -90,15 +90,15 @@ class Copy:
         return (place, *command[1:])
 
     def _environment(self) -> dict[str, str]:
-        here = str(self.work)
-        own = {"PATH": self._paths, "HOME": here, "TMPDIR": here, "LANG": "C.UTF-8"}
-        own |= {"USER": "regraph", "LOGNAME": "regraph"}  # there is no /etc/passwd to ask
+        home = str(self.work)
+        variables = {"PATH": self._paths, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
+        variables |= {"USER": "regraph", "LOGNAME": "regraph"}  # there is no /etc/passwd to ask
         count = str(threads())
-        return own | {"OMP_NUM_THREADS": count} | self._problem.commands.environment
+        return variables | {"OMP_NUM_THREADS": count} | self._problem.commands.environment
 
-    def _short(self, said: str) -> str:
-        """What was said, without the place of the copy."""
-        return said.replace(f"{self.work}/", "").replace(str(self.work), ".")
+    def _short(self, text: str) -> str:
+        """The text without the path of the copy."""
+        return text.replace(f"{self.work}/", "").replace(str(self.work), ".")
 
 
 def remove(folder: Path) -> None:
@@ -121,7 +121,7 @@ def remove(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a bench printed, without the lines that tell seconds."""
+    """A bench's output, without the lines that tell seconds."""
 
     result: tuple[str, ...]
     """Words."""
@@ -132,15 +132,15 @@ class Printed:
 _TOLD = re.compile(r"^regraph-seconds[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 
 
-def printed(said: str) -> Printed:
-    """What a bench printed."""
+def printed(output: str) -> Printed:
+    """The output of a bench, parsed."""
     seconds = []
-    for text in _TOLD.findall(said):
+    for text in _TOLD.findall(output):
         try:
             seconds.append(float(text))
         except ValueError:
             continue
-    return Printed(tuple(_TOLD.sub("", said).split()), tuple(one for one in seconds if one > 0))
+    return Printed(tuple(_TOLD.sub("", output).split()), tuple(sec for sec in seconds if sec > 0))
 
 
 def first_difference(one: Printed, other: Printed, tolerance: float) -> str | None:
@@ -156,40 +156,40 @@ def first_difference(one: Printed, other: Printed, tolerance: float) -> str | No
 def _near(word: str, expected: str, tolerance: float) -> bool:
     """Whether a word is a number within the tolerance of an expected one that is not whole.
 
-    What is not finite is near nothing: infinity is within every share of itself.
+    A number that is not finite is near nothing: infinity is within every share of itself.
     """
     if not {*".eE"} & {*expected}:
         return False
     try:
-        found, right = float(word), float(expected)
+        number, right = float(word), float(expected)
     except ValueError:
         return False
-    finite = math.isfinite(found) and math.isfinite(right)
-    return finite and abs(found - right) <= tolerance * abs(right)
+    finite = math.isfinite(number) and math.isfinite(right)
+    return finite and abs(number - right) <= tolerance * abs(right)
 
 
 def _search_path(problem: ProjectProblem) -> str:
-    own = problem.environment_folder
-    return f"{own}/bin:{_PATH}" if own else _PATH
+    folder = problem.environment_folder
+    return f"{folder}/bin:{_PATH}" if folder else _PATH
 
 
 def _python(problem: ProjectProblem) -> list[str]:
-    """What a virtual environment needs to be read: itself, and the Python that it was made of."""
-    own = problem.environment_folder
-    if own is None:
+    """Paths that a virtual environment reads: itself, and the Python that it was made of."""
+    folder = problem.environment_folder
+    if folder is None:
         return []
-    real = Path(own, "bin", "python").resolve()
+    real = Path(folder, "bin", "python").resolve()
     base = real.parents[1]
-    found = [own, str(real)]
+    paths = [folder, str(real)]
     if str(base) not in ("/", "/usr") and any((base / "lib").glob("python3*")):
-        found += [str(base / part) for part in ("bin", "lib", "include", "share")]
-    return [*found, *_links(Path(own, "bin", "python"))]
+        paths += [str(base / part) for part in ("bin", "lib", "include", "share")]
+    return [*paths, *_links(Path(folder, "bin", "python"))]
 
 
 def _links(path: Path) -> list[str]:
     """The links between a path and what it leads to."""
-    found = []
+    links = []
     while path.is_symlink():
         path = Path(os.path.normpath(path.parent / os.readlink(path)))
-        found.append(str(path))
-    return found
+        links.append(str(path))
+    return links

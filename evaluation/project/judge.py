@@ -2,8 +2,8 @@
 
 A pair is one run of the bench with the project as it stands and one with the candidate, in turn,
 with the same secret seed; its ratio of times is one piece of evidence (timing/estimate.py, with
-pairs in the place of workers). What each run prints is compared before its time counts.
-Not covered: cuda (commands see no GPU); what the bench leaves out while nobody compares.
+pairs in the place of workers). The output of each run is compared before its time counts.
+Not covered: cuda (commands see no GPU); work that the bench leaves out unseen.
 """
 
 import secrets
@@ -36,7 +36,7 @@ stands) end the timing: `censored`."""
 
 @dataclass(frozen=True, slots=True)
 class _PairRule:
-    """How many pairs of runs are timed: until the ratio is known, or time is up."""
+    """The count of timed pairs: until the ratio is known, or time is up."""
 
     least: int
     most: int
@@ -61,12 +61,12 @@ class _Pairs:
     censored: bool
 
     def ratio(self) -> TimeEstimate:
-        """How many times as fast the candidate is."""
+        """The candidate's speedup."""
         return _ratio([*zip(self.serial, self.own, strict=True)], self.target)
 
 
 def _ratio(pairs: Sequence[tuple[float, float]], target: Target) -> TimeEstimate:
-    return level([[serial / own] for serial, own in pairs], target, "call")
+    return level([[serial / candidate] for serial, candidate in pairs], target, "call")
 
 
 class ProjectJudge:
@@ -95,7 +95,7 @@ class ProjectJudge:
             with stages.stage("open"):
                 session = self._session(problem)
             watch = LoadWatch(threads())
-            found = _judged(session, candidate, _RULES[grade], incumbent, stages)
+            result = _judged(session, candidate, _RULES[grade], incumbent, stages)
             load = watch.found()
         report = EvalReport(
             problem=problem.name,
@@ -111,13 +111,12 @@ class ProjectJudge:
             facts=machine_facts() | {"sandbox": session.sandbox},
             guarantee=problem.guarantee,
         )
-        if isinstance(found, Failure):
-            told = {"outcome": found.outcome, "diagnosis": found.diagnosis[:1500]}
-            return report.model_copy(update=told)
-        return report.model_copy(update=_fields(found) | {"load": load})
+        if isinstance(result, Failure):
+            fields = {"outcome": result.outcome, "diagnosis": result.diagnosis[:1500]}
+            return report.model_copy(update=fields)
+        return report.model_copy(update=_fields(result) | {"load": load})
 
     def _session(self, problem: ProjectProblem) -> ProjectSession:
-        """The project's session, opened when first asked."""
         key = problem.model_dump_json()
         if key not in self._sessions:
             session = ProjectSession(problem, self._limits)
@@ -131,8 +130,6 @@ class ProjectJudge:
 
 
 class _Stages:
-    """Where the time goes."""
-
     def __init__(self) -> None:
         self._start = time.perf_counter()
         self.seconds: dict[str, float] = {}
@@ -165,14 +162,14 @@ def _judged(
     if failure:
         return failure
     with stages.stage("time"):
-        found = _timed(session, candidate.target, rule, incumbent)
-    return found if isinstance(found, Failure) else _Pairs(candidate.target, *found)
+        pairs = _timed(session, candidate.target, rule, incumbent)
+    return pairs if isinstance(pairs, Failure) else _Pairs(candidate.target, *pairs)
 
 
 def _timed(
     session: ProjectSession, target: Target, rule: _PairRule, incumbent: float | None
 ) -> Failure | tuple[tuple[float, ...], tuple[float, ...], bool]:
-    """Seconds of pairs of runs, each looked at, and whether they were ended early.
+    """Seconds of pairs of runs, each checked, and whether they were ended early.
 
     The first pair warms caches up, and counts only where it ends the timing, with the second one.
     """
@@ -187,15 +184,15 @@ def _timed(
     pairs = list[tuple[float, float]]()
     start = time.monotonic()
     while len(pairs) < rule.most:
-        found = _pair(session, candidate_first=bool(len(pairs) % 2))
-        if isinstance(found, Failure):
-            return found
-        pairs.append(found)
+        pair = _pair(session, candidate_first=bool(len(pairs) % 2))
+        if isinstance(pair, Failure):
+            return pair
+        pairs.append(pair)
         late = time.monotonic() - start > rule.seconds
         if len(pairs) >= rule.least and (late or _ratio(pairs, target).reach <= rule.reach):
             break
-    serial, own = zip(*pairs, strict=True)
-    return serial, own, False
+    serial, measured = zip(*pairs, strict=True)
+    return serial, measured, False
 
 
 def _pair(session: ProjectSession, *, candidate_first: bool) -> Failure | tuple[float, float]:
@@ -204,34 +201,34 @@ def _pair(session: ProjectSession, *, candidate_first: bool) -> Failure | tuple[
     order = (True, False) if candidate_first else (False, True)
     runs = {}
     for candidate in order:
-        found = session.bench(candidate=candidate, seed=seed)
-        if isinstance(found, Failure):
+        run = session.bench(candidate=candidate, seed=seed)
+        if isinstance(run, Failure):
             if candidate:
-                return found
+                return run
             raise BadInput(
                 f"problem {session.problem.name}: the bench of the project as it stands fails now"
-                f" and then: {found.diagnosis[:300]}"
+                f" and then: {run.diagnosis[:300]}"
             )
-        runs[candidate] = found
-    wrong = session.differs(runs[True][1], runs[False][1])
-    return wrong or (runs[False][0], runs[True][0])
+        runs[candidate] = run
+    difference = session.differs(runs[True][1], runs[False][1])
+    return difference or (runs[False][0], runs[True][0])
 
 
 def _fields(pairs: _Pairs) -> dict[str, object]:
     """Times of a report, and its outcome where they mean nothing."""
-    found = pairs.ratio()
-    serial, own = (
+    ratio = pairs.ratio()
+    serial, candidate = (
         level([[seconds] for seconds in side], pairs.target, "call")
         for side in (pairs.serial, pairs.own)
     )
-    timing = found.timing()
+    timing = ratio.timing()
     fields: dict[str, object] = {
-        "timing": own.timing(),
+        "timing": candidate.timing(),
         "baseline": serial.timing(),
-        "speedup": found.seconds,
+        "speedup": ratio.seconds,
         "speedup_interval": Interval(low=timing.interval.low, high=timing.interval.high),
     }
-    if not pairs.censored and found.reach > TARGETS[pairs.target].unstable:
-        told = f"right, but the ratio of times is known to within {found.reach:.0%} only"
-        fields |= {"outcome": Outcome.UNSTABLE_TIMING, "diagnosis": told}
+    if not pairs.censored and ratio.reach > TARGETS[pairs.target].unstable:
+        message = f"right, but the ratio of times is known to within {ratio.reach:.0%} only"
+        fields |= {"outcome": Outcome.UNSTABLE_TIMING, "diagnosis": message}
     return fields

@@ -54,8 +54,8 @@ def _sweep() -> None:
     """Remove folders of this user whose sessions were killed."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError, ToolError):
-            found = path.lstat()
-            own = found.st_uid == os.geteuid() and stat.S_ISDIR(found.st_mode)
-            if own and time.time() - found.st_mtime > _NEW_SECONDS:
+            status = path.lstat()
+            is_ours = status.st_uid == os.geteuid() and stat.S_ISDIR(status.st_mode)
+            if is_ours and time.time() - status.st_mtime > _NEW_SECONDS:
                 with _locked(path):
                     remove(path)

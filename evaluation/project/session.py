@@ -2,8 +2,8 @@
 
 Two copies are built once from the unchanged project. One stays as it is: the baseline. The other is
 put back for each candidate, gets the candidate's file, and is built again, so that only what the
-file changes is compiled. Tests and each run of a bench have a copy of their own of what was built:
-what code writes in one, another does not see, be it a result, or another bench.
+file changes is compiled. Tests and each run of a bench have a copy of the build of their own:
+files that code writes in one copy are not in another.
 """
 
 import secrets
@@ -70,7 +70,7 @@ class ProjectSession:
         for copy, name in ((self._given, "once"), (self._asked, "once more")):
             tell(f"building the project as it stands, {name}")
             tree.copy(self._source, copy.work)
-            self._trusted("build", self._built(copy))
+            self._trusted("build", self._build(copy))
             if not copy.keep(_UNCHANGED):
                 raise BadInput(
                     f"problem {problem.name}: its build leaves pipes, sockets or devices, which"
@@ -83,94 +83,94 @@ class ProjectSession:
         self.serial_seconds = self._first_bench()
 
     def build(self, code: str) -> Failure | None:
-        """Put a candidate in its place and build."""
+        """Write a candidate into the copy and build."""
         self._asked.take(_UNCHANGED)
         self._asked.drop(_BUILT)
         self._asked.write(self.problem.with_code(code))
-        failure = self._built(self._asked, code)
+        failure = self._build(self._asked, code)
         if failure is None and not self._asked.keep(_BUILT):
             return Failure(Outcome.SUSPICIOUS, "the build leaves files that cannot be copied")
         return failure
 
     def test(self) -> Failure | None:
-        """Test what was built."""
+        """Test the build."""
         return self._tested(self._asked)
 
     def bench(self, *, candidate: bool, seed: int) -> Failure | tuple[float, Printed]:
         """Seconds of one run of the bench, and what it printed."""
-        told = self.problem.commands
-        limit = told.bench_seconds
+        commands = self.problem.commands
+        limit = commands.bench_seconds
         if candidate:
             slower = self._limits.slower_than_serial * self._process_seconds
             limit = min(limit, max(_LEAST_SECONDS, slower))
-        ran = self._run_bench(limit, seed, candidate=candidate)
-        if candidate and ran.code is None:  # a busy machine may hold up one run
-            ran = self._run_bench(limit, seed, candidate=candidate)
+        run = self._run_bench(limit, seed, candidate=candidate)
+        if candidate and run.code is None:  # a busy machine may hold up one run
+            run = self._run_bench(limit, seed, candidate=candidate)
         # What the code printed would tell the next one what to print.
-        secret = candidate and told.result != "same"
-        failure = self._ended(replace(ran, said="") if secret else ran, "the bench", limit)
-        if failure is None and ran.cut and told.result != "none":
+        secret = candidate and commands.result != "same"
+        failure = self._run_failure(replace(run, said="") if secret else run, "the bench", limit)
+        if failure is None and run.cut and commands.result != "none":
             text = "the bench prints too much to compare: let it print a sum and some elements"
             failure = Failure(Outcome.WRONG_ANSWER, text)
         if failure:
             return failure
         if not candidate:
-            self._process_seconds = ran.seconds
-        found = printed(ran.said)
-        if told.clock == "process":
-            return ran.seconds, found
-        if not found.seconds:
+            self._process_seconds = run.seconds
+        output = printed(run.said)
+        if commands.clock == "process":
+            return run.seconds, output
+        if not output.seconds:
             text = "the bench printed no line 'regraph-seconds NUMBER' with a number above 0"
             return Failure(Outcome.WRONG_ANSWER, text)
-        seconds = sorted(found.seconds)[len(found.seconds) // 2]
-        if not _TICK <= seconds <= ran.seconds:
+        seconds = sorted(output.seconds)[len(output.seconds) // 2]
+        if not _TICK <= seconds <= run.seconds:
             return Failure(
                 Outcome.SUSPICIOUS,
-                f"the bench says {seconds:.3g} s, its whole process took {ran.seconds:.3g} s, and"
+                f"the bench says {seconds:.3g} s, its whole process took {run.seconds:.3g} s, and"
                 f" clocks tell {_TICK:g} s at least",
             )
-        return seconds, found
+        return seconds, output
 
     def _run_bench(self, limit: float, seed: int, *, candidate: bool) -> Ran:
         copy = self._asked if candidate else self._given
         copy.take(_BUILT if candidate else _UNCHANGED)
         return copy.run([self.problem.commands.bench], limit, seed)
 
-    def differs(self, own: Printed, serial: Printed) -> Failure | None:
-        """Whether what a candidate's bench printed is not what the unchanged project's did."""
-        told = self.problem.commands
-        if told.result == "none":
+    def differs(self, candidate: Printed, serial: Printed) -> Failure | None:
+        """Failure where a candidate's bench prints another result than the unchanged project's."""
+        commands = self.problem.commands
+        if commands.result == "none":
             return None
-        wrong = first_difference(serial, own, told.tolerance)
-        if wrong is None:
+        difference = first_difference(serial, candidate, commands.tolerance)
+        if difference is None:
             return None
         text = "the bench prints something else than that of the unchanged project"
-        if told.result == "same":  # else it would tell what is to be printed the next time
-            text += f": {wrong}"
+        if commands.result == "same":  # else it would tell what is to be printed the next time
+            text += f": {difference}"
         return Failure(Outcome.WRONG_ANSWER, text)
 
     def _first_bench(self) -> float:
-        """Seconds of the project as it stands; what it prints must be fit to be compared."""
+        """Seconds of the project as it stands; its output must be fit for comparison."""
         seed = secrets.randbits(31)
-        told = [self._trusted_bench(seed) for _ in range(2)]
+        runs = [self._trusted_bench(seed) for _ in range(2)]
         if self.problem.commands.result != "none":
-            self._comparable(told[0][1], told[1][1])
-        if self.problem.commands.result == "same" and not self._heeds_seed(told[0][1], seed):
+            self._comparable(runs[0][1], runs[1][1])
+        if self.problem.commands.result == "same" and not self._heeds_seed(runs[0][1], seed):
             raise BadInput(
                 f"problem {self.problem.name}: the bench prints the same whatever REGRAPH_SEED is,"
                 " so that code may know what to print without computing it: let the bench draw its"
                 ' inputs from REGRAPH_SEED, or write result = "fixed" into [commands], which'
                 " proves less"
             )
-        return min(seconds for seconds, _ in told)
+        return min(seconds for seconds, _ in runs)
 
     def _comparable(self, first: Printed, again: Printed) -> None:
-        """Raise `BadInput` for what two runs with one seed print, if it is not the same result."""
-        wrong = first_difference(first, again, self.problem.commands.tolerance)
-        if wrong:
+        """Raise `BadInput` where two runs with one seed print different results."""
+        difference = first_difference(first, again, self.problem.commands.tolerance)
+        if difference:
             raise BadInput(
                 f"problem {self.problem.name}: the bench of the project as it stands prints"
-                f" other things each time, with the same REGRAPH_SEED ({wrong}): let it print"
+                f" other things each time, with the same REGRAPH_SEED ({difference}): let it print"
                 ' results only, not times, or write result = "none" into [commands]'
             )
         if not first.result:
@@ -179,89 +179,89 @@ class ProjectSession:
                 ' let it print its result, such as a sum, or write result = "none"'
             )
 
-    def _heeds_seed(self, seen: Printed, seed: int) -> bool:
-        """Whether it prints something else for other seeds: a small number may be so by chance.
+    def _heeds_seed(self, base: Printed, seed: int) -> bool:
+        """Whether other seeds change its output; several are tried, as a small number may recur.
 
         To print the seed itself is not to draw from it.
         """
         for other in (secrets.randbits(31) for _ in range(2)):
             words = self._trusted_bench(other)[1].result
-            if [w for w in words if w != str(other)] != [w for w in seen.result if w != str(seed)]:
+            if [w for w in words if w != str(other)] != [w for w in base.result if w != str(seed)]:
                 return True
         return False
 
     def _trusted_bench(self, seed: int) -> tuple[float, Printed]:
         """A run of the bench of the project as it stands. Raises `BadInput` where that fails."""
-        found = self.bench(candidate=False, seed=seed)
-        if isinstance(found, Failure):
-            raise self._unfit("bench", found)
-        return found
+        result = self.bench(candidate=False, seed=seed)
+        if isinstance(result, Failure):
+            raise self._bad_project("bench", result)
+        return result
 
-    def _trusted(self, what: str, failure: Failure | None) -> None:
+    def _trusted(self, step: str, failure: Failure | None) -> None:
         if failure:
-            raise self._unfit(what, failure)
+            raise self._bad_project(step, failure)
 
-    def _unfit(self, what: str, failure: Failure) -> BadInput:
-        said = " ".join(failure.diagnosis.split())
+    def _bad_project(self, step: str, failure: Failure) -> BadInput:
+        message = " ".join(failure.diagnosis.split())
         return BadInput(
-            f"problem {self.problem.name}: the {what} of the project as it stands fails: {said}"
+            f"problem {self.problem.name}: the {step} of the project as it stands fails: {message}"
         )
 
-    def _built(self, copy: Copy, code: str = "") -> Failure | None:
-        told = self.problem.commands
-        if not told.build:
+    def _build(self, copy: Copy, code: str = "") -> Failure | None:
+        commands = self.problem.commands
+        if not commands.build:
             return None
-        ran = copy.run(told.build, told.build_seconds)
-        self.sandbox = ", ".join(ran.held) or self.sandbox
-        if ran.code == 0:
+        result = copy.run(commands.build, commands.build_seconds)
+        self.sandbox = ", ".join(result.layers) or self.sandbox
+        if result.code == 0:
             return None
-        if ran.code is None:
-            text = f"the build takes more than {told.build_seconds:g} s"
+        if result.code is None:
+            text = f"the build takes more than {commands.build_seconds:g} s"
             return Failure(Outcome.COMPILE_FAILED, text)
-        text = self._errors(ran.said, code)
-        return Failure(Outcome.COMPILE_FAILED, text or f"it ended with exit code {ran.code}")
+        text = self._errors(result.said, code)
+        return Failure(Outcome.COMPILE_FAILED, text or f"it ended with exit code {result.code}")
 
     def _tested(self, copy: Copy) -> Failure | None:
-        told = self.problem.commands
-        ran = copy.run(told.test, told.test_seconds, secrets.randbits(31))
-        failure = self._ended(ran, "the tests", told.test_seconds)
+        commands = self.problem.commands
+        result = copy.run(commands.test, commands.test_seconds, secrets.randbits(31))
+        failure = self._run_failure(result, "the tests", commands.test_seconds)
         if failure:
             return failure
-        missing = [text for text in told.passed if text not in ran.said]
+        missing = [text for text in commands.passed if text not in result.said]
         if not missing:
             return None
         return Failure(
             Outcome.SUSPICIOUS,
             f"the tests ended with exit code 0, but did not print {missing[0]!r};"
-            f" they printed: {_tail(ran.said) or 'nothing'}",
+            f" they printed: {_tail(result.said) or 'nothing'}",
         )
 
-    def _ended(self, ran: Ran, what: str, limit: float) -> Failure | None:
-        """How commands that run the candidate failed."""
-        if ran.code == 0:
+    def _run_failure(self, result: Ran, step: str, limit: float) -> Failure | None:
+        """The failure of commands that run the candidate; None where they succeed."""
+        if result.code == 0:
             return None
-        if ran.code is None:
-            return Failure(Outcome.TIMED_OUT, f"{what}: not over after {limit:.3g} s")
-        said = f": {_tail(ran.said)}" if ran.said else ""
-        if ran.code < 0 or ran.code in _SIGNALS:
-            number = -ran.code if ran.code < 0 else ran.code - _SIGNALS.start + 1
-            return Failure(Outcome.CRASHED, f"{what}: ended by signal {number}{said}")
-        return Failure(Outcome.WRONG_ANSWER, f"{what}: ended with exit code {ran.code}{said}")
+        if result.code is None:
+            return Failure(Outcome.TIMED_OUT, f"{step}: not over after {limit:.3g} s")
+        words = f": {_tail(result.said)}" if result.said else ""
+        if result.code < 0 or result.code in _SIGNALS:
+            number = -result.code if result.code < 0 else result.code - _SIGNALS.start + 1
+            return Failure(Outcome.CRASHED, f"{step}: ended by signal {number}{words}")
+        return Failure(Outcome.WRONG_ANSWER, f"{step}: ended with exit code {result.code}{words}")
 
-    def _errors(self, said: str, code: str) -> str:
-        """What a compiler said of the candidate's file, else what was said last."""
+    def _errors(self, output: str, code: str) -> str:
+        """A compiler's errors in the candidate's file, else the last words."""
         file = Path(self.problem.commands.file)
-        if self.problem.is_python or file.name not in said or not code:
-            return _tail(said)
+        if self.problem.is_python or file.name not in output or not code:
+            return _tail(output)
         lines = []
-        for line in plain(said).splitlines():
-            place, name, rest = line.partition(f"{file.name}:")
-            lines.append(f"candidate.cpp:{rest}" if name and " " not in place else line)
-        whole = self.problem.with_code(code)
-        return trimmed("\n".join(lines), whole).replace("candidate.cpp", file.name)
+        for line in plain(output).splitlines():
+            place, name, message = line.partition(f"{file.name}:")
+            lines.append(f"candidate.cpp:{message}" if name and " " not in place else line)
+        content = self.problem.with_code(code)
+        return trimmed("\n".join(lines), content).replace("candidate.cpp", file.name)
 
 
-def _tail(said: str) -> str:
+def _tail(output: str) -> str:
     """The last words of a command."""
-    text = plain(said).strip()
+    text = plain(output).strip()
     return text if len(text) <= _SAID else f"..{text[-_SAID:]}"

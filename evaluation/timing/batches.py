@@ -1,4 +1,4 @@
-"""The calls of the timing shape: what they work on, which of them are verified, and when.
+"""The calls of the timing shape: their inputs, and which of them are verified, and when.
 
 Every call of a batch has arrays of its own, and each batch gets inputs that its worker has never
 seen, written while that stands still. Some are of a secret few whose truths the session knows
@@ -11,7 +11,7 @@ call, any of all with the same chance, is kept for an audit; its truth is not kn
 Where writing new inputs takes longer than the calls, some batches only change a few elements in
 place. Times of batches with new inputs count then, if they are longer (timing.py).
 
-Metric "device": what is written is masked until just before the call that works on it (sealing.py).
+Metric "device": inputs lie masked until just before the call that works on them (sealing.py).
 """
 
 import random
@@ -65,7 +65,7 @@ def reserve(layout: Layout, problem: Problem) -> list[Call]:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """What a call left behind, and on which inputs; `poison` was there before."""
+    """The outputs of a call, and its inputs; `poison` was there before."""
 
     content: TimedInputs
     outputs: Mapping[str, KeptOutput]
@@ -75,7 +75,7 @@ class Witness:
 class Pool:
     """The contents whose truths a session knows; shared by its workers, secret to all of them.
 
-    What was told of one in a diagnosis could be known to the next candidate: `retire` it.
+    `retire` a content that a diagnosis reveals: the next candidate could know it.
     """
 
     def __init__(self, seed: int) -> None:
@@ -94,13 +94,13 @@ class Pool:
 
     def retire(self, content: TimedInputs) -> None:
         """Put another one into its place."""
-        for index, one in enumerate(self._contents):
-            if one.seed == content.seed:
+        for index, current in enumerate(self._contents):
+            if current.seed == content.seed:
                 self._contents[index] = TimedInputs(self._rng.getrandbits(128))
 
 
 class Bench:
-    """Draws the timed calls of one worker; keeps what is to be verified of them.
+    """Draws the timed calls of one worker; keeps the outputs to verify.
 
     `seed` is this worker's own.
     """
@@ -152,14 +152,14 @@ class Bench:
                 self._shared.set_canaries(place, pattern=True)
         return None
 
-    def load(self, worker: Worker, count: int, timed: float) -> list[int] | Failure:
+    def load(self, worker: Worker, count: int, timed_seconds: float) -> list[int] | Failure:
         """Put inputs into the arrays of `count` calls, and poison into their outputs: their rows.
 
-        `timed` seconds were spent in timed calls so far.
+        `timed_seconds` seconds were spent in timed calls so far.
         """
         start = time.perf_counter()
         chosen = self._chosen(count)
-        lean = self._batch % _LEAST_NEW and self._spent > timed + _SPARE_SECONDS
+        lean = self._batch % _LEAST_NEW and self._spent > timed_seconds + _SPARE_SECONDS
         self._is_lean = bool(lean and self._can_change and all(self._holds[at] for at in chosen))
         is_free = self._can_change and self._batch not in self._planned
         decoy = is_free and self._rng.random() < _DECOYS
@@ -180,10 +180,10 @@ class Bench:
         return failure or [self._calls[at].row for at in chosen]
 
     def keep(self, worker: Worker, rows: Sequence[int]) -> Failure | None:
-        """Copy what is to be verified of the calls just made; the worker stands still."""
-        made = list(dict.fromkeys(self._place_of(row) for row in rows))
+        """Copy the outputs to verify of the last calls; the worker stands still."""
+        places = list(dict.fromkeys(self._place_of(row) for row in rows))
         planned = self._planned.pop(self._batch - 1, None)
-        if planned and planned[0] in made:
+        if planned and planned[0] in places:
             witness = self._witness(worker, planned[0])
             if isinstance(witness, Failure):
                 return witness
@@ -192,7 +192,7 @@ class Bench:
             if failure:
                 return failure
         if self._rng.random() * self._batch < 1:
-            witness = self._witness(worker, self._rng.choice(made))
+            witness = self._witness(worker, self._rng.choice(places))
             if isinstance(witness, Failure):
                 return witness
             self.audit = witness
@@ -206,17 +206,17 @@ class Bench:
         return failure or self._calls[0].row
 
     def last_witness(self, worker: Worker) -> Witness | Failure:
-        """What the call of `last` left behind."""
+        """The outputs of the call of `last`."""
         return self._witness(worker, 0)
 
     def costs(self, worker: Worker) -> Costs:
-        """Metric "device": what getting a call ready takes. Raises `ToolError` where that fails."""
+        """Metric "device": seconds to prepare a call. Raises `ToolError` where that fails."""
         end = time.monotonic() + _READY_WARM_UP_SECONDS  # a resting GPU's clock is low
         while time.monotonic() < end:
             self._rehearsed(worker, "whole")
         steps: tuple[BatchKind, ...] = ("sweep", "whole", "changed")
-        seen = [[self._rehearsed(worker, step) for step in steps] for _ in range(_READY_BATCHES)]
-        sweep, whole, changed = zip(*seen, strict=True)
+        runs = [[self._rehearsed(worker, step) for step in steps] for _ in range(_READY_BATCHES)]
+        sweep, whole, changed = zip(*runs, strict=True)
         return Costs(median(sweep), median(whole), median(changed), min(sweep))
 
     def _rehearsed(self, worker: Worker, step: BatchKind) -> float:
@@ -237,16 +237,16 @@ class Bench:
             else:
                 self._sealing.changed(self._contents.changes(self._pool.content(0).next), inputs)
         failure = worker.upload([], self._sealing.close(count))
-        done = failure or worker.sweeps(count)
-        return done if isinstance(done, Failure) else done.ours / count
+        result = failure or worker.sweeps(count)
+        return result if isinstance(result, Failure) else result.ours / count
 
     def harm(self) -> Failure | None:
-        """What was written around the arrays."""
+        """Failure where bytes around the arrays changed."""
         if not self._defences.guards:
             return None
         places = (place for call in self._calls for place in call.places.values())
-        first = next(filter(None, (self._shared.damage(place) for place in places)), None)
-        return Failure(Outcome.CRASHED, first) if first else None
+        damage = next(filter(None, (self._shared.damage(place) for place in places)), None)
+        return Failure(Outcome.CRASHED, damage) if damage else None
 
     @property
     def _can_change(self) -> bool:
@@ -254,7 +254,7 @@ class Bench:
         return bool(changed) and self._defences.small_changes
 
     def _chosen(self, count: int) -> list[int]:
-        """Which calls, in which order; the one that is planned for this batch among them."""
+        """Places of the calls in order; the one that is planned for this batch is among them."""
         if not self._defences.fresh_inputs:
             return [0] * count
         chosen = self._rng.sample(range(len(self._calls)), count)
@@ -265,7 +265,7 @@ class Bench:
         return chosen
 
     def _plan_block(self) -> None:
-        """At the start of a block: a batch of it, and any place, for a content of the pool.
+        """Plan, at the start of a block, one of its batches and a place for a content of the pool.
 
         The batch after it changes that in place.
         """
@@ -283,12 +283,12 @@ class Bench:
     def _next(self, at: int) -> TimedInputs:
         if not self._defences.fresh_inputs:
             return self._pool.content(0)
-        planned, held = self._planned.get(self._batch), self._holds[at]
+        planned, previous = self._planned.get(self._batch), self._holds[at]
         if planned and planned[0] == at:
             self.shown.append(planned[1])
             return planned[1]
-        if held is not None and (self._is_lean or at == self._decoy):
-            return held.next
+        if previous is not None and (self._is_lean or at == self._decoy):
+            return previous.next
         content = self._supply.next()
         if self._supply.recurs:
             self.shown.append(content)
@@ -302,9 +302,9 @@ class Bench:
 
         Arrays that are to be copied to a device.
         """
-        inputs, held = self._inputs(at), self._holds[at]
+        inputs, previous = self._inputs(at), self._holds[at]
         self._holds[at] = content
-        is_step = held is not None and content == held.next and not self._refilled
+        is_step = previous is not None and content == previous.next and not self._refilled
         if worker.on_device:
             if is_step and self._sealing.changed(self._contents.changes(content), inputs):
                 return []

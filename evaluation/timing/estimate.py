@@ -1,4 +1,4 @@
-"""How long a call takes, as far as a few workers tell, and the interval of a speedup.
+"""Estimate of a call's time from a few workers, and the interval of a speedup.
 
 Every worker has a level of its own (address layout, page placement, neighbours on the host) that no
 number of calls within it averages out, so the unit of evidence is the worker: each counts with the
@@ -55,7 +55,7 @@ class TimeEstimate:
         return student(self.freedom) * math.sqrt(self.variance)
 
     def timing(self) -> Timing:
-        """As reports carry it."""
+        """The estimate in the form of reports."""
         return Timing(
             samples=self.samples,
             median=self.seconds,
@@ -66,7 +66,7 @@ class TimeEstimate:
 
 
 def level(workers: Sequence[Sequence[float]], target: Target, metric: Metric) -> TimeEstimate:
-    """What some workers' samples (seconds a call) say; at least one worker, one sample each."""
+    """Estimate from workers' samples (seconds a call); at least one worker, one sample each."""
     timings = [summarise(samples) for samples in workers]
     logs = [math.log(timing.median) for timing in timings]
     mean, s0 = fmean(logs), scatter(target, metric)
@@ -112,5 +112,5 @@ def _within(freedom: int, angle: float) -> float:
 
 
 def _standard_error(timing: Timing) -> float:
-    """Of the logarithm of a median, by its order-statistic interval."""
+    """Standard error of the logarithm of a median, by its order-statistic interval."""
     return math.log(timing.interval.high / timing.interval.low) / (2 * _NORMAL)

@@ -1,9 +1,9 @@
-"""What else runs on this machine while something is timed: other processes, and stolen time.
+"""Load of this machine while something is timed: other processes, and stolen time.
 
 Read from /proc/stat: CPU time of the whole machine, less that of this process and its children.
 Its clock ticks a hundred times a second, so short spans tell little; they are given the benefit.
 
-Not covered: what neighbours of a virtual machine do to its caches and memory.
+Not covered: the use of caches and memory by neighbours of a virtual machine.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _FOREIGN, _FOREIGN_SHARE, _STOLEN_SHARE = 0.2, 0.02, 0.03
 
 
 class LoadWatch:
-    """Begins to watch when made. `cores` are those that what is timed could use."""
+    """Watches from its creation. `cores` is the count that the timed code could use."""
 
     def __init__(self, cores: int) -> None:
         self._cores = cores
@@ -28,7 +28,7 @@ class LoadWatch:
         self._own = _own()
 
     def cores(self) -> tuple[float, float]:
-        """On average meanwhile: those that other processes used, and those that the host took."""
+        """Mean cores since then: used by other processes, and taken by the host."""
         passed = max(time.monotonic() - self._start, 1e-3)
         busy, stolen = _machine()
         tick = _TICKS / os.sysconf("SC_CLK_TCK")
@@ -36,16 +36,16 @@ class LoadWatch:
         return foreign, max(0.0, stolen - self._stolen - tick) / passed
 
     def found(self) -> str:
-        """What else ran meanwhile, in words; "" where it was quiet enough."""
-        foreign, taken = self.cores()
+        """The load since then in words; "" where it was quiet enough."""
+        foreign, stolen = self.cores()
         if time.monotonic() - self._start < _LEAST_SECONDS:
             return ""
-        said = []
+        parts = []
         if foreign > _FOREIGN + _FOREIGN_SHARE * self._cores:
-            said.append(f"other processes used {foreign:.1f} of {os.cpu_count()} cores")
-        if taken > _STOLEN_SHARE * self._cores:
-            said.append(f"the host took {taken:.1f} cores away")
-        return ", ".join(said)
+            parts.append(f"other processes used {foreign:.1f} of {os.cpu_count()} cores")
+        if stolen > _STOLEN_SHARE * self._cores:
+            parts.append(f"the host took {stolen:.1f} cores away")
+        return ", ".join(parts)
 
 
 def used_by_others(seconds: float = 0.5) -> float:
@@ -56,7 +56,7 @@ def used_by_others(seconds: float = 0.5) -> float:
 
 
 def stolen_seconds() -> float:
-    """How much time the host has taken from this machine's processors so far."""
+    """Seconds that the host has taken from this machine's processors so far."""
     return _machine()[1]
 
 

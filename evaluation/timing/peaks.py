@@ -1,13 +1,13 @@
-"""What a device reaches at most, measured once and kept: <cache>/peaks/<device>.json.
+"""Peaks of a device, measured once and kept: <cache>/peaks/<device>.json.
 
 harness/peaks_host.cpp and harness/peaks.cu measure, each in a process of its own: memory and cache
 bandwidth, fused multiply-adds and, for a GPU, pinned copies in each direction and an empty launch.
 Never from a table. A busy machine gives too low peaks, and too low peaks would accuse honest code
 of being faster than physics: so each figure is the best of several repetitions, and measuring
-again only ever raises what is on file. To start anew, delete the file. A GPU is measured from the
+again only raises figures on file. To start anew, delete the file. A GPU is measured from the
 CPUs of each memory node in turn, since copies from the far one are slower.
 
-The judge reads what is there and never measures (`regraph doctor` does): no peaks, no floor.
+The judge reads the file and never measures (`regraph doctor` does): no peaks, no floor.
 
 Not covered: tensor cores; several GPUs of one model are taken to be alike, and so is their link to
 the host; a machine that has become slower for good.
@@ -54,7 +54,7 @@ _ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 
 
 def device_key(target: Target, gpu: Gpu | None = None) -> str:
-    """What the peaks belong to: the CPU and its threads, or the GPU and the machine it is in.
+    """Key of the peaks: the CPU and its threads, or the GPU and the machine it is in.
 
     Raises `ToolError` for cuda on a machine with no GPU.
     """
@@ -71,16 +71,16 @@ def peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks | None:
     """
     device = device_key(target, gpu)
     try:
-        found = Peaks.model_validate_json(_file(cache, device).read_text(encoding="utf-8"))
+        stored = Peaks.model_validate_json(_file(cache, device).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValidationError):
         return None
-    return found if (found.device, found.target) == (device, target) else None
+    return stored if (stored.device, stored.target) == (device, target) else None
 
 
 def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
     """Measure this machine's device and file the result: at most some seconds, nothing beside it.
 
-    Returns what is on file afterwards: of each figure the larger one (of the launch the smaller).
+    Returns the figures then on file: the larger of old and new (for the launch the smaller).
     Raises `ToolError` where compiler, GPU or disk fail.
     """
     if TARGETS[target].on_gpu:
@@ -88,16 +88,16 @@ def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
     device = device_key(target, gpu)
     library = _library(cache, gpu)
     with turn(gpu.visible if gpu else "cpu", silent):
-        said = [_run(library, cpus, gpu) for cpus in (_nodes() if gpu else [_usable()])]
-    seen = [_parsed(text, device, target, gpu) for text in said]
+        outputs = [_run(library, cpus, gpu) for cpus in (_nodes() if gpu else [_usable()])]
+    measured = [_parsed(text, device, target, gpu) for text in outputs]
     before = peaks(cache, target, gpu)
-    kept = functools.reduce(better, [before, *seen] if before else seen)
-    _write(_file(cache, device), kept)
-    return kept
+    merged = functools.reduce(better, [before, *measured] if before else measured)
+    _write(_file(cache, device), merged)
+    return merged
 
 
 def better(old: Peaks, new: Peaks) -> Peaks:
-    """`new`, with whatever `old` had better."""
+    """The better of `old` and `new`, figure by figure."""
     levels = tuple(
         MemoryLevel(
             working_set=level.working_set,
@@ -110,14 +110,14 @@ def better(old: Peaks, new: Peaks) -> Peaks:
             "levels": levels,
             "fp32": max(old.fp32, new.fp32),
             "fp64": max(old.fp64, new.fp64),
-            "host_to_device": max(_known(old.host_to_device, new.host_to_device), default=None),
-            "device_to_host": max(_known(old.device_to_host, new.device_to_host), default=None),
-            "launch_seconds": min(_known(old.launch_seconds, new.launch_seconds), default=None),
+            "host_to_device": max(_measured(old.host_to_device, new.host_to_device), default=None),
+            "device_to_host": max(_measured(old.device_to_host, new.device_to_host), default=None),
+            "launch_seconds": min(_measured(old.launch_seconds, new.launch_seconds), default=None),
         }
     )
 
 
-def _known(*figures: float | None) -> list[float]:
+def _measured(*figures: float | None) -> list[float]:
     return [figure for figure in figures if figure is not None]
 
 
@@ -125,13 +125,13 @@ def _library(cache: Path, gpu: Gpu | None) -> Path:
     """The measuring code, compiled; it exports `regraph_peaks`."""
     compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
     if gpu:
-        built = compiler.cuda(_text("peaks.cu"), find_cuda(), gpu.arch)
+        result = compiler.cuda(_text("peaks.cu"), find_cuda(), gpu.arch)
     else:
         flags = (*HOST_FLAGS, "-ffp-contract=fast", "-fopenmp")
-        built = compiler.host(_text("peaks_host.cpp"), flags)
-    if isinstance(built, Failure):
-        raise ToolError(f"peaks: the measuring code does not compile: {_last(built.diagnosis)}")
-    return built
+        result = compiler.host(_text("peaks_host.cpp"), flags)
+    if isinstance(result, Failure):
+        raise ToolError(f"peaks: the measuring code does not compile: {_last(result.diagnosis)}")
+    return result
 
 
 def _text(name: str) -> str:
@@ -168,7 +168,7 @@ def _run(library: Path, cpus: Sequence[int], gpu: Gpu | None) -> str:
     if gpu:
         environment["CUDA_VISIBLE_DEVICES"] = gpu.visible
     try:
-        done = subprocess.run(
+        child = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _CALL, str(library), json.dumps(list(cpus))],
             capture_output=True,
             text=True,
@@ -179,25 +179,25 @@ def _run(library: Path, cpus: Sequence[int], gpu: Gpu | None) -> str:
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise ToolError(f"peaks: the measurement does not end: {str(error)[:200]}") from None
-    if done.returncode:
+    if child.returncode:
         raise ToolError(
-            f"peaks: the measurement failed with code {done.returncode}: {_last(done.stderr)};"
+            f"peaks: the measurement failed with code {child.returncode}: {_last(child.stderr)};"
             " is another program using the device's memory?"
         )
-    return done.stdout
+    return child.stdout
 
 
-def _parsed(said: str, device: str, target: Target, gpu: Gpu | None) -> Peaks:
+def _parsed(output: str, device: str, target: Target, gpu: Gpu | None) -> Peaks:
     try:
-        seen = json.loads(said)
-        levels = [{"working_set": size, "rate": rate} for size, rate in seen.pop("levels")]
+        figures = json.loads(output)
+        levels = [{"working_set": size, "rate": rate} for size, rate in figures.pop("levels")]
         machine = machine_facts()
-        facts = seen.pop("facts") | {"kernel": machine["kernel"], "load": machine["load"]}
+        facts = figures.pop("facts") | {"kernel": machine["kernel"], "load": machine["load"]}
         if gpu:
             facts["driver"] = gpu.driver
         return Peaks.model_validate(
             {
-                **seen,
+                **figures,
                 "device": device,
                 "target": target,
                 "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -206,7 +206,7 @@ def _parsed(said: str, device: str, target: Target, gpu: Gpu | None) -> Peaks:
             }
         )
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise ToolError(f"peaks: the measurement said no figures: {said[:200]!r}") from None
+        raise ToolError(f"peaks: the measurement said no figures: {output[:200]!r}") from None
 
 
 def _file(cache: Path, device: str) -> Path:
@@ -214,10 +214,10 @@ def _file(cache: Path, device: str) -> Path:
     return cache / "peaks" / f"{name[:120]}.json"
 
 
-def _write(path: Path, found: Peaks) -> None:
+def _write(path: Path, result: Peaks) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(path, found.model_dump_json(indent=1) + "\n")
+        atomic.write(path, result.model_dump_json(indent=1) + "\n")
     except OSError as error:
         raise ToolError(
             f"{path}: {error.strerror}; free the disk or set REGRAPH_CACHE_DIR"

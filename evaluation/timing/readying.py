@@ -1,4 +1,4 @@
-"""What getting a call ready takes on a device: measured before a candidate comes, doubted after it.
+"""Time to prepare a call on a device: measured before a candidate, checked after it.
 
 Judges take turns to time on a device, but workers that another judge starts make their contexts
 meanwhile, and all that is done on the device takes longer then. Too much taken off a candidate's
@@ -24,7 +24,7 @@ _OFF, _SHRUNK = 1.1, 1.5
 
 
 class Readying:
-    """What it takes on one device for one problem; not thread-safe."""
+    """Time to prepare a call on one device for one problem; not thread-safe."""
 
     def __init__(self) -> None:
         self._costs: Costs | None = None
@@ -33,7 +33,7 @@ class Readying:
         """Whether what was taken off the last candidate's time was too much."""
 
     def costs(self, bench: Bench, worker: Worker) -> Costs:
-        """Of a worker that has loaded no candidate yet. Raises `ToolError` where that fails."""
+        """Costs on a worker without a candidate. Raises `ToolError` where that fails."""
         self.was_off = False
         if not worker.on_device:
             return Costs()
@@ -47,18 +47,18 @@ class Readying:
 
     def shrunk(self, bench: Bench, worker: Worker) -> Failure | None:
         """After a candidate was timed: whether a sweep takes much less time now than before it."""
-        known = worker.costs.least
-        if not known:
+        before = worker.costs.least
+        if not before:
             return None
-        now = bench.rehearse(worker, "sweep")
-        if isinstance(now, Failure) or now >= known / _OFF:
+        after = bench.rehearse(worker, "sweep")
+        if isinstance(after, Failure) or after >= before / _OFF:
             return None
         self.was_off = True
         self.forget()
-        if now >= known / _SHRUNK:
+        if after >= before / _SHRUNK:
             return None
-        told = f"a sweep of the cache takes {now:.3g} s, {known:.3g} s before it came"
-        return Failure(Outcome.SUSPICIOUS, told)
+        message = f"a sweep of the cache takes {after:.3g} s, {before:.3g} s before it came"
+        return Failure(Outcome.SUSPICIOUS, message)
 
     def _measured(self, bench: Bench, worker: Worker) -> Costs:
         for _ in range(_TRIES):

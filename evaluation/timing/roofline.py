@@ -1,8 +1,8 @@
-"""FLOP and byte accounts: what a call had to do, against the measured peaks of its device.
+"""FLOP and byte accounts: a call's necessary work against the measured peaks of its device.
 
 Roofline: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009: attainable flop/s =
 min(peak flop/s, intensity * bandwidth). A call with host pointers on a GPU has a third bound, the
-copies. Peaks are what peaks.py has measured on this machine, never a data sheet's.
+copies. Peaks are those that peaks.py measured on this machine, never a data sheet's.
 
 The physics floor is the time below which the compulsory bytes cannot have moved:
 
@@ -55,7 +55,7 @@ class MemoryLevel(Frozen):
 
 
 class Peaks(Frozen):
-    """What one device has been seen to reach. History: 1 (2026-11) first version."""
+    """Measured peaks of one device. History: 1 (2026-11) first version."""
 
     schema_version: Literal[1] = 1
     device: str
@@ -76,19 +76,18 @@ class Peaks(Frozen):
 
     def __str__(self) -> str:
         """In a line: "memory 32.7 GB/s, cache 851 GB/s, fp32 471 Gflop/s (2026-11-21)"."""
-        said = [
+        parts = [
             f"memory {self.memory / 1e9:.3g} GB/s",
             f"cache {self.fastest.rate / 1e9:.3g} GB/s",
             f"fp32 {self.fp32 / 1e9:.3g} Gflop/s",
         ]
         if self.host_to_device and self.device_to_host:
-            said.append(f"copies in {self.host_to_device / 1e9:.3g} GB/s")
-            said.append(f"out {self.device_to_host / 1e9:.3g} GB/s")
-        return f"{', '.join(said)} ({self.date[:10]})"
+            parts.append(f"copies in {self.host_to_device / 1e9:.3g} GB/s")
+            parts.append(f"out {self.device_to_host / 1e9:.3g} GB/s")
+        return f"{', '.join(parts)} ({self.date[:10]})"
 
     @property
     def on_gpu(self) -> bool:
-        """Whether the device is a GPU."""
         return TARGETS[self.target].on_gpu
 
     @property
@@ -118,7 +117,6 @@ class Traffic:
 
     @property
     def total(self) -> float:
-        """Both directions."""
         return self.inward + self.outward
 
 
@@ -126,10 +124,10 @@ def traffic(problem: Problem) -> Traffic:
     """Compulsory bytes at the timing sizes: the smaller of the declared and the derived."""
     inward = sum(_bytes(problem, arg) for arg in problem.inputs)
     outward = sum(_bytes(problem, arg) for arg in problem.outputs if not arg.count)
-    held = sum(_bytes(problem, arg) for arg in problem.arrays)
+    nbytes = sum(_bytes(problem, arg) for arg in problem.arrays)
     declared = _declared(problem, problem.work.bytes)
-    kept = 1.0 if declared is None else min(1.0, declared / max(1, inward + outward))
-    return Traffic(inward * kept, outward * kept, held)
+    share = 1.0 if declared is None else min(1.0, declared / max(1, inward + outward))
+    return Traffic(inward * share, outward * share, nbytes)
 
 
 def floor_seconds(problem: Problem, peaks: Peaks) -> float | None:
@@ -167,14 +165,14 @@ def account(problem: Problem, seconds: float, peaks: Peaks | None) -> WorkAccoun
     )
 
 
-def below_floor(found: WorkAccount) -> Failure | None:
+def below_floor(work: WorkAccount) -> Failure | None:
     """A call shorter than its physics floor: suspicious."""
-    floor = found.roof.floor_seconds if found.roof else None
-    if floor is None or found.seconds >= floor:
+    floor = work.roof.floor_seconds if work.roof else None
+    if floor is None or work.seconds >= floor:
         return None
     return Failure(
         Outcome.SUSPICIOUS,
-        f"{found.seconds:.3g} s a call, but to move its {found.bytes} bytes takes this device at"
+        f"{work.seconds:.3g} s a call, but to move its {work.bytes} bytes takes this device at"
         f" least {floor:.3g} s: part of the work was not done in the timed call",
     )
 
@@ -208,7 +206,7 @@ def _light(problem: Problem, peaks: Peaks) -> SpeedOfLight | None:
 def _bounds(
     problem: Problem, peaks: Peaks, bytes_: float, flop: float
 ) -> list[tuple[Bound, float, float]]:
-    """What bounds a call of so much work, its amount and its peak: what takes longest is last."""
+    """Bounds of a call of so much work, each with its amount and peak, the slowest last."""
     moved = traffic(problem)
     # A GPU's memory is the last level: its cache is swept, or filled anew by copies.
     memory = peaks.memory if peaks.on_gpu else peaks.bandwidth(moved.held)

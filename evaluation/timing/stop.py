@@ -37,7 +37,7 @@ class StopRule:
     least_censored: int = 3
 
     def decide(self, samples: Sequence[float], spent: float) -> Decision:
-        """What to do after these samples (seconds a call), `spent` seconds of timed calls."""
+        """Decision after these samples (seconds a call), `spent` seconds of timed calls."""
         if len(samples) >= self.least_censored and min(samples) > self.give_up_above:
             return "censored"
         if len(samples) < self.least:

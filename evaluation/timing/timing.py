@@ -51,7 +51,7 @@ _PATIENCE, _LEAST_PATIENCE_SECONDS = 5.0, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How the judge tells time. In seconds."""
+    """The judge's clock. In seconds."""
 
     batch_seconds: float
     """What a batch should take: long against what the clock may be off."""
@@ -69,7 +69,7 @@ SLEEPING = Clock(0.006, 1e-4, 3e-4)
 
 @dataclass(frozen=True, slots=True)
 class TimingOptions:
-    """How a series is taken."""
+    """Options of a series."""
 
     clock: Clock = SLEEPING
     one_by_one: bool = True
@@ -109,15 +109,15 @@ class MeasuredSeries:
     """Clock, heat and power meanwhile, as facts of a report."""
 
     def facts(self) -> dict[str, str]:
-        """What a report says besides the samples."""
+        """Facts for a report besides the samples."""
         carried = {} if self.carried_over is None else {"new_inputs": f"{self.carried_over:.3g}x"}
         ahead = {} if self.worked_ahead is None else {"one_by_one": f"{self.worked_ahead:.3g}x"}
         kept = (
-            {} if self.allocations is None else {"device_memory_kept": _yes(not self.allocations)}
+            {} if self.allocations is None else {"device_memory_kept": _flag(not self.allocations)}
         )
         return {
             "first_call_seconds": f"{self.first:.6g}",
-            "censored": _yes(self.censored),
+            "censored": _flag(self.censored),
             **carried,
             **ahead,
             **kept,
@@ -149,7 +149,7 @@ def measure(
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Some calls in a row, in seconds of the clock that counts."""
+    """Consecutive calls, in seconds of the clock that counts."""
 
     calls: int
     seconds: float
@@ -181,7 +181,6 @@ class _Series:
     """Samples that were thrown away for what the host took."""
 
     def run(self) -> MeasuredSeries | Failure:
-        """Warm up, then sample."""
         warm = self._warm_up()
         if isinstance(warm, Failure):
             return warm
@@ -211,23 +210,23 @@ class _Series:
         )
 
     def _call(self, count: int, *, new: bool = False) -> _Batch | Failure:
-        """Write inputs, `new` ones or those that time allows, call, keep what is to be verified."""
+        """Write inputs, `new` ones or those that time allows, call, keep the outputs to verify."""
         rows = self.bench.load(self.worker, count, math.inf if new else self.timed)
         if isinstance(rows, Failure):
             return rows
         patience = self.call_seconds + count * self.method.clock.batch_seconds
-        done = self.worker.call(rows, patience)
-        if isinstance(done, Failure):
-            return done
+        elapsed = self.worker.call(rows, patience)
+        if isinstance(elapsed, Failure):
+            return elapsed
         failure = self.bench.keep(self.worker, rows)
         if failure:
             return failure
-        ours = max(done.ours - self.worker.round_trip, 0.0)
+        ours = max(elapsed.ours - self.worker.round_trip, 0.0)
         self.timed += ours
         return _Batch(
             len(rows),
-            ours if self.method.judge_clock else done.own,
-            done.aside,
+            ours if self.method.judge_clock else elapsed.own,
+            elapsed.aside,
             self.worker.device_work[0],
             self.bench.is_new,
         )
@@ -238,27 +237,27 @@ class _Series:
         Seconds of the first call, and how many calls make a batch.
         """
         self.worker.count_anew()
-        wanted, most = self.method.clock.batch_seconds, self.bench.largest_batch
+        target, largest = self.method.clock.batch_seconds, self.bench.largest_batch
         first, count, start = 0.0, 1, time.perf_counter()
-        seen: list[float] = []
+        levels: list[float] = []
         while True:
-            done = self._call(count)
-            if isinstance(done, Failure):
-                return done
-            if self.method.kernels and not seen and not self.worker.device_work[1]:
+            batch = self._call(count)
+            if isinstance(batch, Failure):
+                return batch
+            if self.method.kernels and not levels and not self.worker.device_work[1]:
                 return Failure(Outcome.NO_KERNEL, NO_KERNEL)
-            first = first or done.each
-            seen.append(done.each)
+            first = first or batch.each
+            levels.append(batch.each)
             if self.watch:
                 self.watch.take()
             passed = time.perf_counter() - start
-            took = done.seconds + done.aside
-            if took < wanted / 2 and count < most and passed < self.method.warm_up.seconds:
-                growth = min(_GROWTH, wanted / max(took, _TICK))
-                count = min(most, math.ceil(count * growth))
+            took = batch.seconds + batch.aside
+            if took < target / 2 and count < largest and passed < self.method.warm_up.seconds:
+                growth = min(_GROWTH, target / max(took, _TICK))
+                count = min(largest, math.ceil(count * growth))
                 continue
             steady = self.watch is None or self.watch.steady
-            if self.method.warm_up.done(seen, passed, clock_steady=steady):
+            if self.method.warm_up.done(levels, passed, clock_steady=steady):
                 return first, count
 
     def _batches(self, count: int) -> list[_Batch] | Failure:
@@ -267,13 +266,13 @@ class _Series:
         spent, start = 0.0, time.perf_counter()
         patience = max(_PATIENCE * self.rule.seconds, _LEAST_PATIENCE_SECONDS)
         while True:
-            done = self._call(count)
-            if isinstance(done, Failure):
-                return done
-            spent += done.seconds + done.aside
-            if self._too_hot() or self._robbed(done):
+            new = self._call(count)
+            if isinstance(new, Failure):
+                return new
+            spent += new.seconds + new.aside
+            if self._too_hot() or self._robbed(new):
                 continue
-            batches.append(done)
+            batches.append(new)
             late = time.perf_counter() - start > patience and len(batches) >= self.rule.least
             enough = late or sum(batch.is_new for batch in batches) >= _LEAST_NEW
             decided = self.rule.decide([b.each for b in batches], spent)
@@ -282,31 +281,31 @@ class _Series:
 
     def _singles(self, count: int) -> tuple[float, ...] | Failure:
         """Seconds of calls one by one; none where no batch has more."""
-        found: list[float] = []
-        wanted = count > 1 and self.method.one_by_one
-        while wanted and len(found) < _SINGLES:
-            done = self._call(1, new=True)
-            if isinstance(done, Failure):
-                return done
-            if not (self._too_hot() or self._robbed(done)) and done.is_new:
-                found.append(done.each)
-        return tuple(found)
+        seconds: list[float] = []
+        one_by_one = count > 1 and self.method.one_by_one
+        while one_by_one and len(seconds) < _SINGLES:
+            batch = self._call(1, new=True)
+            if isinstance(batch, Failure):
+                return batch
+            if not (self._too_hot() or self._robbed(batch)) and batch.is_new:
+                seconds.append(batch.each)
+        return tuple(seconds)
 
     def _allocations(self, batches: Sequence[_Batch]) -> float | None:
         if self.method.monitor is None:
             return None
         return median(batch.allocations / batch.calls for batch in batches)
 
-    def _robbed(self, done: _Batch) -> bool:
+    def _robbed(self, batch: _Batch) -> bool:
         """Whether the host took much of the last sample, which then means nothing.
 
         Unless it would be too slow without that, too: slow code is given up the sooner.
         """
         before, self.stolen = self.stolen, stolen_seconds()
-        taken = self.stolen - before
-        if taken <= _ROBBED_SHARE * (done.seconds + done.aside):
+        stolen = self.stolen - before
+        if stolen <= _ROBBED_SHARE * (batch.seconds + batch.aside):
             return False
-        too_slow = done.seconds - taken > done.calls * self.rule.give_up_above
+        too_slow = batch.seconds - stolen > batch.calls * self.rule.give_up_above
         if too_slow or self.discarded >= _MOST_ROBBED:
             return False
         self.discarded += 1
@@ -342,12 +341,12 @@ def worked_ahead(samples: Sequence[float], singles: Sequence[float], waking: flo
 def is_uneven(samples: Sequence[float], slack: float) -> bool:
     """Whether a tenth of the samples (seconds), two at least, takes twice the median or more.
 
-    What exceeds it by less than `slack` may be the clock.
+    An excess below `slack` may come from the clock.
     """
     above = max(_TAIL * median(samples), median(samples) + slack)
     slow = sum(sample > above for sample in samples)
     return slow >= max(_LEAST_TAIL, _TAIL_SHARE * len(samples))
 
 
-def _yes(value: bool) -> str:
+def _flag(value: bool) -> str:
     return str(value).lower()

@@ -1,1 +1,1 @@
-"""Right or wrong: which calls, what must come out, and what a difference means."""
+"""Right or wrong: the cases, the expected outputs, and the diagnosis of a difference."""

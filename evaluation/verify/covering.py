@@ -1,4 +1,4 @@
-"""Which calls a candidate must get right: a covering array of shapes and distributions.
+"""Cases that a candidate must get right: a covering array of shapes and distributions.
 
 Two distributions of two arguments, and a distribution and a class of shapes, occur together in at
 least one case; every declared shape, a secret one and, for the full grade, the timing shape occur.
@@ -120,7 +120,7 @@ def covering(
     places each factor has. Pairs are of (class, place of a factor) and of (place, place of two
     factors).
     """
-    missing = set(_wanted(classes, counts)) if pairwise else set()
+    missing = set(_needed(classes, counts)) if pairwise else set()
     alone = {(factor, place) for factor, count in enumerate(counts) for place in range(count)}
     unused = set(range(len(classes)))
     rows: list[CoveringRow] = []
@@ -142,13 +142,13 @@ def covering(
     return rows
 
 
-def _wanted(classes: Sequence[str], counts: Sequence[int]) -> Iterable[tuple[object, ...]]:
+def _needed(classes: Sequence[str], counts: Sequence[int]) -> Iterable[tuple[object, ...]]:
     for factor, count in enumerate(counts):
         kinds = set(classes) - {_EMPTY}
         yield from ((c, factor, place) for c in kinds for place in range(count))
-    for one, other in itertools.combinations(range(len(counts)), 2):
-        for a, b in itertools.product(range(counts[one]), range(counts[other])):
-            yield (one, a, other, b)
+    for first, second in itertools.combinations(range(len(counts)), 2):
+        for a, b in itertools.product(range(counts[first]), range(counts[second])):
+            yield (first, a, second, b)
 
 
 def _placed(kind: str, places: CoveringRow) -> set[tuple[int, int]]:
@@ -159,8 +159,8 @@ def _pairs(kind: str, places: CoveringRow) -> Iterable[tuple[object, ...]]:
     if kind == _EMPTY:
         return
     yield from ((kind, factor, place) for factor, place in enumerate(places))
-    for (one, a), (other, b) in itertools.combinations(enumerate(places), 2):
-        yield (one, a, other, b)
+    for (first, a), (second, b) in itertools.combinations(enumerate(places), 2):
+        yield (first, a, second, b)
 
 
 def _combinations(counts: Sequence[int], turn: int) -> list[CoveringRow]:
@@ -175,15 +175,14 @@ def _combinations(counts: Sequence[int], turn: int) -> list[CoveringRow]:
 
 def _between(rng: random.Random, extents: Sequence[int]) -> int:
     """Any extent between the smallest and largest; not a multiple of 32 where there is another."""
-    least = min(max(1, min(extents)), max(extents))
-    drawn = rng.randint(least, max(extents))
-    if drawn % _ALIGNED == 0 and drawn > least:
+    lowest = min(max(1, min(extents)), max(extents))
+    drawn = rng.randint(lowest, max(extents))
+    if drawn % _ALIGNED == 0 and drawn > lowest:
         return drawn - 1
     return drawn
 
 
 def _is_full(problem: Problem, sizes: Sizes) -> bool:
-    """Whether every array has elements."""
     return all(0 not in shape for shape in problem.shapes_at(sizes))
 
 

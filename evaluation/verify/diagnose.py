@@ -1,10 +1,10 @@
-"""Compares an output with its truth, and says what is wrong in words fit for a repair prompt.
+"""Compares an output with its truth, and diagnoses a difference in words for a repair prompt.
 
 The comparison is !(|d| <= tolerance): NaN fails unless the truth has it. Where a complex truth is
 not finite each of its parts that is not must be the same, and the other one near.
 
-A diagnosis tells the first wrong element, how many there are, the shape, what their values and
-their places have in common (patterns.py, one of each at most), and three others.
+A diagnosis tells the first wrong element, their count, the shape, patterns of their values and
+of their places (patterns.py, one of each at most), and three more elements.
 
 Not covered: patterns of arrays above 2^22 elements and of samples: they take seconds, or are lost.
 """
@@ -40,7 +40,7 @@ class ExpectedOutput:
     at: Array | None = None
 
     def of(self, output: Array) -> Array:
-        """The part of an output that is known, which may be all that was kept of it."""
+        """The elements of an output whose truth is known."""
         if self.at is None:
             return output
         flat = output.reshape(-1)
@@ -66,15 +66,15 @@ def mismatch(
     if not isinstance(truth, ExpectedOutput):
         return truth.fault(name, output)
     assert isinstance(output, np.ndarray)
-    seen = truth.of(output)
-    if _agrees(seen, truth):
+    actual = truth.of(output)
+    if _agrees(actual, truth):
         return None
-    bad = wrong_elements(seen, truth, nan_fails)
+    bad = wrong_elements(actual, truth, nan_fails)
     if not bad.any():
         return None
     if truth.at is not None:
-        return _of_sample(name, seen, truth, bad)
-    return explain(name, Wrong(seen, truth.values, bad, truth.tolerance, poison))
+        return _of_sample(name, actual, truth, bad)
+    return explain(name, Wrong(actual, truth.values, bad, truth.tolerance, poison))
 
 
 def _agrees(output: Array, truth: ExpectedOutput) -> bool:
@@ -94,42 +94,42 @@ def _agrees(output: Array, truth: ExpectedOutput) -> bool:
 
 
 def wrong_elements(output: Array, truth: ExpectedOutput, nan_fails: bool = True) -> Array:
-    """Which elements are off by more than the tolerance."""
+    """Mask of elements that are off by more than the tolerance."""
     if not is_rounded(output):
         if isinstance(truth.tolerance, float) and truth.tolerance > 0:
-            return np.asarray(_apart(output, truth.values) > truth.tolerance)
+            return np.asarray(_distances(output, truth.values) > truth.tolerance)
         return np.asarray(output != truth.values)
-    seen = wide(output)
+    actual = wide(output)
     with np.errstate(invalid="ignore", over="ignore"):
-        difference = np.abs(seen - truth.values)
+        difference = np.abs(actual - truth.values)
         bad = ~(difference <= truth.tolerance) if nan_fails else difference > truth.tolerance
     special = ~np.isfinite(truth.values)
-    return np.where(special, ~_alike(seen, truth.values), bad)
+    return np.where(special, ~_equal_specials(actual, truth.values), bad)
 
 
-def _alike(seen: Array, values: Array) -> Array:
-    """Of elements that are not finite, whether they are the same, part by part."""
-    one, other = parts(seen), parts(values)
-    same: Array = np.asarray((np.isnan(one) & np.isnan(other)) | (one == other))
-    if seen.dtype.kind != "c":
-        return same.reshape(seen.shape)
+def _equal_specials(actual: Array, values: Array) -> Array:
+    """Whether elements that are not finite are equal, part by part."""
+    output, truth = parts(actual), parts(values)
+    same: Array = np.asarray((np.isnan(output) & np.isnan(truth)) | (output == truth))
+    if actual.dtype.kind != "c":
+        return same.reshape(actual.shape)
     with np.errstate(invalid="ignore"):
-        near = np.isfinite(other) & (np.abs(one - other) <= _NEAR * np.abs(other))
+        near = np.isfinite(truth) & (np.abs(output - truth) <= _NEAR * np.abs(truth))
     same = np.logical_or(same, near)
-    return np.asarray(same.reshape(*seen.shape, 2).all(axis=-1))
+    return np.asarray(same.reshape(*actual.shape, 2).all(axis=-1))
 
 
-def _apart(output: Array, values: Array) -> Array:
+def _distances(output: Array, values: Array) -> Array:
     """Distances of integers of one type, exact for 64 bits too."""
-    most = np.uint64
-    return np.maximum(output, values).astype(most) - np.minimum(output, values).astype(most)
+    unsigned = np.uint64
+    return np.maximum(output, values).astype(unsigned) - np.minimum(output, values).astype(unsigned)
 
 
-def _of_sample(name: str, seen: Array, truth: ExpectedOutput, bad: Array) -> str:
+def _of_sample(name: str, actual: Array, truth: ExpectedOutput, bad: Array) -> str:
     assert truth.at is not None
     first = int(np.argmax(bad))
     return (
-        f"{name}, flat index {int(truth.at[first])}, is {number(seen[first])}, expected"
+        f"{name}, flat index {int(truth.at[first])}, is {number(actual[first])}, expected"
         f" {number(truth.values[first])}; {np.count_nonzero(bad)} of {bad.size} sampled"
         " elements are wrong"
     )
@@ -145,22 +145,22 @@ def explain(name: str, wrong: Wrong) -> str:
     )
     if wrong.bad.size <= _LARGE:
         for table in (VALUES, PLACES):
-            said = next(filter(None, (pattern(wrong) for pattern in table)), None)
-            text += f"; {said}" if said else ""
+            remark = next(filter(None, (pattern(wrong) for pattern in table)), None)
+            text += f"; {remark}" if remark else ""
     if flat.size > 1:
         chosen = flat[np.linspace(1, flat.size - 1, _EXAMPLES).astype(int)]
-        others = [_element(name, wrong, int(index)) for index in dict.fromkeys(chosen.tolist())]
-        text += f"; also {'; '.join(others)}"
+        examples = [_element(name, wrong, int(index)) for index in dict.fromkeys(chosen.tolist())]
+        text += f"; also {'; '.join(examples)}"
     return text[:LENGTH]
 
 
 def _element(name: str, wrong: Wrong, flat: int) -> str:
     index = tuple(int(i) for i in np.unravel_index(flat, wrong.bad.shape))
     at = f"[{', '.join(map(str, index))}]"
-    got, right = number(wrong.output[index]), number(wrong.expected[index])
-    whole, dot, field = name.partition(".")  # of a struct
-    named = "the returned value" if name == RESULT else f"{whole}{at}{dot}{field}"
-    return f"{named} is {got}, expected {right}"
+    actual, right = number(wrong.output[index]), number(wrong.expected[index])
+    array, dot, field = name.partition(".")  # of a struct
+    label = "the returned value" if name == RESULT else f"{array}{at}{dot}{field}"
+    return f"{label} is {actual}, expected {right}"
 
 
 def _allowed(wrong: Wrong, flat: int) -> float:

@@ -37,27 +37,27 @@ def sample(size: int, seed: int) -> Array:
         return np.arange(size)
     drawn = np.random.default_rng(seed).integers(0, size, _SAMPLES)
     ends = np.arange(_ENDS)
-    found = np.sort(np.concatenate([ends, drawn, size - 1 - ends]))
-    once: Array = found[np.append(True, np.diff(found) > 0)]  # np.unique takes ten times as long
+    flat = np.sort(np.concatenate([ends, drawn, size - 1 - ends]))
+    once: Array = flat[np.append(True, np.diff(flat) > 0)]  # np.unique takes ten times as long
     return once
 
 
 def places(problem: Problem, seed: int) -> dict[str, Array]:
-    """Of the outputs of the timing shape that are large, where they are looked at."""
+    """Sampled places of the large outputs of the timing shape, by name."""
     return {name: sample(size, seed) for name, size in _sampled(problem).items()}
 
 
 def thinning(problem: Problem) -> int:
-    """Of how many elements of an output of the timing shape one is looked at, at the fewest."""
+    """The largest ratio of elements to sampled elements of an output of the timing shape."""
     return max((-(-size // _SAMPLES) for size in _sampled(problem).values()), default=1)
 
 
 def _sampled(problem: Problem) -> dict[str, int]:
-    """Elements of those outputs of which a sample is compared."""
+    """Size of each output of which a sample is compared."""
     declared = problem.cheap_check is not None and _is_large(problem)
-    whole = [arg for arg in problem.results if not (arg.count or arg.order)]
-    sizes = {arg.name: _size(arg.dimensions(problem.sizes.time)) for arg in whole}
-    types = {arg.name: arg.dtype.itemsize for arg in whole}
+    results = [arg for arg in problem.results if not (arg.count or arg.order)]
+    sizes = {arg.name: _size(arg.dimensions(problem.sizes.time)) for arg in results}
+    types = {arg.name: arg.dtype.itemsize for arg in results}
     return {
         name: size for name, size in sizes.items() if declared or size * types[name] > _WHOLE_BYTES
     }
@@ -70,17 +70,17 @@ def is_checked(problem: Problem) -> bool:
 
 
 def keeper(problem: Problem, seed: int) -> "Callable[[str, Array], KeptOutput]":
-    """What takes from each output of the timing shape all that is compared, and no more."""
+    """A function that copies the compared elements of each output of the timing shape."""
     if is_checked(problem):
         assert problem.cheap_check
         if problem.cheap_check.rule == "sorted":
             return lambda _, output: ordered(output, seed)
         return lambda _, output: Products(_times(output, _signs(output.shape[1], seed)))
     at = places(problem, seed)
-    return lambda name, output: taken(output, at.get(name))
+    return lambda name, output: elements_at(output, at.get(name))
 
 
-def taken(output: Array, at: Array | None) -> Array:
+def elements_at(output: Array, at: Array | None) -> Array:
     """A copy of the elements at these flat indices, or of all."""
     return output.copy() if at is None else output.reshape(-1)[at]
 
@@ -114,7 +114,7 @@ KeptOutput = Array | Products | Ordered
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What C = A B must give for random vectors; `values` is A (B x), shape [m, 4], fp64."""
+    """Expected products of C = A B with random vectors; `values` is A (B x), shape [m, 4], fp64."""
 
     vectors: Array
     values: Array
@@ -154,7 +154,7 @@ def _signs(columns: int, seed: int) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Arranged:
-    """What the ascending arrangement of an input must have in common with it."""
+    """Properties of an input that its sorted arrangement must keep."""
 
     digest: int
     values: Array
@@ -162,18 +162,18 @@ class Arranged:
     seed: int
 
     def fault(self, name: str, output: KeptOutput) -> str | None:
-        """Where the order breaks, or that the elements are others."""
+        """The first break of the order, or a change of the elements, in words."""
         assert not isinstance(output, Products)
-        seen = output if isinstance(output, Ordered) else ordered(output, self.seed)
-        if seen.fault:
-            return f"{name}{seen.fault}"
-        if seen.digest != self.digest:
+        order = output if isinstance(output, Ordered) else ordered(output, self.seed)
+        if order.fault:
+            return f"{name}{order.fault}"
+        if order.digest != self.digest:
             return f"{name} is in order, but its elements are not those of the input"
         return None
 
 
 def ordered(output: Array, seed: int) -> Ordered:
-    """What a sorted output is held to."""
+    """Order and digest of a sorted output."""
     flat = output.reshape(-1)
     for start in range(0, flat.size, _CHUNK):
         part = flat[start : start + _CHUNK + 1]
@@ -184,10 +184,10 @@ def ordered(output: Array, seed: int) -> Ordered:
     return Ordered(None, _digest(flat, seed))
 
 
-def arranged(given: Array, seed: int) -> Arranged:
-    """Prepare for a sort of `given`, any shape, in row-major order."""
-    ends = np.array([given.min(), given.max()])
-    return Arranged(_digest(given.reshape(-1), seed), ends, seed)
+def arranged(array: Array, seed: int) -> Arranged:
+    """Prepare for a sort of `array`, any shape, in row-major order."""
+    bounds = np.array([array.min(), array.max()])
+    return Arranged(_digest(array.reshape(-1), seed), bounds, seed)
 
 
 def _times(matrix: Array, vectors: Array) -> Array:

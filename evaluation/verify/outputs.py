@@ -3,7 +3,7 @@
 Outputs that count rows come first: where they are wrong no row is looked at.
 
 Rows of any order are a permutation of the candidate's own, compared with the truth's row by row:
-what passes has each expected row exactly as often as expected. Both are sorted; where rounding can
+right output has each expected row exactly as often as expected. Both are sorted; where rounding can
 have changed the order of rows with several numbers they are sorted column by column, numbers
 nearer than their tolerances counting as one, and what is left of that is matched (augmenting
 paths, Kuhn 1955). One number a row needs no matching: if any match is within the tolerance, that of
@@ -53,16 +53,16 @@ def fault(
 
 
 def paired(problem: Problem, outputs: Kept, truths: Truths) -> dict[str, Array]:
-    """Those outputs whose rows have any order, with rows put where the truth has their like."""
-    found = {}
+    """Outputs whose rows have any order, with rows moved to the places of the truth."""
+    arrays = {}
     for rows in rows_of(problem):
         if rows.is_unordered:
             group = _Group(rows, outputs, truths)
             order = group.order()
             for name in rows.names:
-                found[name] = group.outputs[name].copy()
-                found[name][: order.size] = found[name][order]
-    return found
+                arrays[name] = group.outputs[name].copy()
+                arrays[name][: order.size] = arrays[name][order]
+    return arrays
 
 
 class _Group:
@@ -81,17 +81,17 @@ class _Group:
             self.number = right if int(counts[0].reshape(-1)[0]) == right else 0
 
     def order(self) -> Array:
-        """Which of the candidate's rows belongs to each of the truth's."""
+        """Index of the candidate's row that belongs to each row of the truth."""
         every = np.arange(self.number)
         if not self.number or self._is_single or not self.wrong(every, every).any():
             return every
-        ids, right, seen = self._refined()
+        ids, right, actual = self._refined()
         order = np.empty_like(every)
-        order[right] = seen
-        wrong = self.wrong(right, seen)
+        order[right] = actual
+        bad = self.wrong(right, actual)
         for start, end in _runs(ids):
-            if wrong[start:end].any() and end - start <= _MOST_MATCHED:
-                match = self._matched(right[start:end], seen[start:end])
+            if bad[start:end].any() and end - start <= _MOST_MATCHED:
+                match = self._matched(right[start:end], actual[start:end])
                 if match is None:
                     break  # it is wrong, whatever follows
                 order[right[start:end]] = match
@@ -106,13 +106,13 @@ class _Group:
 
     def _refined(self) -> tuple[Array, Array, Array]:
         """Rows of truth and candidate sorted column by column, and which of them are chained."""
-        truth, seen, near = self._columns()
+        truth, actual, near = self._columns()
         right = mine = np.arange(self.number)
         ids = np.zeros(self.number, np.int64)
-        for one, other, allowed in zip(truth, seen, near, strict=True):
-            right = right[np.lexsort((one[right], ids))]
-            mine = mine[np.lexsort((other[mine], ids))]
-            values, slack = one[right], allowed[right]
+        for expected_column, actual_column, allowed in zip(truth, actual, near, strict=True):
+            right = right[np.lexsort((expected_column[right], ids))]
+            mine = mine[np.lexsort((actual_column[mine], ids))]
+            values, slack = expected_column[right], allowed[right]
             apart = values[1:] != values[:-1]
             if slack.any():
                 with np.errstate(invalid="ignore"):
@@ -140,8 +140,8 @@ class _Group:
         one, other, allowed = (_unsorted(each) for each in (values, heads, near))
         return [one[at] for at in order], [other[at] for at in order], [allowed[at] for at in order]
 
-    def wrong(self, right: Array, seen: Array, sides: Mapping[str, Array] | None = None) -> Array:
-        """Which of these rows of the truth differ from those beside them by more than allowed.
+    def wrong(self, right: Array, actual: Array, sides: Mapping[str, Array] | None = None) -> Array:
+        """Mask of these rows of the truth that differ from their partners by more than allowed.
 
         Those are the candidate's, or those of `sides`.
         """
@@ -151,68 +151,68 @@ class _Group:
             near = truth.tolerance
             allowed = near if isinstance(near, float) else near[right]
             expected = ExpectedOutput(truth.values[right], allowed)
-            wrong = wrong_elements((sides or self.outputs)[name][seen], expected)
-            bad |= wrong.reshape(right.size, -1).any(axis=1)
+            elements = wrong_elements((sides or self.outputs)[name][actual], expected)
+            bad |= elements.reshape(right.size, -1).any(axis=1)
         return bad
 
-    def _matched(self, right: Array, seen: Array) -> Array | None:
+    def _matched(self, right: Array, actual: Array) -> Array | None:
         """A one-to-one match of rows, all within the tolerance; None where there is none."""
         size = right.size
-        fits = np.array([~self.wrong(np.full(size, row), seen) for row in right])
+        fits = np.array([~self.wrong(np.full(size, row), actual) for row in right])
         owner = np.full(size, -1)
         for row in range(size):
             if not _augmented(row, fits, owner, np.zeros(size, bool)):
                 return None
-        match = np.empty_like(seen)
-        match[owner] = seen
+        match = np.empty_like(actual)
+        match[owner] = actual
         return match
 
     def alike(self, row: int, other: bool) -> Array:
-        """Which rows of the candidate fit this of the truth; `other`: the other way round."""
+        """Mask of the candidate's rows that fit this row of the truth; `other`: the reverse."""
         every, this = np.arange(self.number), np.full(self.number, row)
         return ~(self.wrong(every, this) if other else self.wrong(this, every))
 
     def text(self, row: int, sides: Mapping[str, Array]) -> str:
         """A row in words."""
-        said = [number(value) for name in self.rows.names for value in sides[name][row].reshape(-1)]
-        shown = ", ".join(said[:8]) + (", ..." if len(said) > 8 else "")  # noqa: PLR2004
-        return f"({shown})" if len(said) > 1 else shown
+        data = [number(value) for name in self.rows.names for value in sides[name][row].reshape(-1)]
+        shown = ", ".join(data[:8]) + (", ..." if len(data) > 8 else "")  # noqa: PLR2004
+        return f"({shown})" if len(data) > 1 else shown
 
 
-def _augmented(row: int, fits: Array, owner: Array, tried: Array) -> bool:
+def _augmented(row: int, fits: Array, owner: Array, visited: Array) -> bool:
     """Find a place for a row, moving others where that is needed."""
     for place in np.flatnonzero(fits[row]).tolist():
-        if tried[place]:
+        if visited[place]:
             continue
-        tried[place] = True
-        if owner[place] < 0 or _augmented(int(owner[place]), fits, owner, tried):
+        visited[place] = True
+        if owner[place] < 0 or _augmented(int(owner[place]), fits, owner, visited):
             owner[place] = row
             return True
     return False
 
 
 def _of_rows(rows: Rows, outputs: Kept, truths: Truths) -> str:
-    """What is wrong with rows of any order."""
+    """The fault of rows of any order, in words."""
     group = _Group(rows, outputs, truths)
     every = np.arange(group.number)
-    wrong = np.flatnonzero(group.wrong(every, every))[:_MOST_TOLD].tolist()
+    bad = np.flatnonzero(group.wrong(every, every))[:_MOST_TOLD].tolist()
     name = " with ".join(rows.names)
-    told = f"{name}, {group.number} rows in any order"
+    head = f"{name}, {group.number} rows in any order"
     values = {each: group.truths[each].values for each in rows.names}
-    strange = next((row for row in wrong if not group.alike(row, True).any()), None)
-    missing = next((row for row in wrong if not group.alike(row, False).any()), None)
-    said = []
+    strange = next((row for row in bad if not group.alike(row, True).any()), None)
+    missing = next((row for row in bad if not group.alike(row, False).any()), None)
+    parts = []
     if strange is not None:
-        said.append(f"{group.text(strange, group.outputs)} is there, expected nowhere")
+        parts.append(f"{group.text(strange, group.outputs)} is there, expected nowhere")
     if missing is not None:
-        said.append(f"{group.text(missing, values)} is expected, and missing")
-    if not said:
-        row = wrong[0]
-        there = np.count_nonzero(group.alike(row, False))
-        wanted = np.count_nonzero(~group.wrong(np.full(group.number, row), every, values))
-        what = f"{group.text(row, values)} or its like"
-        said.append(f"{what} is there {_times(int(there))}, expected {_times(int(wanted))}")
-    return f"{told}: {'; '.join(said)}"
+        parts.append(f"{group.text(missing, values)} is expected, and missing")
+    if not parts:
+        row = bad[0]
+        present = np.count_nonzero(group.alike(row, False))
+        expected = np.count_nonzero(~group.wrong(np.full(group.number, row), every, values))
+        label = f"{group.text(row, values)} or its like"
+        parts.append(f"{label} is there {_times(int(present))}, expected {_times(int(expected))}")
+    return f"{head}: {'; '.join(parts)}"
 
 
 def _times(count: int) -> str:

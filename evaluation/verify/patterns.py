@@ -1,4 +1,4 @@
-"""What wrong elements of an output have in common: their values, their places.
+"""Patterns of wrong elements of an output: of their values, of their places.
 
 A pattern is a guess at the mistake. It is named only where it explains at least 99 % of the wrong
 elements and, of the elements it predicts to be wrong, at least 99 % are: right ones do not fit it.
@@ -43,25 +43,25 @@ class Wrong:
 
     @property
     def right(self) -> Array:
-        """What they should be."""
+        """Expected values, in order."""
         return self.expected[self.bad]
 
     def predicts(self, guess: Array, slack: float = 0.0) -> bool:
         """Whether the wrong elements hold what `guess` (of the same shape) says, 99 % of them.
 
-        NaN is no opinion, for half of them at most; at least 3 must be told, and not all alike.
+        NaN predicts nothing, for half of them at most; at least 3 must be predicted, not all alike.
         A right element holds the guess only where guess and truth are the same.
         """
         values = guess[self.bad]
-        known = np.isfinite(values)
-        if np.count_nonzero(known) < max(_FEW, known.size / 2):
+        finite = np.isfinite(values)
+        if np.count_nonzero(finite) < max(_FEW, finite.size / 2):
             return False
         with np.errstate(invalid="ignore", over="ignore"):
-            off = np.abs(wide(self.got) - values)[known]
-            near = np.broadcast_to(self.tolerance, self.bad.shape)[self.bad][known]
-            fits = off <= np.fmax(near, slack * np.abs(values[known]))
-        varied = np.any(values[known] != values[known][0])
-        return bool(varied and np.mean(fits) >= _MOST)
+            off = np.abs(wide(self.got) - values)[finite]
+            near = np.broadcast_to(self.tolerance, self.bad.shape)[self.bad][finite]
+            close = off <= np.fmax(near, slack * np.abs(values[finite]))
+        varied = np.any(values[finite] != values[finite][0])
+        return bool(varied and np.mean(close) >= _MOST)
 
 
 def number(value: Any) -> str:
@@ -72,8 +72,8 @@ def number(value: Any) -> str:
 def never_written(wrong: Wrong) -> str | None:
     """The wrong elements hold the poison that outputs are filled with."""
     unwritten = np.frombuffer(bytes([wrong.poison]) * wrong.output.dtype.itemsize, np.uint8)
-    got = np.ascontiguousarray(wrong.got).view(np.uint8).reshape(-1, unwritten.size)
-    return "they were never written" if np.all(got == unwritten) else None
+    actual = np.ascontiguousarray(wrong.got).view(np.uint8).reshape(-1, unwritten.size)
+    return "they were never written" if np.all(actual == unwritten) else None
 
 
 def not_a_number(wrong: Wrong) -> str | None:
@@ -88,10 +88,10 @@ def infinite(wrong: Wrong) -> str | None:
 
 def all_alike(wrong: Wrong) -> str | None:
     """All zero, or all one number."""
-    got = wrong.got
-    if got.size < _FEW or np.any(got != got.flat[0]):
+    actual = wrong.got
+    if actual.size < _FEW or np.any(actual != actual.flat[0]):
         return None
-    return "all are 0" if got.flat[0] == 0 else f"all are {number(got.flat[0])}"
+    return "all are 0" if actual.flat[0] == 0 else f"all are {number(actual.flat[0])}"
 
 
 def sign_flipped(wrong: Wrong) -> str | None:
@@ -113,9 +113,9 @@ def scaled(wrong: Wrong) -> str | None:
     """The right values times one factor."""
     if wrong.got.dtype.kind == "c":
         return None
-    got, right = wrong.got.astype(np.float64), wrong.right.astype(np.float64)
+    actual, right = wrong.got.astype(np.float64), wrong.right.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        factor = float(np.median((got / right)[right != 0])) if np.any(right) else np.nan
+        factor = float(np.median((actual / right)[right != 0])) if np.any(right) else np.nan
     usable = np.isfinite(factor) and factor != 0 and abs(factor - 1) > _CLOSE
     if usable and _guess(wrong, lambda e: e * factor, _CLOSE):
         return f"all by the factor {factor:.4g}"
@@ -156,10 +156,10 @@ def wrapped(wrong: Wrong) -> str | None:
         return None
     for bits in (64, 32, 16, 8):
         if bits < 8 * wrong.output.dtype.itemsize or wrong.output.dtype.kind == "f":
-            whole = np.rint(off / 2.0**bits)
-            left = np.abs(off - whole * 2.0**bits)
+            multiples = np.rint(off / 2.0**bits)
+            remainder = np.abs(off - multiples * 2.0**bits)
             near = np.fmin(np.broadcast_to(wrong.tolerance, wrong.bad.shape)[wrong.bad], 1.0)
-            if np.all(whole != 0) and np.mean(left <= near) >= _MOST and np.ptp(off) > 0:
+            if np.all(multiples != 0) and np.mean(remainder <= near) >= _MOST and np.ptp(off) > 0:
                 return f"off by multiples of 2^{bits}: an integer overflow wrapped"
     return None
 
@@ -189,18 +189,18 @@ def shifted(wrong: Wrong) -> str | None:
             edge[axis] = slice(0, 1) if step > 0 else slice(-1, None)
             moved[tuple(edge)] = np.nan
             if wrong.predicts(moved):
-                what = _axis_name(axis, expected.ndim)
+                axis_name = _axis_name(axis, expected.ndim)
                 side = "previous" if step > 0 else "next"
-                return f"each holds what belongs to the {side} {what} (off by one)"
+                return f"each holds what belongs to the {side} {axis_name} (off by one)"
     return None
 
 
 def misplaced(wrong: Wrong) -> str | None:
     """The right values in the wrong places."""
-    got, right = wrong.got, wide(wrong.right)
-    if got.size < 2 * _FEW or np.unique(right).size < got.size // 2:
+    actual, right = wrong.got, wide(wrong.right)
+    if actual.size < 2 * _FEW or np.unique(right).size < actual.size // 2:
         return None
-    order, other = np.sort(wide(got)), np.sort(right)
+    order, other = np.sort(wide(actual)), np.sort(right)
     near = np.max(np.broadcast_to(wrong.tolerance, wrong.bad.shape)[wrong.bad])
     spacing = abs(other[-1] - other[0]) / other.size
     if near < spacing / 4 and np.mean(np.abs(order - other) <= near) >= _MOST:
@@ -266,13 +266,13 @@ def lines(wrong: Wrong) -> str | None:
     """One whole row or column."""
     if wrong.bad.ndim != _MATRIX or min(wrong.bad.shape) < _FEW:
         return None
-    for axis, what in ((1, "row"), (0, "column")):
+    for axis, kind in ((1, "row"), (0, "column")):
         touched = np.flatnonzero(wrong.bad.any(axis=axis))
         if touched.size == 1:
             only = np.zeros_like(wrong.bad)
             only[(touched[0],) if axis else (slice(None), touched[0])] = True
             if _covers(wrong, only):
-                return f"only {what} {touched[0]}"
+                return f"only {kind} {touched[0]}"
     return None
 
 
@@ -283,8 +283,8 @@ def tail(wrong: Wrong) -> str | None:
     if first == 0 or not _covers(wrong, only):
         return None
     block = next((b for b in _BLOCKS if first % b == 0 and wrong.bad.size - first < b), None)
-    said = f" (the remainder of blocks of {block}?)" if block else " (a remainder?)"
-    return f"everything from flat index {first} on{said}"
+    remark = f" (the remainder of blocks of {block}?)" if block else " (a remainder?)"
+    return f"everything from flat index {first} on{remark}"
 
 
 def strided(wrong: Wrong) -> str | None:
@@ -356,9 +356,9 @@ def _guess(wrong: Wrong, rule: Callable[[Array], Array], slack: float = 0.0) -> 
 
 def _covers(wrong: Wrong, only: Array) -> bool:
     """Whether the wrong elements are these, both ways, 99 %; and some others are right."""
-    both = np.count_nonzero(wrong.bad & only)
+    common = np.count_nonzero(wrong.bad & only)
     count, size = np.count_nonzero(wrong.bad), np.count_nonzero(only)
-    return bool(both >= _MOST * count and both >= _MOST * size and count < wrong.bad.size)
+    return bool(common >= _MOST * count and common >= _MOST * size and count < wrong.bad.size)
 
 
 def _axis_name(axis: int, dimensions: int) -> str:

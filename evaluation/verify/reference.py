@@ -1,4 +1,4 @@
-"""What the outputs must be, and how far from it they may lie.
+"""Expected outputs and their tolerances.
 
 Truth comes from serial.cpp with fp64 types (or reference.cpp) in a process of its own. Tolerance
 per element of a floating-point output, eps being that of the output's type (2^-23 for fp32):
@@ -128,45 +128,45 @@ class References:
         """Inputs by argument name, read-only."""
         if case.timed:
             return self._contents.arrays(TimedInputs(case.seed, case.version))
-        made = self._inputs.get(case.sizes, case.variant, case.seed)
+        inputs = self._inputs.get(case.sizes, case.variant, case.seed)
         if not case.version:
-            return made
-        return with_changes(self._problem, made, case.variant, case.seed)
+            return inputs
+        return with_changes(self._problem, inputs, case.variant, case.seed)
 
     def fill(self, case: Case) -> Fill:
-        """Writes the inputs of a case where they are wanted; nothing of them is kept meanwhile."""
+        """A function that writes the inputs of a case into given arrays."""
         if case.timed:
             return partial(self._contents.write, TimedInputs(case.seed, case.version))
         return lambda views: put(self.given(case), views)
 
     def keeper(self, case: Case) -> Callable[[str, Array], large_outputs.KeptOutput]:
-        """What takes from a candidate's outputs all that the truths of a case are compared with."""
+        """A function that copies the elements of a candidate's outputs that a case compares."""
         if case.sizes == self._problem.sizes.time:
             return large_outputs.keeper(self._problem, case.seed)
         return lambda _, output: output.copy()
 
     def truths(self, case: Case) -> Mapping[str, Expected]:
         """Expected outputs by argument name. Raises `BadInput` where the reference fails."""
-        made = self._truths.pop(case.key, None) or self._cheap(case) or self._compute(case)
-        self._truths[case.key] = made  # behind those that were asked for longer ago
+        truths = self._truths.pop(case.key, None) or self._cheap(case) or self._compute(case)
+        self._truths[case.key] = truths  # behind those that were asked for longer ago
         self._make_room()
-        return made
+        return truths
 
     def knows(self, case: Case) -> bool:
         """Whether a truth is at hand."""
         return case.key in self._truths
 
     def forget(self, case: Case) -> None:
-        """Compute that truth anew when it is asked for."""
+        """Drop a truth; the next use computes it anew."""
         self._truths.pop(case.key, None)
 
     def retire(self, content: TimedInputs) -> None:
-        """Use its arrays no more: it was told of."""
+        """Retire its arrays: a diagnosis revealed them."""
         self._contents.retire(content)
 
     def _make_room(self) -> None:
         """Forget truths of large arrays, first what was not asked for longest, last never."""
-        sizes = {key: self._nbytes(made) for key, made in self._truths.items()}
+        sizes = {key: self._nbytes(truths) for key, truths in self._truths.items()}
         for key in list(sizes)[:-1]:
             if sum(sizes.values()) <= _KEPT_TRUTH_BYTES:
                 return
@@ -174,18 +174,18 @@ class References:
                 del sizes[key], self._truths[key]
 
     @staticmethod
-    def _nbytes(made: Mapping[str, Expected]) -> int:
-        """Of values and tolerances."""
+    def _nbytes(truths: Mapping[str, Expected]) -> int:
+        """Bytes of values and tolerances."""
         parts = (
             getattr(truth, part, None)
-            for truth in made.values()
+            for truth in truths.values()
             for part in ("values", "tolerance", "at")
         )
         return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
-    def run(self, case: Case, made: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, case: Case, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs of the reference for other inputs at a case's shape."""
-        return self._run(case.sizes, made)
+        return self._run(case.sizes, inputs)
 
     def close(self) -> None:
         """End the reference's processes, and the one that runs inputs.py."""
@@ -193,23 +193,23 @@ class References:
         self._contents.close()
 
     def _cheap(self, case: Case) -> Mapping[str, Expected] | None:
-        """What large outputs are held to without a run of the reference."""
+        """Truths of large outputs that need no run of the reference."""
         problem, check = self._problem, self._problem.cheap_check
         if not check or case.sizes != problem.sizes.time or not large_outputs.is_checked(problem):
             return None
-        made, out = self.given(case), check.args[-1]
+        inputs, out = self.given(case), check.args[-1]
         if check.rule == "sorted":
-            return {out: large_outputs.arranged(made[check.args[0]], case.seed)}
-        a, b = (made[name] for name in check.args[:2])
+            return {out: large_outputs.arranged(inputs[check.args[0]], case.seed)}
+        a, b = (inputs[name] for name in check.args[:2])
         arg = next(arg for arg in problem.outputs if arg.name == out)
         element = _K * _eps_of_sum(problem, arg, a.shape[1])
         return {out: large_outputs.product(a, b, element, case.seed)}
 
     def _compute(self, case: Case) -> dict[str, Expected]:
         problem, fill = self._problem, self.fill(case)
-        timed = case.sizes == problem.sizes.time
-        at = large_outputs.places(problem, case.seed) if timed else {}
-        keep = partial(_taken, at)
+        is_timed = case.sizes == problem.sizes.time
+        at = large_outputs.places(problem, case.seed) if is_timed else {}
+        keep = partial(_keep, at)
         start = time.perf_counter()
         values = self._run.run(case.sizes, fill, keep)
         shapes = (arg.dimensions(case.sizes) for arg in problem.inputs)
@@ -254,11 +254,11 @@ class References:
 
     def _moved(self, fill: Fill, seed: int) -> Fill:
         """The same inputs, each by a unit of its precision up or down."""
-        least = 0.0 if self._problem.precision == "fp32" else _HALF
+        floor = 0.0 if self._problem.precision == "fp32" else _HALF
 
         def filled(views: Mapping[str, Array]) -> None:
             fill(views)
-            move_by_one_ulp(self._problem, views, seed, least)
+            move_by_one_ulp(self._problem, views, seed, floor)
 
         return filled
 
@@ -291,8 +291,8 @@ class References:
         return _FEW_CONDITION_RUNS if few and isinstance(rule, SumRule) else 0
 
 
-def _taken(at: Mapping[str, Array], name: str, output: Array) -> Array:
-    return large_outputs.taken(output, at.get(name))
+def _keep(at: Mapping[str, Array], name: str, output: Array) -> Array:
+    return large_outputs.elements_at(output, at.get(name))
 
 
 def tolerance(
@@ -330,26 +330,26 @@ def exact_sum(problem: Problem, arg: Argument, case: Case, truth: Array) -> Arra
     2^24 (fp16: 2^11).
     """
     rule = problem.tolerance
-    floats = [given.name for given in problem.inputs if given.is_inexact]
-    records = any(given.fields for given in problem.inputs)
+    floats = [argument.name for argument in problem.inputs if argument.is_inexact]
+    records = any(argument.fields for argument in problem.inputs)
     if records or not (isinstance(rule, SumRule) and rule.exact_integers and floats):
         return None
     if not arg.is_inexact:
         return None
     drawn = distributions(problem, case.variant)
-    whole = all(a.is_array or float(a.scalar(case.sizes)).is_integer() for a in problem.args)
+    are_whole = all(a.is_array or float(a.scalar(case.sizes)).is_integer() for a in problem.args)
     halves = problem.precision == "fp16" or arg.type == "float16"
     bits = 11 if halves else 24
     largest = size_of(rule.terms, case.sizes) * _SMALL ** len(floats) * _MARGIN
     small = all(drawn[name] == "small-int" for name in floats) and largest < 2**bits
-    if not (whole and small and np.all(truth == np.rint(truth))):
+    if not (are_whole and small and np.all(truth == np.rint(truth))):
         return None
     return 4 * _eps(problem, arg) * np.abs(truth) if truth.size < _FEW_WHOLE else 0.0
 
 
 def _eps(problem: Problem, arg: Argument) -> float:
-    own = float(np.finfo(arg.dtype).eps)
-    return max(own, _HALF) if problem.precision == "fp16" else own
+    eps = float(np.finfo(arg.dtype).eps)
+    return max(eps, _HALF) if problem.precision == "fp16" else eps
 
 
 def _input_eps(problem: Problem, arg: Argument) -> float:
@@ -362,7 +362,7 @@ def _input_eps(problem: Problem, arg: Argument) -> float:
 
 
 def _inexact(problem: Problem) -> list[np.dtype[Any]]:
-    """Types of inputs that are rounded, of structs those of their fields."""
+    """Types of rounded inputs, and of rounded fields of structs."""
     each = (leaf for arg in problem.inputs for leaf in (arg.leaves.values() or (arg,)))
     return [leaf.dtype for leaf in each if leaf.is_inexact]
 
@@ -375,8 +375,8 @@ def _eps_of_sum(problem: Problem, arg: Argument, terms: int) -> float:
     if problem.precision == "fp16":
         return _HALF * float(terms**0.5)
     stored = arg.type == "float16"
-    own = float(np.finfo(np.float32 if stored else arg.dtype).eps)
-    return (_HALF if problem.precision == "tf32" else 0.0) + own * float(terms**0.5)
+    eps = float(np.finfo(np.float32 if stored else arg.dtype).eps)
+    return (_HALF if problem.precision == "tf32" else 0.0) + eps * float(terms**0.5)
 
 
 def _smallest(arg: Argument) -> float:

@@ -1,4 +1,4 @@
-"""What the arrays of timed calls hold: as many different inputs as calls, from a few drawings.
+"""Inputs of timed calls: as many different ones as calls, from a few drawings.
 
 A `TimedInputs` names inputs: the same name, the same arrays. Its version 0 is pieced together from
 a few drawings of the problem's first distribution: segments of random length from random places,
@@ -51,7 +51,7 @@ class TimedInputs:
 
     seed: int
     version: int = 0
-    """How often a few of its elements have changed."""
+    """Count of changes of a few of its elements."""
 
     @property
     def next(self) -> "TimedInputs":
@@ -82,12 +82,12 @@ class Contents:
         args = (arg for arg in self._problem.inputs if arg.name in self.changeable)
         return [int(np.prod(arg.dimensions(self._sizes), dtype=np.int64)) for arg in args]
 
-    def supply(self, rng: random.Random, known: Callable[[int], bool]) -> "Supply":
-        """Contents for one worker; `known` says of which seeds it gets for other reasons."""
-        return Supply(self._custom, rng, known)
+    def supply(self, rng: random.Random, is_used: Callable[[int], bool]) -> "Supply":
+        """Contents for one worker; `is_used` tells seeds that it gets for other reasons."""
+        return Supply(self._custom, rng, is_used)
 
     def retire(self, content: TimedInputs) -> None:
-        """What was told of it in a diagnosis could be known to the next candidate."""
+        """Retire a content that a diagnosis revealed: the next candidate could know it."""
         if self._custom:
             self._custom.drop(content.seed)
 
@@ -120,7 +120,7 @@ class Contents:
         }
 
     def altered(self, content: TimedInputs, views: Mapping[str, Array]) -> str | None:
-        """Name of the first of these inputs that does not hold a version 0, byte for byte."""
+        """Name of the first input that differs from version 0 in some byte."""
         for arg in self._problem.inputs:
             if arg.name in views and not self._holds(arg, content, views[arg.name].reshape(-1)):
                 return arg.name
@@ -129,35 +129,35 @@ class Contents:
     def _holds(self, arg: Argument, content: TimedInputs, flat: Array) -> bool:
         for start, source, turn in self._segments(arg, content):
             for at in range(0, source.size, _BLOCK):
-                wanted = np.empty(source[at : at + _BLOCK].size, arg.dtype)
-                turn(source[at : at + _BLOCK], wanted)
-                seen = flat[start + at : start + at + wanted.size]
-                if not np.array_equal(bits(seen), bits(wanted)):
+                expected = np.empty(source[at : at + _BLOCK].size, arg.dtype)
+                turn(source[at : at + _BLOCK], expected)
+                actual = flat[start + at : start + at + expected.size]
+                if not np.array_equal(bits(actual), bits(expected)):
                     return False
         return True
 
     def arrays(self, content: TimedInputs) -> dict[str, Array]:
         """A content in memory of its own."""
-        made = {
+        arrays = {
             arg.name: np.empty(arg.dimensions(self._sizes), arg.dtype)
             for arg in self._problem.inputs
         }
-        self.write(content, made)
-        return made
+        self.write(content, arrays)
+        return arrays
 
     def _segments(self, arg: Argument, content: TimedInputs) -> "Iterator[Segment]":
-        """What a content's array is pieced together from, in order."""
+        """Segments of a content's array, in order."""
         rng = random.Random(f"{self._seed} {content.seed} {arg.name}")
         shape = arg.dimensions(self._sizes)
         size = int(np.prod(shape, dtype=np.int64))
         if arg.is_custom:
             assert self._custom
-            yield 0, self._custom.get(content.seed)[arg.name].reshape(-1), _as_it_is
+            yield 0, self._custom.get(content.seed)[arg.name].reshape(-1), _unchanged
         elif size <= _SMALL:
-            made = draw(arg, arg.values[0], shape, [rng.getrandbits(64)])
-            yield 0, made.reshape(-1), _as_it_is
+            drawing = draw(arg, arg.values[0], shape, [rng.getrandbits(64)])
+            yield 0, drawing.reshape(-1), _unchanged
         else:
-            drawings = [made[arg.name].reshape(-1) for made in self._drawings()]
+            drawings = [drawing[arg.name].reshape(-1) for drawing in self._drawings()]
             other = _other(arg, self._kinds[arg.name])
             pieces = _stretch if arg.name in self._sorted else _patch
             yield from pieces(rng, drawings, other)
@@ -170,7 +170,7 @@ class Contents:
         return self._drawn
 
     def _first_changed(self) -> int:
-        """So many that a sample of the outputs may show it."""
+        """Count of changes that a sample of the outputs may show."""
         return max(_CHANGED, min(_CHANGED * thinning(self._problem), min(self.sizes) // 4))
 
     def _largest(self, name: str) -> Array:
@@ -187,10 +187,10 @@ def changeable(problem: Problem, variant: int) -> tuple[str, ...]:
 
 
 def with_changes(
-    problem: Problem, made: Mapping[str, Array], variant: int, seed: int
+    problem: Problem, inputs: Mapping[str, Array], variant: int, seed: int
 ) -> dict[str, Array]:
     """Inputs of any shape with a few elements changed: 16 of each array, or a 64th of it."""
-    changed = {name: array.copy() for name, array in made.items()}
+    changed = {name: array.copy() for name, array in inputs.items()}
     for index, name in enumerate(changeable(problem, variant)):
         flat = changed[name].reshape(-1)
         if flat.size:
@@ -240,30 +240,30 @@ def _patch(rng: random.Random, drawings: Sequence[Array], other: Other) -> Itera
 
 
 def _other(arg: Argument, kind: str) -> Other:
-    """What turns an argument's values into others: a result looked up by value is of no use then.
+    """A change of an argument's values, so that looking results up by value does not help.
 
     Floats shrink a little towards the lower end of their range, or zero; integers drawn from a
     whole range move along it and come in again at its other end. Small integers stay: they are few.
     """
     if arg.fields:
-        return partial(_each, {name: _other(leaf, kind) for name, leaf in arg.leaves.items()})
+        return partial(_by_field, {name: _other(leaf, kind) for name, leaf in arg.leaves.items()})
     if arg.is_inexact and kind != "small-int":
         low = arg.limits[0] if arg.limits and kind in ("uniform", "sorted") else 0.0
         return lambda rng: partial(_shrunk, low, 1 - _SHRINK * rng.random())
     if not arg.is_inexact and kind in ("uniform", "large-range"):
         info = np.iinfo(arg.dtype)
         low, high = map(int, arg.bounds or (info.min, info.max))
-        return lambda rng: partial(_along, low, high, rng.randrange(high - low + 1))
-    return lambda _: _as_it_is
+        return lambda rng: partial(_shift, low, high, rng.randrange(high - low + 1))
+    return lambda _: _unchanged
 
 
-def _each(others: Mapping[str, "Other"], rng: random.Random) -> "Turn":
+def _by_field(others: Mapping[str, "Other"], rng: random.Random) -> "Turn":
     """A turn of a struct: one for each of its fields."""
     turns = {name: other(rng) for name, other in others.items()}
 
     def turn(source: Array, flat: Array) -> None:
-        for name, one in turns.items():
-            one(source[name], flat[name])
+        for name, field_turn in turns.items():
+            field_turn(source[name], flat[name])
 
     return turn
 
@@ -276,21 +276,21 @@ def _shrunk(low: float, factor: float, source: Array, flat: Array) -> None:
         np.maximum(flat, flat.dtype.type(low), out=flat)
 
 
-def _along(low: int, high: int, by: int, source: Array, flat: Array) -> None:
-    """Move integers `by` up their range; in 64 bits that wrap around, whatever their own type."""
+def _shift(low: int, high: int, step: int, source: Array, flat: Array) -> None:
+    """Move integers `step` up their range; in 64 bits that wrap around, whatever their own type."""
     info, start = np.iinfo(flat.dtype), np.uint64(low % 2**64)
     if (low, high) == (info.min, info.max):
         words = bits(flat)
-        np.add(bits(source), words.dtype.type(by), out=words)
+        np.add(bits(source), words.dtype.type(step), out=words)
         return
-    up, down = np.uint64(by), np.uint64(high - low + 1 - by)
+    up, down = np.uint64(step), np.uint64(high - low + 1 - step)
     for at in range(0, flat.size, _BLOCK):
         place = source[at : at + _BLOCK].astype(np.uint64) - start
         moved = np.where(place < down, place + up, place - down) + start
         flat[at : at + _BLOCK] = moved.astype(flat.dtype)
 
 
-def _as_it_is(source: Array, flat: Array) -> None:
+def _unchanged(source: Array, flat: Array) -> None:
     flat[:] = source
 
 
@@ -301,11 +301,11 @@ def _stretch(rng: random.Random, drawings: Sequence[Array], other: Other) -> Ite
     reach = size // _REACH
     cuts = sorted(rng.randrange(size) for _ in range(_SEGMENTS - 1))
     moves = sorted(rng.randint(-reach, reach) for _ in range(_SEGMENTS))
-    for start, end, by in zip([0, *cuts], [*cuts, size], moves, strict=True):
-        low = min(max(start, -by), end)
-        high = max(min(end, size - by), low)
+    for start, end, step in zip([0, *cuts], [*cuts, size], moves, strict=True):
+        low = min(max(start, -step), end)
+        high = max(min(end, size - step), low)
         yield start, np.repeat(drawing[:1], low - start), turn
-        yield low, drawing[low + by : high + by], turn
+        yield low, drawing[low + step : high + step], turn
         yield high, np.repeat(drawing[-1:], end - high), turn
 
 
@@ -313,15 +313,15 @@ class Supply:
     """New contents for one worker's calls: those whose arrays lie ready first, none twice."""
 
     def __init__(
-        self, custom: Drawings | None, rng: random.Random, known: Callable[[int], bool]
+        self, custom: Drawings | None, rng: random.Random, is_used: Callable[[int], bool]
     ) -> None:
-        self._custom, self._rng, self._known = custom, rng, known
+        self._custom, self._rng, self._known = custom, rng, is_used
         self._ready: list[int] | None = None
 
     def next(self) -> TimedInputs:
-        """One that this worker has never seen."""
-        ready = self._shuffled()
-        return TimedInputs(ready.pop() if ready else self._rng.getrandbits(128))
+        """A content that this worker has never had."""
+        numbers = self._shuffled()
+        return TimedInputs(numbers.pop() if numbers else self._rng.getrandbits(128))
 
     @property
     def recurs(self) -> bool:
@@ -329,16 +329,16 @@ class Supply:
         return self._custom is not None
 
     def most(self, count: int) -> int:
-        """How many calls a batch may have, at most `count`, if there are to be a dozen batches."""
-        ready = self._shuffled()
+        """Most calls of a batch, at most `count`, so that there can be a dozen batches."""
+        numbers = self._shuffled()
         if not self._custom:
             return count
         more = _MORE_SECONDS / max(self._custom.seconds, 1e-6)
-        return max(1, min(count, int((len(ready) + more) / _BATCHES)))
+        return max(1, min(count, int((len(numbers) + more) / _BATCHES)))
 
     def _shuffled(self) -> list[int]:
         if self._ready is None:
-            found = self._custom.ready(self._rng.getrandbits(127)) if self._custom else []
-            self._ready = [number for number in found if not self._known(number)]
+            numbers = self._custom.ready(self._rng.getrandbits(127)) if self._custom else []
+            self._ready = [number for number in numbers if not self._known(number)]
             self._rng.shuffle(self._ready)
         return self._ready

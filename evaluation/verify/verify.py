@@ -47,7 +47,7 @@ _LATE_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Everything a verification needs besides the worker under test."""
+    """State of a verification besides the worker under test."""
 
     problem: Problem
     shared: SharedMemory
@@ -58,7 +58,7 @@ class Verification:
     call_seconds: float
 
     def check(self, worker: Worker, cases: list[Case]) -> Failure | None:
-        """As `examine`, without the flags."""
+        """`examine` without the flags."""
         result = self.examine(worker, cases)
         return result if isinstance(result, Failure) else None
 
@@ -80,20 +80,20 @@ class Verification:
 
     def repeat(self, worker: Worker, case: Case) -> Failure | None:
         """Run one case twice from the same state: for the serial code every bit must agree."""
-        made, where = self._given(case)
-        seen = []
+        inputs, where = self._given(case)
+        runs = []
         for _ in range(2):
-            self._prepare(self._call(case), made, POISON)
-            outputs = self._run(worker, self._call(case), made, where)
+            self._prepare(self._call(case), inputs, POISON)
+            outputs = self._run(worker, self._call(case), inputs, where)
             if isinstance(outputs, Failure):
                 return outputs
-            seen.append(outputs)
-        if _differ(seen):
+            runs.append(outputs)
+        if _differ(runs):
             return Failure(Outcome.NONDETERMINISTIC, f"{where}: two runs on the same input differ")
         return None
 
     def _given(self, case: Case) -> tuple[Mapping[str, Array], str]:
-        """Inputs of a case, and how to speak of it."""
+        """Inputs of a case, and its description."""
         variant = describe(self.problem, case.variant)
         if case.version:
             variant += ", a few elements changed in place after a call"
@@ -111,44 +111,44 @@ class Verification:
 
     def _check_case(self, worker: Worker, case: Case, runs: int) -> "Failure | _Right":
         call, truths = self._call(case), self.references.truths(case)
-        made, where = self._given(case)
-        seen: list[dict[str, Array]] = []
+        inputs, where = self._given(case)
+        past: list[dict[str, Array]] = []
         wrongs: list[str | None] = []
-        while len(seen) < runs or (runs > 1 and any(wrongs) and len(seen) < _SUSPECT_RUNS):
-            poison = POISONS[len(seen) % 2]
-            self._prepare(call, made, poison)
-            outputs = self._run(worker, call, made, where)
+        while len(past) < runs or (runs > 1 and any(wrongs) and len(past) < _SUSPECT_RUNS):
+            poison = POISONS[len(past) % 2]
+            self._prepare(call, inputs, poison)
+            outputs = self._run(worker, call, inputs, where)
             if isinstance(outputs, Failure):
                 return outputs
-            known = bool(seen) and not wrongs[0] and not _differ([seen[0], outputs])
-            wrongs.append(None if known else self._wrong(outputs, truths, poison))
-            seen.append(outputs)
-        failure = _verdict(seen, wrongs, where)
-        if failure or not (self.defences.comparison and _differ(seen)):
-            return failure or _Right(seen[0], frozenset())
-        steady = [outputs | paired(self.problem, outputs, truths) for outputs in seen]
+            is_same = bool(past) and not wrongs[0] and not _differ([past[0], outputs])
+            wrongs.append(None if is_same else self._wrong(outputs, truths, poison))
+            past.append(outputs)
+        failure = _verdict(past, wrongs, where)
+        if failure or not (self.defences.comparison and _differ(past)):
+            return failure or _Right(past[0], frozenset())
+        steady = [outputs | paired(self.problem, outputs, truths) for outputs in past]
         unsteady = _unsteady(steady, truths)
         if unsteady:
             return Failure(Outcome.NONDETERMINISTIC, f"{where}: {unsteady}")
-        return _Right(seen[0], frozenset(["nondeterministic within tolerance"]))
+        return _Right(past[0], frozenset(["nondeterministic within tolerance"]))
 
-    def _prepare(self, call: Call, made: Mapping[str, Array], poison: int) -> None:
+    def _prepare(self, call: Call, inputs: Mapping[str, Array], poison: int) -> None:
         for arg in self.problem.arrays:
             place = call.places[arg.name]
             self.shared.set_canaries(place, pattern=poison != POISONS[0])
-            if arg.name in made:
-                self.shared.view(place)[...] = made[arg.name]
+            if arg.name in inputs:
+                self.shared.view(place)[...] = inputs[arg.name]
             elif self.defences.poison:
                 self.shared.fill(place, poison)
 
     def _run(
-        self, worker: Worker, call: Call, made: Mapping[str, Array], where: str
+        self, worker: Worker, call: Call, inputs: Mapping[str, Array], where: str
     ) -> dict[str, Array] | Failure:
         places = list(call.places.values())
         failure = worker.upload(places)
-        done = failure or worker.call([call.row], self.call_seconds)
-        if isinstance(done, Failure):
-            return Failure(done.outcome, f"{where}: {done.diagnosis}")
+        elapsed = failure or worker.call([call.row], self.call_seconds)
+        if isinstance(elapsed, Failure):
+            return Failure(elapsed.outcome, f"{where}: {elapsed.diagnosis}")
         failure = worker.download(places)
         if failure:
             return Failure(failure.outcome, f"{where}: {failure.diagnosis}")
@@ -157,16 +157,16 @@ class Verification:
         outputs = {
             arg.name: self.shared.view(call.places[arg.name]).copy() for arg in self.problem.outputs
         }
-        return self._damage(call, made, where) or settled(self.problem, outputs)
+        return self._damage(call, inputs, where) or settled(self.problem, outputs)
 
-    def _damage(self, call: Call, made: Mapping[str, Array], where: str) -> Failure | None:
+    def _damage(self, call: Call, inputs: Mapping[str, Array], where: str) -> Failure | None:
         for arg in self.problem.arrays:
             place = call.places[arg.name]
             damage = self.shared.damage(place) if self.defences.guards else None
             if damage:
                 return Failure(Outcome.CRASHED, f"{where}: {damage}")
             compared = arg.role == "in" and self.defences.input_compare
-            if compared and not self.shared.holds(place, made[arg.name]):
+            if compared and not self.shared.holds(place, inputs[arg.name]):
                 return Failure(Outcome.MUTATED_INPUT, f"{where}: changed input {arg.name}")
         return None
 
@@ -180,19 +180,19 @@ class Verification:
     def _insensitive(
         self, cases: list[Case], outputs: Mapping[tuple[object, ...], Mapping[str, Array]]
     ) -> Failure | None:
-        """Another input must give another output where the truths differ."""
-        one, other = cases[-_AFTER_LAST - 2 : -_AFTER_LAST]
+        """Failure where another input gives the same output although the truths differ."""
+        first, second = cases[-_AFTER_LAST - 2 : -_AFTER_LAST]
         for arg in self.problem.results:
-            if not _equal_bits(outputs[one.key][arg.name], outputs[other.key][arg.name]):
+            if not _equal_bits(outputs[first.key][arg.name], outputs[second.key][arg.name]):
                 continue
-            truths = [self.references.truths(case)[arg.name] for case in (one, other)]
+            truths = [self.references.truths(case)[arg.name] for case in (first, second)]
             if any(isinstance(truth, ExpectedOutput) and truth.at is not None for truth in truths):
                 continue  # known at other places of each
             truth, another = (truth.values for truth in truths)
             if not np.allclose(truth, another, rtol=1e-5, atol=0, equal_nan=True):
                 return Failure(
                     Outcome.WRONG_ANSWER,
-                    f"at shape {shape_text(one.sizes)}: {arg.name} does not depend on the input",
+                    f"at shape {shape_text(first.sizes)}: {arg.name} does not depend on the input",
                 )
         return None
 
@@ -205,11 +205,11 @@ class _Right:
     flags: frozenset[ReportFlag]
 
 
-def _unsteady(seen: list[dict[str, Array]], truths: Mapping[str, Expected]) -> str | None:
-    """What differs by too much between runs that were all right."""
-    for name, first in seen[0].items():
+def _unsteady(runs: list[dict[str, Array]], truths: Mapping[str, Expected]) -> str | None:
+    """The output that differs too much between runs that are all right."""
+    for name, first in runs[0].items():
         truth = truths[name]
-        for later in (outputs[name] for outputs in seen[1:]):
+        for later in (outputs[name] for outputs in runs[1:]):
             if _equal_bits(first, later):
                 continue
             if not is_rounded(first):
@@ -222,29 +222,29 @@ def _unsteady(seen: list[dict[str, Array]], truths: Mapping[str, Expected]) -> s
     return None
 
 
-def _verdict(seen: list[dict[str, Array]], wrongs: list[str | None], where: str) -> Failure | None:
+def _verdict(runs: list[dict[str, Array]], wrongs: list[str | None], where: str) -> Failure | None:
     """Runs alternate between two poisons: runs 0, 2, 4 differ only where chance has a hand."""
-    first = next((text for text in wrongs if text), None)
-    if not first:
+    message = next((text for text in wrongs if text), None)
+    if not message:
         return None
-    if _differ(seen[0::2]) or _differ(seen[1::2]):
+    if _differ(runs[0::2]) or _differ(runs[1::2]):
         return Failure(
             Outcome.NONDETERMINISTIC,
-            f"{where}: runs on the same input differ (a data race?); one of them: {first}",
+            f"{where}: runs on the same input differ (a data race?); one of them: {message}",
         )
-    if _differ(seen) and "never written" not in first:
-        first += (
+    if _differ(runs) and "never written" not in message:
+        message += (
             "; it depends on what the output, or memory beside an array, held before: initialise it"
             " (if it is initialised, look for a data race)"
         )
-    return Failure(Outcome.WRONG_ANSWER, f"{where}: {first}")
+    return Failure(Outcome.WRONG_ANSWER, f"{where}: {message}")
 
 
-def _equal_bits(one: Array, other: Array) -> bool:
-    return np.array_equal(bits(one), bits(other))
+def _equal_bits(first: Array, second: Array) -> bool:
+    return np.array_equal(bits(first), bits(second))
 
 
-def _differ(seen: list[dict[str, Array]]) -> bool:
+def _differ(runs: list[dict[str, Array]]) -> bool:
     return any(
-        not _equal_bits(array, later[name]) for later in seen[1:] for name, array in seen[0].items()
+        not _equal_bits(array, later[name]) for later in runs[1:] for name, array in runs[0].items()
     )

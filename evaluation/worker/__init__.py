@@ -1,1 +1,1 @@
-"""The judge's side of a worker: its process, its shared memory, what is said and when."""
+"""The judge's side of a worker: its process, its shared memory, their protocol."""

@@ -1,6 +1,6 @@
 """Runs one trusted program on several inputs at once, each run in a process of its own.
 
-For what takes long and is not timed: nothing that is timed may run meanwhile.
+For long runs that are not timed: no timed code may run meanwhile.
 """
 
 import os
@@ -20,7 +20,7 @@ _Kept = TypeVar("_Kept")
 
 
 def most_at_once() -> int:
-    """How many runs this machine does at once without one waiting for another's core."""
+    """Count of runs that this machine does at once with a core for each."""
     return min(_MOST, len(os.sched_getaffinity(0)))
 
 
@@ -30,7 +30,7 @@ def run_all(
     fills: Sequence[Fill],
     keep: Callable[[str, Array], _Kept],
 ) -> Iterator[dict[str, _Kept]]:
-    """What `keep` takes from the outputs of one run for each of `fills`, as they come.
+    """Results of `keep` on the outputs of one run for each of `fills`, as they come.
 
     `make` gives the runner of one process. Fills are called one after another, from several
     threads. Raises `BadInput` where a run fails; what has not begun then does not begin.

@@ -1,4 +1,4 @@
-"""How judge and worker speak: numbered commands in shared memory, futexes, a trusted stopwatch."""
+"""Protocol of judge and worker: numbered commands in shared memory, futexes, a stopwatch."""
 
 import ctypes
 import functools
@@ -17,7 +17,7 @@ _SPIN_SECONDS = 0.02
 
 
 class Operation(IntEnum):
-    """What the harness can be told (harness.cpp)."""
+    """Commands of the harness (harness.cpp)."""
 
     CALLS = 1
     UPLOAD = 2

@@ -1,8 +1,8 @@
-"""What a worker left to say, in shared memory and by its end: as failures of its candidate.
+"""Failures of a candidate, by its worker's message in shared memory and by its end.
 
-Its memory is the candidate's as well, so that its words are quoted: they are nobody's verdict.
+The candidate can write that memory too, so the message is quoted and is no verdict.
 
-Not covered: what it printed, which output.py collects.
+Not covered: its printed output, which output.py collects.
 """
 
 import signal
@@ -17,7 +17,7 @@ _DAMAGED, _CHANGED = -3, -4
 
 
 def after_call(control: Control) -> Failure:
-    """What the harness found after a call."""
+    """The failure that the harness found after a call."""
     text = quoted(control.message.decode(errors="replace"))
     if control.status == _CHANGED:
         return Failure(Outcome.SUSPICIOUS, f"its worker says: {text}")
@@ -30,26 +30,26 @@ def unloadable(shared: SharedMemory, cuda: bool) -> Failure | None:
     if not shared.control.status:
         return None
     text = quoted(shared.control.message.decode(errors="replace").rpartition(": ")[2])
-    wanted = shared.problem.signature(cuda)
-    return Failure(Outcome.COMPILE_FAILED, f"cannot load it: {text}; export {wanted}")
+    signature = shared.problem.signature(cuda)
+    return Failure(Outcome.COMPILE_FAILED, f"cannot load it: {text}; export {signature}")
 
 
-def ended(code: int, said: str, shared: SharedMemory) -> Failure:
+def ended(code: int, output: str, shared: SharedMemory) -> Failure:
     """A process that ended by itself before it was done; `code` as subprocess has it."""
     if code >= 0:
         text = f"ended the process with exit code {code} before the call returned"
     else:
         text = f"killed by {_signal_name(-code)}{_fault(shared)}"
-    return Failure(Outcome.CRASHED, f"{text}; {said}" if said else text)
+    return Failure(Outcome.CRASHED, f"{text}; {output}" if output else text)
 
 
 def _fault(shared: SharedMemory) -> str:
-    """Which array an invalid access was next to."""
+    """The array next to an invalid access, in words."""
     at = shared.control.fault
-    found = shared.owner(at) if at else None
-    if not found:
+    owner = shared.owner(at) if at else None
+    if not owner:
         return ""
-    place, distance = found
+    place, distance = owner
     if distance < 0:
         return f": access {-distance} bytes before the start of array {place.name}"
     past = distance - place.nbytes

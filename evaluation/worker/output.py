@@ -38,9 +38,9 @@ class Drain(threading.Thread):
         wake(self._control, "finished")  # the worker may have died: look now
 
     def text(self) -> str:
-        """What was said, quoted as data, for the diagnosis of a crash; empty where nothing was."""
-        said = self._kept.decode(errors="replace").strip()
-        return f"it printed: {quoted(said)}" if said else ""
+        """The output, quoted as data, for the diagnosis of a crash; may be empty."""
+        text = self._kept.decode(errors="replace").strip()
+        return f"it printed: {quoted(text)}" if text else ""
 
 
 def kill_group(pid: int) -> None:

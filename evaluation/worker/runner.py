@@ -1,9 +1,9 @@
 """Runs a program that is trusted to be right, on given inputs, in a process of its own.
 
 Arrays of a large shape exist once, in the memory that this process shares: they are written there,
-and what is wanted of the outputs is read there.
+and the outputs are read there.
 
-Not covered: whether the program is right; what the process takes for itself.
+Not covered: whether the program is right; the process's own memory.
 """
 
 from collections.abc import Callable, Mapping
@@ -54,18 +54,18 @@ class Runner:
         self.seconds = 0.0
         """What the last call took, copies aside."""
         self.patience = _PATIENCE_SECONDS
-        """How long a call may take."""
+        """Most seconds of a call."""
         self.poison = 0
         """Byte that outputs are filled with before a call."""
 
-    def __call__(self, sizes: Sizes, made: Mapping[str, Array]) -> dict[str, Array]:
+    def __call__(self, sizes: Sizes, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs by argument name."""
-        return self.run(sizes, partial(put, made), lambda _, output: output.copy())
+        return self.run(sizes, partial(put, inputs), lambda _, output: output.copy())
 
     def run(
         self, sizes: Sizes, fill: Fill, keep: Callable[[str, Array], _Kept]
     ) -> dict[str, _Kept]:
-        """What `keep` takes from each output, by argument name, on the inputs of `fill`."""
+        """Results of `keep` on each output, by argument name, on the inputs of `fill`."""
         layout, call = self._calls[shape_text(sizes)]
         try:
             worker, shared = self._started(layout)
@@ -76,11 +76,11 @@ class Runner:
                 if arg.role == "out":
                     shared.fill(call.places[arg.name], self.poison)
             shared.unmap()
-            done = worker.call([call.row], self.patience)
-            if isinstance(done, Failure):
-                self._require(done)
+            elapsed = worker.call([call.row], self.patience)
+            if isinstance(elapsed, Failure):
+                self._require(elapsed)
             else:
-                self.seconds = done.ours
+                self.seconds = elapsed.ours
             outputs = {arg.name: views[arg.name] for arg in self._problem.outputs}
             require_room(self._problem, outputs, self._name)
             return {
@@ -126,7 +126,7 @@ class Runner:
             )
 
 
-def put(made: Mapping[str, Array], views: Mapping[str, Array]) -> None:
+def put(inputs: Mapping[str, Array], views: Mapping[str, Array]) -> None:
     """Copy arrays by argument name into those of a call."""
     for name, view in views.items():
-        view[...] = made[name]
+        view[...] = inputs[name]

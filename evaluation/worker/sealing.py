@@ -1,7 +1,7 @@
 """Metric "device": inputs lie masked on the device until just before the call that works on them.
 
 Inputs are copied to the device by the worker, which is the candidate's process, and outside of
-timed spans. So that nothing can begin to work on them there, what is copied is masked with a
+timed spans. So that nothing can begin to work on them there, the copies are masked with a
 keystream (Philox 4x64-10, numpy's own and that of harness/ready.cu) under a key of 128 bits, drawn
 for one batch. The judge publishes the key when its clock runs, and the harness unmasks before each
 call what that call alone works on: whole arrays, or single elements that change in place, of which
@@ -38,7 +38,7 @@ _MOST_ELEMENTS = MAX_SEALED // 2
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What opens the inputs of one batch."""
+    """The key of one batch's inputs."""
 
     key: tuple[int, int]
     parts: Array
@@ -53,7 +53,7 @@ class Seal:
 
     @property
     def changed(self) -> int:
-        """Calls of which only elements are."""
+        """Calls with masked elements only."""
         return int(np.count_nonzero(self.parts["elements"]))
 
 
@@ -68,10 +68,10 @@ class Costs:
     whole: float = 0.0
     changed: float = 0.0
     least: float = 0.0
-    """Of what a sweep took when it was measured."""
+    """Share of the time of a sweep when it was measured."""
 
     def of(self, calls: int, seal: Seal | None) -> float:
-        """Of so many calls in a row."""
+        """Costs of so many calls in a row."""
         whole, changed = (seal.whole, seal.changed) if seal else (0, 0)
         plain = calls - whole - changed
         return plain * self.sweep + whole * self.whole + changed * self.changed
@@ -85,20 +85,20 @@ class Sealing:
         self.begin()
 
     def begin(self) -> None:
-        """Another batch: a key of its own, and nothing sealed yet."""
+        """Begin another batch, with a key of its own and nothing sealed yet."""
         self._key = secrets.randbits(64), secrets.randbits(64)
         self._stream = np.random.Philox(key=np.array(self._key, np.uint64))
         self._blocks = self._count = 0
         self._parts: list[tuple[int, int, int]] = []
 
-    def whole(self, made: Mapping[str, Array], places: Mapping[str, ArrayPlace]) -> None:
+    def whole(self, inputs: Mapping[str, Array], places: Mapping[str, ArrayPlace]) -> None:
         """The next call has these arrays."""
         self._list(places)
         for name, place in places.items():
-            self._mask(made[name], self._shared.raw(place))
+            self._mask(inputs[name], self._shared.raw(place))
 
     def lying(self, places: Mapping[str, ArrayPlace]) -> None:
-        """The next call gets what lies there now through the mask: to see how long that takes."""
+        """The next call unmasks the present bytes: to measure how long that takes."""
         self._list(places)
 
     def changed(
@@ -108,11 +108,11 @@ class Sealing:
 
         Elements are flat indices and values.
         """
-        found = [
+        parts = [
             _elements(at, values, self._shared.offset(places[name]))
             for name, (at, values) in changes.items()
         ]
-        entries = np.concatenate([np.zeros(0, SEALED), *found])
+        entries = np.concatenate([np.zeros(0, SEALED), *parts])
         if self._count + entries.size > _MOST_ELEMENTS:
             return False
         pad = self._stream.random_raw(_WORDS * entries.size).reshape(-1, _WORDS)
@@ -142,9 +142,9 @@ class Sealing:
         self._shared.sealed[self._count : self._count + entries.size] = entries
         self._count += entries.size
 
-    def _mask(self, made: Array, masked: Array) -> None:
-        """Write what was made, masked: in between it lies nowhere that a worker can see."""
-        plain = made.reshape(-1).view(np.uint8)
+    def _mask(self, array: Array, masked: Array) -> None:
+        """Write an array masked: its plain bytes lie nowhere that a worker can read."""
+        plain = array.reshape(-1).view(np.uint8)
         for start in range(0, plain.size, _CHUNK_BYTES):
             part = plain[start : start + _CHUNK_BYTES]
             words = -(-part.size // _BLOCK_BYTES) * _WORDS
@@ -153,7 +153,7 @@ class Sealing:
 
 
 def _elements(at: Array, values: Array, offset: int) -> Array:
-    """Entries of these elements: of those that change twice the last, as numpy has it.
+    """Entries of these elements: the last of those that change twice, as in numpy.
 
     Elements of more than 64 bits take several.
     """

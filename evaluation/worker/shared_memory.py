@@ -2,12 +2,12 @@
 
 One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
 
-    Control        what to do next, what came of it (mirrors `Control` of harness/harness.cpp)
+    Control        the next command and its result (mirrors `Control` of harness/harness.cpp)
     sequence       uint32[MAX_BATCH]: rows to call, in order
-    parts          PART[MAX_BATCH]: what of `sealed` each of these calls is to find unsealed
+    parts          PART[MAX_BATCH]: entries of `sealed` to unseal before each of these calls
     rows           uint64[calls][arguments]: one prepared call a row: an array's offset from the
                    shared memory's start, or a scalar's bits
-    spans          SPAN[MAX_SPANS]: what is to be copied to the device, or back
+    spans          SPAN[MAX_SPANS]: bytes to copy to the device, or back
     guards         pages that the worker makes inaccessible
     sealed         SEALED[MAX_SEALED], metric "device": see sealing.py
     arrays         each between two guard pages, its end as near to the second as alignment lets it
@@ -101,7 +101,7 @@ class Control(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class ArrayPlace:
-    """Where an array lies: bytes from the start; `first` to `last` includes its gaps."""
+    """Place of an array: bytes from the start; `first` to `last` includes its gaps."""
 
     name: str
     offset: int
@@ -112,7 +112,7 @@ class ArrayPlace:
 
     @property
     def is_returned(self) -> bool:
-        """Whether it holds what was returned: to the host, wherever other arrays lie."""
+        """Whether it holds the returned value, which goes to the host always."""
         return self.name == RESULT
 
     @property
@@ -244,8 +244,8 @@ class SharedMemory:
 
     def holds(self, place: ArrayPlace, array: Array) -> bool:
         """Whether the array at `place` equals `array` byte for byte."""
-        there, here = self.view(place).ctypes.data, np.ascontiguousarray(array).ctypes.data
-        different: int = self._libc.memcmp(there, here, place.nbytes)
+        placed, expected = self.view(place).ctypes.data, np.ascontiguousarray(array).ctypes.data
+        different: int = self._libc.memcmp(placed, expected, place.nbytes)
         return different == 0
 
     def span(self, place: ArrayPlace) -> tuple[int, int]:
@@ -264,15 +264,13 @@ class SharedMemory:
         return start, start + entries * SEALED.itemsize
 
     def raw(self, place: ArrayPlace) -> Array:
-        """The bytes of the array."""
         return self.view(place).reshape(-1).view(np.uint8)
 
     def offset(self, place: ArrayPlace) -> int:
-        """Where the array begins, from the shared memory's start."""
+        """The array's first byte, from the shared memory's start."""
         return self._base + place.offset
 
     def fill(self, place: ArrayPlace, byte: int) -> None:
-        """Set every byte of the array."""
         start = self._base + place.offset
         self._bytes[start : start + place.nbytes] = byte
 
@@ -283,13 +281,13 @@ class SharedMemory:
             gap[:] = canary
 
     def damage(self, place: ArrayPlace) -> str | None:
-        """What was written outside the array, in words; None where its gaps are whole."""
+        """Damage outside the array, in words; None where its gaps are intact."""
         (before, after), (first, last) = self._gaps(place), self._canaries(place)
         hits = np.flatnonzero(before != first)
         if hits.size:
-            return f"wrote {_away(before.size - 1 - int(hits[-1]))}before the start of {place.name}"
+            return f"wrote {_gap(before.size - 1 - int(hits[-1]))}before the start of {place.name}"
         hits = np.flatnonzero(after != last)
-        return f"wrote {_away(int(hits[0]))}past the end of {place.name}" if hits.size else None
+        return f"wrote {_gap(int(hits[0]))}past the end of {place.name}" if hits.size else None
 
     def owner(self, offset: int) -> tuple[ArrayPlace, int] | None:
         """The array nearest to an offset, and its distance from the start of that."""
@@ -302,7 +300,7 @@ class SharedMemory:
         return best, offset - best.offset
 
     def unmap(self) -> None:
-        """Let go of our own pages of the arrays until they are looked at; what they hold stays."""
+        """Unmap this process's pages of the arrays until their next use; their content stays."""
         self._advise(mmap.MADV_DONTNEED)
 
     def release(self) -> None:
@@ -373,8 +371,8 @@ def _moderate_words(nbytes: int) -> Array:
     return np.random.default_rng().uniform(1, 2, nbytes // 4).astype(np.float32).view(np.uint8)
 
 
-def _away(distance: int) -> str:
-    """How far beyond an array; its very next byte is "right" behind it."""
+def _gap(distance: int) -> str:
+    """A distance beyond an array in words; its next byte is "right" behind it."""
     return f"{distance} bytes " if distance else "right "
 
 

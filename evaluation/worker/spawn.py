@@ -1,4 +1,4 @@
-"""How a worker's process is started: its orders, its environment, what it inherits.
+"""Start of a worker's process: its orders, its environment, its descriptors.
 
 It inherits the shared memory and the empty anonymous files for its candidates, nothing else; the
 environment is an allowlist.
@@ -28,7 +28,7 @@ _ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a worker runs: shared objects and the entry point."""
+    """A worker's program: shared objects and the entry point."""
 
     harness: Path
     candidate: Path
@@ -38,7 +38,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a worker runs: by what clock, on which GPU and cores, under which tool."""
+    """A worker's clock, GPU, cores and tool."""
 
     stopwatch: Stopwatch | None = None
     """None: the judge sleeps until it is woken, which is less precise and takes no core."""
@@ -51,12 +51,12 @@ class Surroundings:
     profiler: Path | None = None
     """A library that records kernels (kernels.py); None for workers that are timed."""
     programs: int = 1
-    """How many candidates it can be given, one after another."""
+    """Count of candidates that it can take, one after another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Everything that a worker's process is made of."""
+    """Parameters of a worker's process."""
 
     program: Program
     shared: SharedMemory

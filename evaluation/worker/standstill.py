@@ -1,15 +1,15 @@
-"""A process that runs only when it is told to: stopped, confirmed, and its CPU time accounted for.
+"""A process that runs only during commands: stopped, confirmed, and its CPU time accounted for.
 
 `hold` stops every thread and waits until they stand; `release` lets them go on. In between neither
 its memory nor its CPU clock may change. The clock of all its threads (clock id `~pid << 3 | 2`,
-clock_getcpuclockid(3)) is read by us, so a candidate's word has no part in it: what was used inside
+clock_getcpuclockid(3)) is read by the judge, so a candidate has no say in it: time used inside
 timed spans (`begin` to `end`) and outside of them is known.
 
 That clock is exact for a process that stands. While it runs, the kernel adds what its threads use
-at every timer tick only, so that 16 threads may be 60 ms ahead of it: what seems to have been used
+at every timer tick only, so that 16 threads may be 60 ms ahead of it: time that seems to be used
 since `end` counts as outside only as far as all processors together could have used it by then.
 
-Not covered: what a GPU does on its own meanwhile.
+Not covered: a GPU's own work meanwhile.
 """
 
 import math
@@ -48,10 +48,9 @@ class Standstill:
         self.outside = 0.0
         """CPU time besides: between spans, and of untimed commands what one thread cannot use."""
         self.commands = 0
-        """How often it was let go."""
+        """Count of releases."""
 
     def reset(self) -> None:
-        """Count anew."""
         self.inside = self.outside = 0.0
         self.commands = 0
         self._is_timed, self._unused = False, math.inf
@@ -61,13 +60,13 @@ class Standstill:
         """Stop every thread; returns once they stand."""
         if self.is_held:
             return ""
-        start, most = time.monotonic(), self._used() + _RUNS_ON_SECONDS
+        start, limit = time.monotonic(), self._used() + _RUNS_ON_SECONDS
         os.kill(self._pid, signal.SIGSTOP)
-        how = os.WSTOPPED | os.WEXITED | os.WNOHANG | os.WNOWAIT
-        while (state := os.waitid(os.P_PID, self._pid, how)) is None:
+        options = os.WSTOPPED | os.WEXITED | os.WNOHANG | os.WNOWAIT
+        while (state := os.waitid(os.P_PID, self._pid, options)) is None:
             waited = time.monotonic() - start
             if waited > _EAGER_SECONDS:
-                if waited > _PATIENCE_SECONDS or self._used() > most:
+                if waited > _PATIENCE_SECONDS or self._used() > limit:
                     return "it cannot be stopped"
                 time.sleep(_PAUSE_SECONDS)
         if state.si_code != os.CLD_STOPPED:
@@ -75,7 +74,7 @@ class Standstill:
         used = self._used()
         while (again := self._used()) != used:
             used = again
-            if used > most:
+            if used > limit:
                 return "it runs although it was stopped"
         self._count_outside(used)
         self.is_held = True
@@ -105,7 +104,7 @@ class Standstill:
 
     @property
     def threads(self) -> int:
-        """How many threads it has; 0 once it has ended."""
+        """Count of its threads; 0 once it has ended."""
         try:
             return len(os.listdir(f"/proc/{self._pid}/task"))
         except OSError:
@@ -119,7 +118,7 @@ class Standstill:
             self._unused = max(0.0, self._unused - spent)
 
     def _count_outside(self, used: float) -> None:
-        """What was used since `end`; what cannot have been used since then, `end` had not seen."""
+        """Count time used since `end`; the part that is too much for that span counts as inside."""
         since = self._read_at
         spent = self._read(used)
         possible = min(spent, (self._read_at - since) * _PROCESSORS)

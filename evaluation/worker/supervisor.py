@@ -103,7 +103,7 @@ class Worker:
         self.kill()
 
     def assign(self, program: Program) -> None:
-        """Before `start`: which program's candidate it is to load, on the cores kept for that."""
+        """Set, before `start`, the program whose candidate it loads on the cores kept for that."""
         self._program = program
         self._started.clear()
         if self._where.cores:
@@ -127,18 +127,18 @@ class Worker:
         except OSError as error:
             raise ToolError(f"{candidate}: {error.strerror}; run again") from None
         self._shared.control.count = descriptor
-        done = self._command(Operation.LOAD, self._limits.load_seconds)
+        result = self._command(Operation.LOAD, self._limits.load_seconds)
         os.close(descriptor)
-        return self._loaded(done if isinstance(done, Failure) else None)
+        return self._loaded(result if isinstance(result, Failure) else None)
 
     def _empty(self) -> float:
-        """What giving a command and hearing of its end takes; nobody else is in the process yet."""
-        seen = [self.call([], self._limits.load_seconds) for _ in range(_EMPTY_BATCHES)]
-        return median(0.0 if isinstance(done, Failure) else done.ours for done in seen)
+        """Seconds of an empty command, before a candidate is loaded."""
+        batches = [self.call([], self._limits.load_seconds) for _ in range(_EMPTY_BATCHES)]
+        return median(0.0 if isinstance(batch, Failure) else batch.ours for batch in batches)
 
     @property
     def programs_left(self) -> int:
-        """How many more candidates it can be given."""
+        """Count of candidates that it can still take."""
         return len(self._files)
 
     @property
@@ -154,9 +154,9 @@ class Worker:
         failure = self._await(patience)
         if failure:
             self.kill()
-            said = self._shared.control.message.decode(errors="replace")
+            message = self._shared.control.message.decode(errors="replace")
             raise ToolError(
-                f"worker: it ended before it was ready: {said or failure.diagnosis};"
+                f"worker: it ended before it was ready: {message or failure.diagnosis};"
                 " regraph doctor looks for the cause"
             )
 
@@ -166,13 +166,13 @@ class Worker:
 
     def ghost(self, row: int, seconds: float) -> Failure | None:
         """Call a row with kernel launches swallowed; a Failure where that ends badly."""
-        done = self._calls(Operation.GHOST, [row], seconds)
-        return done if isinstance(done, Failure) else None
+        result = self._calls(Operation.GHOST, [row], seconds)
+        return result if isinstance(result, Failure) else None
 
     def profile(self, row: int, seconds: float) -> str | Failure:
-        """Call a row while a profiler records; what that says, by the worker's word."""
-        done = self._calls(Operation.PROFILE, [row], seconds)
-        return done if isinstance(done, Failure) else self._said()
+        """Call a row while a profiler records; its text, which is the worker's word."""
+        result = self._calls(Operation.PROFILE, [row], seconds)
+        return result if isinstance(result, Failure) else self._message()
 
     @property
     def on_device(self) -> bool:
@@ -192,7 +192,7 @@ class Worker:
     def upload(self, places: Sequence[ArrayPlace], seal: Seal | None = None) -> Failure | None:
         """Metric "device": copy arrays with their gaps to the device; nothing elsewhere.
 
-        What is masked of them the next calls find unmasked.
+        Masked inputs among them are unmasked by the next calls.
         """
         spans = [self._shared.span(place) for place in places]
         if seal and seal.entries:
@@ -207,17 +207,17 @@ class Worker:
 
     def settle(self) -> Failure | None:
         """Get ready for timing: pages mapped, allocations no longer poisoned or guarded."""
-        done = self._command(Operation.SETTLE, self._limits.load_seconds)
-        return done if isinstance(done, Failure) else None
+        result = self._command(Operation.SETTLE, self._limits.load_seconds)
+        return result if isinstance(result, Failure) else None
 
     @property
     def confined(self) -> frozenset[str]:
-        """What holds this worker besides limits: seccomp, landlock, namespaces."""
+        """Confinements of this worker besides limits: seccomp, landlock, namespaces."""
         bits = self._shared.control.confined
         return frozenset(name for bit, name in _CONFINEMENTS.items() if bits & bit)
 
     def count_anew(self) -> None:
-        """Forget what CPU time was used so far."""
+        """Forget the CPU time used so far."""
         self._standstill.reset()
 
     def worked_outside(self) -> Failure | None:
@@ -256,7 +256,7 @@ class Worker:
         """Whether it has ended and is reaped; a device context takes its time."""
         return self._process.poll() is not None
 
-    def _said(self) -> str:
+    def _message(self) -> str:
         return bytes(self._shared.control.message).decode(errors="replace")
 
     def _close_files(self) -> None:
@@ -267,13 +267,13 @@ class Worker:
         """Whether the process has ended, without reaping it."""
         if self._process.returncode is not None:
             return True
-        how = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self._process.pid, how) is not None
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self._process.pid, options) is not None
 
     def _command(
         self, operation: Operation, seconds: float, seal: Seal | None = None
     ) -> Elapsed | Failure:
-        """Let it run until it has obeyed; it stands still before and afterwards.
+        """Run one command; the worker stands still before and afterwards.
 
         Its time begins while it still stands, so that nothing of it runs before; and before the
         key to its inputs lies where it, or a kernel of it, could read that.
@@ -340,14 +340,14 @@ class Worker:
         assert len(rows) <= shared_memory.MAX_BATCH
         self._shared.sequence[: len(rows)] = rows
         seal = self._announce(len(rows))
-        done = self._command(operation, seconds, seal)
-        if isinstance(done, Failure):
-            return done
-        aside = min(self.costs.of(len(rows), seal), done.ours)
-        return Elapsed(done.ours - aside, done.own, aside)
+        elapsed = self._command(operation, seconds, seal)
+        if isinstance(elapsed, Failure):
+            return elapsed
+        aside = min(self.costs.of(len(rows), seal), elapsed.ours)
+        return Elapsed(elapsed.ours - aside, elapsed.own, aside)
 
     def _announce(self, count: int) -> Seal | None:
-        """Say how many calls come, and what of the table of sealed inputs each of them needs."""
+        """Publish the count of calls, and the entries of sealed inputs that each of them needs."""
         seal, self._seal = self._seal, None
         self._shared.parts[:count] = seal.parts if seal else 0
         self._shared.control.count = count
@@ -358,9 +358,9 @@ class Worker:
             return None
         for start in range(0, len(spans), shared_memory.MAX_SPANS):
             self._shared.list_spans(spans[start : start + shared_memory.MAX_SPANS])
-            done = self._command(operation, self._limits.load_seconds)
-            if isinstance(done, Failure):
-                return done
+            result = self._command(operation, self._limits.load_seconds)
+            if isinstance(result, Failure):
+                return result
         return None
 
     def _await(self, seconds: float) -> Failure | None:
@@ -375,11 +375,11 @@ class Worker:
             failure = self._crowded()
             if failure:
                 return failure
-            left = end - time.perf_counter()
-            if left <= 0:
+            remaining = end - time.perf_counter()
+            if remaining <= 0:
                 self.kill()
                 return Failure(Outcome.TIMED_OUT, f"no result after {allowed:.3g} s: killed")
-            sleep(control, "finished", self._number - 1, min(left, _SLICE_SECONDS))
+            sleep(control, "finished", self._number - 1, min(remaining, _SLICE_SECONDS))
         return None
 
     def _ended(self) -> Failure | None:

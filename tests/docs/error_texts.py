@@ -224,7 +224,7 @@ class Texts:
             for one in several:
                 self._beside |= {text for text in self.of(one, depth) if is_sentence(text)}
             return {HOLE}
-        if name in ("_told", "str", "filter") and node.args:
+        if name in ("_with_remedy", "str", "filter") and node.args:
             return self.of(node.args[-1], depth)
         home, name = self._module.imported(name) or (self._module, name)
         texts = Texts(home, self._beside)

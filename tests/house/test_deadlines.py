@@ -36,8 +36,8 @@ EXCEPTIONS = {
     "crew.py run_all: run.result()": "as_completed gives what has ended",
     "ray_cluster.py serve: process.wait()": _END,
     "ray_cluster.py _end: process.wait()": _KILLED,
-    "sandboxed.py _ended: process.wait()": _KILLED,
-    "compilers.py main: os.waitpid(first, 0)": _CHILD,
+    "sandboxed.py _exit_code: process.wait()": _KILLED,
+    "compilers.py main: os.waitpid(child, 0)": _CHILD,
     "compilers.py waited: os.wait()": _CHILD,
     "custom_inputs.py close: with process": _KILLED,
     "custom_inputs.py _exchange: os.read(key.fd, _CHUNK)": "select said that there is something",
@@ -67,8 +67,8 @@ EXCEPTIONS = {
     "process.py _drop: executor.shutdown(wait=True)": _OURS,
     "probe.py _hidden_memory: os.waitpid(child, 0)": _CHILD,
     "sanitizer.py _exercise: timer.join()": "it is cancelled, or kills a worker and ends",
-    "standstill.py hold: os.waitid(os.P_PID, self._pid, how)": _LOOKS,
-    "supervisor.py _gone: os.waitid(os.P_PID, self._process.pid, how)": _LOOKS,
+    "standstill.py hold: os.waitid(os.P_PID, self._pid, options)": _LOOKS,
+    "supervisor.py _gone: os.waitid(os.P_PID, self._process.pid, options)": _LOOKS,
     "supervisor.py kill: self._process.wait()": _KILLED,
 }
 """File, function and wait -> why it ends."""
