@@ -18,8 +18,8 @@ _OF_AN_EXTRA = re.compile(r"(?P<package>[^;]+?)\s*;.*\bextra == [\"'](?P<extra>[
 
 def packages(extra: str) -> tuple[str, ...]:
     """What an optional extra of this package needs, as "name[parts]>=version"."""
-    found = map(_OF_AN_EXTRA.match, requires(PACKAGE) or ())
-    return tuple(one["package"] for one in found if one and one["extra"] == extra)
+    matches = map(_OF_AN_EXTRA.match, requires(PACKAGE) or ())
+    return tuple(match["package"] for match in matches if match and match["extra"] == extra)
 
 
 def install(extra: str) -> str:

@@ -109,7 +109,7 @@ class Bolt:
         except (exceptions.ConfigurationError, ValueError):
             raise unusable(address.uri) from None
         try:
-            with self._call():
+            with self._driver_call():
                 self._driver.verify_connectivity()
         except StoreError:
             self._driver.close()
@@ -117,8 +117,8 @@ class Bolt:
 
     def read(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a read transaction; it may run more than once."""
-        with self._call(), self._session(neo4j.READ_ACCESS) as session:
-            return session.execute_read(lambda tx: work(self._asking(tx)))
+        with self._driver_call(), self._session(neo4j.READ_ACCESS) as session:
+            return session.execute_read(lambda tx: work(self._query(tx)))
 
     def write(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a write transaction; it may run more than once, and counts once.
@@ -131,11 +131,11 @@ class Bolt:
         `CommitUnknown` where the server does not answer any more then.
         """
         unsure = False
-        with self._turn(), self._call():
+        with self._writers_turn(), self._driver_call():
             for clash in range(CLASH_TRIES + 1):
                 try:
                     with self._session(neo4j.WRITE_ACCESS) as session:
-                        return session.execute_write(lambda tx: work(self._asking(tx)))
+                        return session.execute_write(lambda tx: work(self._query(tx)))
                 except exceptions.IncompleteCommit:
                     unsure = True
                 except (exceptions.ServiceUnavailable, exceptions.SessionExpired):
@@ -143,7 +143,7 @@ class Bolt:
                         raise
                     break
                 except (exceptions.Neo4jError, Overtaken) as error:
-                    if clash == CLASH_TRIES or not _clashed(error):
+                    if clash == CLASH_TRIES or not _is_clash(error):
                         raise
                 time.sleep(FIRST_RETRY_SECONDS * 2**clash)
         raise CommitUnknown(self.place)
@@ -161,8 +161,8 @@ class Bolt:
         Its columns and its first rows. `BadInput` for a statement that the store refuses, and
         `TimeoutError` where the store ends it after `seconds`.
         """
-        said_before = self._log_bytes()
-        with self._call(), self._session(neo4j.READ_ACCESS) as session:
+        log_start = self._log_bytes()
+        with self._driver_call(), self._session(neo4j.READ_ACCESS) as session:
             try:
                 with session.begin_transaction(timeout=seconds) as tx:
                     answer = tx.run(statement, dict(parameters))
@@ -175,10 +175,10 @@ class Bolt:
                     raise TimeoutError from None
                 if code in _READ_ONLY:
                     raise BadInput("query: refused, as only reading is allowed") from None
-                own = self._address.folder is not None and code == UNKNOWN
-                if not (own or code.startswith(_OF_STATEMENT)):
+                embedded = self._address.folder is not None and code == UNKNOWN
+                if not (embedded or code.startswith(_OF_STATEMENT)):
                     raise
-                raise BadInput(f"query: {self._words(error, said_before)}") from None
+                raise BadInput(f"query: {self._statement_error(error, log_start)}") from None
 
     def _log_bytes(self) -> int:
         """How much the embedded store has said in its log."""
@@ -187,16 +187,16 @@ class Bolt:
             return (folder / "server.log").stat().st_size if folder else 0
         return 0
 
-    def _words(self, error: exceptions.Neo4jError, said_before: int) -> str:
+    def _statement_error(self, error: exceptions.Neo4jError, log_start: int) -> str:
         """What the store says of a statement; the embedded one says it in its log alone."""
-        said = error.message or error.code or ""
+        message = error.message or error.code or ""
         folder = self._address.folder
         if folder is not None:
             with suppress(OSError), (folder / "server.log").open("rb") as log:
-                log.seek(said_before)
-                found = _CONCEALED.findall(log.read().decode("utf-8", "replace"))
-                said = found[-1] if found else said
-        return " ".join(said.split())[:_LONGEST]
+                log.seek(log_start)
+                concealed = _CONCEALED.findall(log.read().decode("utf-8", "replace"))
+                message = concealed[-1] if concealed else message
+        return " ".join(message.split())[:_LONGEST]
 
     def define(self, name: str, number: int = 0, /, **parameters: object) -> None:
         """Run statement `number` (from 0) of a file that changes the schema, by itself.
@@ -206,7 +206,11 @@ class Bolt:
         killed client left in the place of a constraint is dropped at last.
         """
         statement = queries.statements(name, self._address.engine)[number]
-        with self._turn(), self._call(), self._session(neo4j.WRITE_ACCESS) as session:
+        with (
+            self._writers_turn(),
+            self._driver_call(),
+            self._session(neo4j.WRITE_ACCESS) as session,
+        ):
             for clash in range(CLASH_TRIES):
                 try:
                     session.run(statement, parameters).consume()
@@ -247,7 +251,7 @@ class Bolt:
         )
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _writers_turn(self) -> Iterator[None]:
         """Wait until no other writer is at work, where the server leaves that to its clients."""
         if self._address.writers is None:
             yield
@@ -263,23 +267,23 @@ class Bolt:
             locks.wait(file)
             yield
 
-    def _asking(self, tx: neo4j.ManagedTransaction) -> Query:
+    def _query(self, tx: neo4j.ManagedTransaction) -> Query:
         def ask(name: str, /, **parameters: object) -> list[GraphRow]:
             statement = queries.text(name, self._address.engine)
             shown = {
-                key: _Unseen(value) if isinstance(value, list) else value
+                key: _HiddenRows(value) if isinstance(value, list) else value
                 for key, value in parameters.items()
             }
             answer = tx.run(statement, shown).data()
             for value in shown.values():  # the driver keeps what was sent until the commit
-                if isinstance(value, _Unseen):
+                if isinstance(value, _HiddenRows):
                     value.clear()
             return answer
 
         return ask
 
     @contextmanager
-    def _call(self) -> Iterator[None]:
+    def _driver_call(self) -> Iterator[None]:
         """What goes wrong with the driver is told in one line; a Ctrl-C waits for the end."""
         with undisturbed():
             try:
@@ -298,11 +302,11 @@ class Bolt:
             )
         if code == "Neo.ClientError.Database.DatabaseNotFound":
             return f"has no database {self._address.database!r}; see REGRAPH_STORE_DATABASE"
-        if code in _SAID:
-            return _SAID[code]
+        if code in _MESSAGES:
+            return _MESSAGES[code]
         folder = self._address.folder
         if folder is not None and code.startswith("Neo.DatabaseError"):
-            return _own_failure(folder)
+            return _embedded_failure(folder)
         text = getattr(error, "message", None) or str(error) or type(error).__name__
         return f"{code or type(error).__name__}: {text.splitlines()[0][:200]}"
 
@@ -312,7 +316,7 @@ _OF_STATEMENT = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.")
 _CONCEALED = re.compile(
     r"(?:BOLT: |BOLT query error\n[\w.$]+: )(.+?)(?: \(concealed from the client.*)?$", re.MULTILINE
 )
-_SAID = {
+_MESSAGES = {
     DEADLOCK: "too many writers stand in each other's way; start fewer at once",
     "Neo.TransientError.General.MemoryPoolOutOfMemoryError": (
         "the server has too little memory for one transaction of that size; raise its"
@@ -322,7 +326,7 @@ _SAID = {
 """What is told in place of the server's words, by its code."""
 
 
-class _Unseen(list[object]):
+class _HiddenRows(list[object]):
     """Rows on their way out.
 
     The driver makes the repr of all parameters for a debug line, logged or not, which took ten
@@ -333,14 +337,14 @@ class _Unseen(list[object]):
         return f"<{len(self)} rows>"
 
 
-def _clashed(error: Exception) -> bool:
+def _is_clash(error: Exception) -> bool:
     """Whether another writer was in the way, so that the next try sees what he did."""
     if isinstance(error, exceptions.ConstraintError | Overtaken):
         return True
     return getattr(error, "code", None) in (GONE_MEANWHILE, DEADLOCK)
 
 
-def _own_failure(folder: Path) -> str:
+def _embedded_failure(folder: Path) -> str:
     """Why the embedded store failed, as far as it can be told: it says no more than that it did."""
     log = f"{folder / 'server.log'} says more"
     with suppress(OSError):
@@ -377,5 +381,5 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     yield error
     below = list(getattr(error, "exceptions", ()))  # of a group
     below += [error.__cause__ or error.__context__]
-    for one in filter(None, below):
-        yield from _causes(one)
+    for cause in filter(None, below):
+        yield from _causes(cause)

@@ -91,17 +91,17 @@ class Evidence:
     ) -> "Evidence":
         """With those measurements whose key is new to their step, and the failures that are new."""
         steps = []
-        for known, given in zip(self.measurements, measurements, strict=True):
-            by_key = {one.key: one for one in known}
-            for one in given:
-                by_key.setdefault(one.key, one)
+        for old, new in zip(self.measurements, measurements, strict=True):
+            by_key = {measurement.key: measurement for measurement in old}
+            for measurement in new:
+                by_key.setdefault(measurement.key, measurement)
             steps.append(in_order(by_key.values()))
-        tried = {one.key: one for one in self.failures}
+        tried = {failure.key: failure for failure in self.failures}
         for failure in failures:
             tried.setdefault(failure.key, failure)
         return replace(self, measurements=tuple(steps), failures=tuple(tried.values()))
 
-    def of_same(self, other: "Evidence") -> bool:
+    def may_be_same(self, other: "Evidence") -> bool:
         """Whether it may be the same trajectory: who discloses one in part says itself which."""
         return self.problem == other.problem and (
             (self.path[0], len(self.path)) == (other.path[0], len(other.path))
@@ -141,9 +141,9 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "ref": trajectory.ref,
         "problem": trajectory.problem,
         "target": trajectory.target,
-        "disclosed": stored(trajectory.disclosed),
+        "disclosed": stored_disclosure(trajectory.disclosed),
         **trajectory.source.model_dump(include=_SOURCE),
-        "own": _own(trajectory),
+        "own": _sender_fields(trajectory),
         "learner": evidence.learner,
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
@@ -152,7 +152,7 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
     }
 
 
-def stored(disclosure: Disclosure) -> str | None:
+def stored_disclosure(disclosure: Disclosure) -> str | None:
     """As nodes and relationships hold it: only where it is not all."""
     return None if disclosure == "code" else disclosure
 
@@ -165,9 +165,9 @@ def trajectory(
     `codes` are those of its (:Failure) nodes that keep one, by node id.
     """
     evidence = Evidence.read(node)
-    own = json.loads(node.get("own") or "{}")
+    fields = json.loads(node.get("own") or "{}")
     return Trajectory.model_validate(
-        own.get("trajectory", {})
+        fields.get("trajectory", {})
         | {
             "schema": 1,
             "ref": node.get("ref"),
@@ -176,11 +176,11 @@ def trajectory(
             "disclosed": node.get("disclosed") or "code",
             "content": node["id"] if node.get("disclosed") else None,
             "serial": steps[0].get("before") or "",
-            "source": own.get("source", {})
+            "source": fields.get("source", {})
             | {name: node[name] for name in _SOURCE}
             | {"learned": evidence.learner is not None},
             "steps": [
-                own.get("steps", {}).get(str(number), {})
+                fields.get("steps", {}).get(str(number), {})
                 | {
                     "label": step["original_label"],
                     "technique": evidence.path[number],
@@ -205,22 +205,22 @@ def trajectory(
 
 def in_order(measured: Iterable[Measurement]) -> Measurements:
     """By time, the latest last; of those whose time nobody knows, by judge and run."""
-    some = tuple(measured)
-    return tuple(sorted(some, key=_moment)) if len(some) > 1 else some
+    measurements = tuple(measured)
+    return tuple(sorted(measurements, key=_order)) if len(measurements) > 1 else measurements
 
 
-def _moment(one: Measurement) -> tuple[float, int, str, str, str, str, str]:
+def _order(measurement: Measurement) -> tuple[float, int, str, str, str, str, str]:
     """Its place in that order; no two of a step share theirs."""
-    who = (one.device, one.toolchain, one.evaluator, one.metric)
-    return (one.time, judge_version(one), one.run, *who)
+    who = (measurement.device, measurement.toolchain, measurement.evaluator, measurement.metric)
+    return (measurement.time, judge_version(measurement), measurement.run, *who)
 
 
-def _own(trajectory: Trajectory) -> str | None:
+def _sender_fields(trajectory: Trajectory) -> str | None:
     """The sender's own fields as JSON; those of measurements and failures are with these."""
     steps = {str(number): step.own for number, step in enumerate(trajectory.steps, 1) if step.own}
-    own = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
-    found = {place: fields for place, fields in own.items() if fields}
-    return json.dumps(found) if found else None
+    by_place = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
+    present = {place: fields for place, fields in by_place.items() if fields}
+    return json.dumps(present) if present else None
 
 
 def latest(measured: Measurements) -> dict[str, Any]:
@@ -228,9 +228,9 @@ def latest(measured: Measurements) -> dict[str, Any]:
     counted = standing(measured)
     last = counted[-1] if counted else None
     effects: dict[str, float] = {}
-    for one in counted:  # the later ones last
-        if one.outcome is Outcome.PASSED:
-            effects[one.device] = one.effect or effects.get(one.device, UNTIMED)
+    for m in counted:  # the later ones last
+        if m.outcome is Outcome.PASSED:
+            effects[m.device] = m.effect or effects.get(m.device, UNTIMED)
     devices = sorted(effects)
     return {
         "verified": bool(devices),

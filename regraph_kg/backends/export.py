@@ -37,9 +37,9 @@ class Exported:
 def export(bolt: Bolt) -> Iterator[Exported]:
     """Every trajectory; what is merged meanwhile may or may not be among them."""
     last = ""
-    while found := bolt.read(partial(_page, after=last, limit=PAGE)):
-        yield from found
-        last = found[-1].id
+    while page := bolt.read(partial(_page, after=last, limit=PAGE)):
+        yield from page
+        last = page[-1].id
 
 
 def _page(ask: Query, after: str, limit: int) -> list[Exported]:

@@ -23,26 +23,26 @@ def add(ask: Query, runs: Sequence[FreeRun]) -> None:
 
 def seen_from(rows: Sequence[GraphRow], device: str) -> FreeChoice:
     """The sum of what was tried on `device`; of all others where that is nothing."""
-    own, others = FreeChoice(), FreeChoice()
+    here, elsewhere = FreeChoice(), FreeChoice()
     for row in rows:
         if row["device"] == device:
-            own += _choice(row)
+            here += _choice(row)
         else:
-            others += _choice(row)
-    return own if own.first.tried + own.later.tried else others
+            elsewhere += _choice(row)
+    return here if here.first.tried + here.later.tried else elsewhere
 
 
-def some_runs(ask: Query, after: str) -> list[tuple[str, FreeRun]]:
+def runs_page(ask: Query, after: str) -> list[tuple[str, FreeRun]]:
     """The next runs by id, with it."""
     rows = ask("page_of_free_runs", after=after, limit=RUNS_AT_ONCE)
     return [(row["run"]["id"], _run(row["run"])) for row in rows]
 
 
-def _node(one: FreeRun) -> dict[str, Any]:
+def _node(free_run: FreeRun) -> dict[str, Any]:
     return {
-        "id": f"{one.run} {one.device}",
-        **one.model_dump(exclude={"choice"}),
-        **dict(_counts(one.choice)),
+        "id": f"{free_run.run} {free_run.device}",
+        **free_run.model_dump(exclude={"choice"}),
+        **dict(_counts(free_run.choice)),
     }
 
 
@@ -61,5 +61,5 @@ def _choice(row: Mapping[str, Any]) -> FreeChoice:
 
 
 def _run(node: Mapping[str, Any]) -> FreeRun:
-    told = {name: node[name] for name in FreeRun.model_fields if name != "choice"}
-    return FreeRun(**told, choice=_choice(node))
+    fields = {name: node[name] for name in FreeRun.model_fields if name != "choice"}
+    return FreeRun(**fields, choice=_choice(node))

@@ -42,59 +42,59 @@ class BoltPurge:
         names = [
             row["name"] for row in self._bolt.read(lambda ask: ask("purge_origins", by=origin.by))
         ]
-        if origin.value in names or self._bolt.read(partial(_left, origin=origin)):
+        if origin.value in names or self._bolt.read(partial(_is_unfinished, origin=origin)):
             return None
         return get_close_matches(origin.value, sorted(names), n=3)
 
     def run(self, origin: Provenance) -> Iterator[PurgeCounts]:
         """See `Purge`."""
         prepare(self._bolt)
-        done = PurgeCounts()
-        ids = [row["id"] for row in self._bolt.read(partial(_found, origin=origin))]
+        total = PurgeCounts()
+        ids = [row["id"] for row in self._bolt.read(partial(_trajectory_rows, origin=origin))]
         for first in range(0, len(ids), AT_ONCE):
-            done += self._bolt.write(partial(_take_out, ids=ids[first : first + AT_ONCE]))
-            yield done
+            total += self._bolt.write(partial(_delete, ids=ids[first : first + AT_ONCE]))
+            yield total
         self._bolt.write(shares.sweep)
-        done += self._bolt.write(partial(_tidy, origin=origin))
-        yield done
+        total += self._bolt.write(partial(_tidy, origin=origin))
+        yield total
 
     def close(self) -> None:
         """Release the connection; idempotent."""
         self._bolt.close()
 
 
-def _found(ask: Query, origin: Provenance) -> list[GraphRow]:
+def _trajectory_rows(ask: Query, origin: Provenance) -> list[GraphRow]:
     return ask("purge_trajectories", by=origin.by, value=origin.value)
 
 
-def _left(ask: Query, origin: Provenance) -> bool:
+def _is_unfinished(ask: Query, origin: Provenance) -> bool:
     """Whether a purge was interrupted before it tidied up."""
     emptied = origin.by == "problem" and ask("purge_emptied", problem=origin.value)[0]["left"]
     return bool(emptied or _unused_verdicts(ask))
 
 
-def _take_out(ask: Query, ids: Sequence[str]) -> PurgeCounts:
+def _delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
     """Trajectories and all that they brought; those that are gone already are none."""
-    held = {
+    locked = {
         row["id"]: Evidence.read(row | {"measurements": "[]"})
         for row in ask("curate_hold", ids=ids)
         if row["id"] is not None
     }
     places = [
         (f"{key}/{number}", pair)
-        for key, one in held.items()
-        for number, pair in enumerate(one.pairs, 1)
+        for key, evidence in locked.items()
+        for number, pair in enumerate(evidence.pairs, 1)
     ]
-    failed = [pair for one in held.values() for _, pair in one.failed]
+    failed = [pair for evidence in locked.values() for _, pair in evidence.failed]
     pairs = {*failed, *(pair for _, pair in places)}
     ends = sorted({end for pair in pairs for end in pair})
     edges.hold(ask, pairs)
     ask("lock_techniques", ids=ends)
     edges.delete(ask, places)
-    ask("purge_delete", ids=sorted(held))
+    ask("purge_delete", ids=sorted(locked))
     recount(ask, pairs)
     return PurgeCounts(
-        trajectories=len(held),
+        trajectories=len(locked),
         examples=len(places),
         failures=len(failed),
         techniques=_drop_unused(ask, ends),
@@ -113,11 +113,11 @@ def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
 def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
     """Runs of free steps, and what labels that nothing has any more have taught."""
     (runs,) = ask("purge_free_runs", by=origin.by, value=origin.value)
-    held = {row["id"] for row in _unused_verdicts(ask)}
-    ask("lock_labels", ids=sorted(held))  # ingests that have just logged one come to their end
-    lost = [row for row in _unused_verdicts(ask) if row["id"] in held] if held else []
+    candidates = {row["id"] for row in _unused_verdicts(ask)}
+    ask("lock_labels", ids=sorted(candidates))  # waits for ingests that have just logged one
+    lost = [row for row in _unused_verdicts(ask) if row["id"] in candidates] if candidates else []
     if lost:
-        _unteach(ask, lost)
+        _delete_verdicts(ask, lost)
     return PurgeCounts(free_runs=runs["deleted"], names=len(lost))
 
 
@@ -129,7 +129,7 @@ def _unused_verdicts(ask: Query) -> list[GraphRow]:
     ]
 
 
-def _unteach(ask: Query, verdicts: Iterable[GraphRow]) -> None:
+def _delete_verdicts(ask: Query, verdicts: Iterable[GraphRow]) -> None:
     """Delete log entries, and the aliases that came of them, but not what a curator confirmed."""
     confirmed = {spelling(label) for row in ask("curations") for label in row["entry"]["labels"]}
     rows = [

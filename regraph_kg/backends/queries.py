@@ -27,9 +27,9 @@ def statements(name: str, engine: Engine) -> tuple[str, ...]:
 @cache
 def browser_names() -> tuple[str, ...]:
     """Names of the saved queries of cypher/browser/, in the order of their titles."""
-    found = (files(cypher) / "browser").iterdir()
-    names = (one.name.removesuffix(".cypher") for one in found if one.name.endswith(".cypher"))
-    return tuple(sorted(names, key=browser_query))
+    names = (entry.name for entry in (files(cypher) / "browser").iterdir())
+    queries = (name.removesuffix(".cypher") for name in names if name.endswith(".cypher"))
+    return tuple(sorted(queries, key=browser_query))
 
 
 def browser_query(name: str) -> str:

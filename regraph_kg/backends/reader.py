@@ -59,14 +59,14 @@ class BoltReader:
 
         Thread(target=ask, daemon=True).start()
         try:
-            found = answers.get(timeout=seconds + GRACE_SECONDS)
-            if isinstance(found, BaseException):
-                raise found
+            answer = answers.get(timeout=seconds + GRACE_SECONDS)
+            if isinstance(answer, BaseException):
+                raise answer
         except (Empty, TimeoutError):
             raise StoreError(
                 f"query: no answer within {seconds:g} s; ask for less, or give --timeout"
             ) from None
-        return found
+        return answer
 
     def close(self) -> None:
         """See `ReadOnlyGraph`."""
@@ -88,24 +88,24 @@ def _plain(value: Any) -> JsonValue:
     """A value of Bolt as JSON has it."""
     match value:
         case Node():
-            found: Any = {"labels": sorted(value.labels), "properties": _plain(dict(value))}
+            plain: Any = {"labels": sorted(value.labels), "properties": _plain(dict(value))}
         case Relationship():
-            found = {"type": value.type, "properties": _plain(dict(value))}
+            plain = {"type": value.type, "properties": _plain(dict(value))}
         case Path():
-            found = {"nodes": [*map(_plain, value.nodes)]}
-            found["relationships"] = [*map(_plain, value.relationships)]
+            plain = {"nodes": [*map(_plain, value.nodes)]}
+            plain["relationships"] = [*map(_plain, value.relationships)]
         case dict():
-            found = {name: _plain(one) for name, one in value.items()}
+            plain = {name: _plain(item) for name, item in value.items()}
         case Point():
-            found = {"srid": value.srid, "coordinates": [*map(_plain, value)]}
+            plain = {"srid": value.srid, "coordinates": [*map(_plain, value)]}
         case list():
-            found = [*map(_plain, value)]
+            plain = [*map(_plain, value)]
         case bytes() | bytearray():
-            found = base64.b64encode(value).decode("ascii")
+            plain = base64.b64encode(value).decode("ascii")
         case float() if not math.isfinite(value):
-            found = str(value)
+            plain = str(value)
         case None | bool() | int() | float() | str():
-            found = value
+            plain = value
         case _:  # a time, which knows its ISO form
-            found = str(value.iso_format() if hasattr(value, "iso_format") else value)
-    return found  # type: ignore[no-any-return]
+            plain = str(value.iso_format() if hasattr(value, "iso_format") else value)
+    return plain  # type: ignore[no-any-return]

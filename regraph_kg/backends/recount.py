@@ -30,31 +30,31 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
     goes through one of the pairs' sources, a page at a time: once the pairs' rows are locked,
     nobody who adds to them can commit.
     """
-    wanted = sorted(set(pairs))
-    if not wanted:
+    distinct = sorted(set(pairs))
+    if not distinct:
         return
-    rows = _rows(wanted)
-    edges.hold(ask, wanted)
-    ask("lock_techniques", ids=sorted({end for pair in wanted for end in pair}))
-    shares.hold(ask, wanted)
+    rows = _rows(distinct)
+    edges.hold(ask, distinct)
+    ask("lock_techniques", ids=sorted({end for pair in distinct for end in pair}))
+    shares.hold(ask, distinct)
     ask("lock_next", rows=rows)
     ids = [row["id"] for row in rows]
-    known = [row["id"] for row in ask("failures_of_pairs", pairs=ids)]
-    truth: dict[Pair, Shares] = {pair: {} for pair in wanted}
+    existing = [row["id"] for row in ask("failures_of_pairs", pairs=ids)]
+    truth: dict[Pair, Shares] = {pair: {} for pair in distinct}
     right: set[str] = set()
-    for page in _pages(ask, sorted({pair.source for pair in wanted})):
-        failures = sorted(_counted(page, truth), key=lambda node: str(node["id"]))
+    for page in _pages(ask, sorted({pair.source for pair in distinct})):
+        failures = sorted(_gather(page, truth), key=lambda node: str(node["id"]))
         if failures:
             ask("update_failures", rows=failures)
         right.update(node["id"] for node in failures)
-    for first in range(0, len(wanted), PAIRS):
-        _rebuild(ask, wanted[first : first + PAIRS], truth)
-    ask("delete_failures", ids=sorted(key for key in known if key not in right))
-    edges.reselect(ask, wanted, read_context(ask).bound)
+    for first in range(0, len(distinct), PAIRS):
+        _rebuild(ask, distinct[first : first + PAIRS], truth)
+    ask("delete_failures", ids=sorted(key for key in existing if key not in right))
+    edges.reselect(ask, distinct, read_context(ask).bound)
     ask("finish_edges", ids=ids)
 
 
-def _counted(page: Iterable[GraphRow], truth: Mapping[Pair, Shares]) -> Iterator[GraphRow]:
+def _gather(page: Iterable[GraphRow], truth: Mapping[Pair, Shares]) -> Iterator[GraphRow]:
     """Add what trajectories have in the pairs of `truth`; their (:Failure) nodes, without code."""
     for row in page:
         evidence = Evidence.read(row)
@@ -77,16 +77,16 @@ def _rebuild(ask: Query, pairs: Sequence[Pair], truth: dict[Pair, Shares]) -> No
     by_problem: Shares = {}
     for pair in pairs:
         by_problem |= truth.pop(pair)
-    changed, writers = shares.wrong(ask, pairs, by_problem)
+    changed, writers = shares.corrections(ask, pairs, by_problem)
     sums: Share = {}
     shares.add_up(by_problem, sums)
     sums = total([sums])
     keep = [row_id(*key) for key in sums]
-    gone = ask("delete_next", rows=_rows(pairs), keep=keep)
+    deleted = ask("delete_next", rows=_rows(pairs), keep=keep)
     ticks = shares.write_next(ask, sums, writers)
     if len(ticks) != len(sums):
         edges.refuse_missing(ask, (end for pair in pairs for end in pair))
-    shares.write(ask, changed, ticks | {row["id"]: row["tick"] for row in gone})
+    shares.write(ask, changed, ticks | {row["id"]: row["tick"] for row in deleted})
 
 
 def findings(ask: Query) -> Iterator[GraphFinding]:
@@ -116,17 +116,17 @@ def _pages(ask: Query, through: Sequence[str] | None = None) -> Iterator[list[Gr
 
 def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
     """Examples that are missing, there twice, or on another pair than their trajectory says."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    by_id: defaultdict[str, list[str]] = defaultdict(list)
     for row in ask("places_of_steps", first=page[0]["id"], last=page[-1]["id"]):
-        found[row["id"]].append(f"{row['source']} {row['target']}")
+        by_id[row["id"]].append(f"{row['source']} {row['target']}")
     for row in page:
         for number, pair in enumerate(zip(row["path"], row["path"][1:], strict=False), 1):
             key, expected = f"{row['id']}/{number}", " ".join(pair)
-            places = found.pop(key, [])
+            places = by_id.pop(key, [])
             if places != [expected]:
-                said = " and ".join(places) or "nowhere"
-                yield GraphFinding("example", *pair, key, expected, said)
-    for key, places in sorted(found.items()):
+                actual = " and ".join(places) or "nowhere"
+                yield GraphFinding("example", *pair, key, expected, actual)
+    for key, places in sorted(by_id.items()):
         source, _, target = places[0].partition(" ")
         yield GraphFinding("example", source, target, key, "nowhere", " and ".join(places))
 
@@ -145,7 +145,7 @@ def _wrong_sums(ask: Query, truth: Share) -> Iterator[GraphFinding]:
 def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding]:
     bound = read_context(ask).bound
     counted = ask("count_edges")
-    known = {row["id"] for row in counted}
+    edge_ids = {row["id"] for row in counted}
     for row in counted:
         pair = Pair(*row["id"].split(" "))
         if row["kept"] != row["transitions"]:
@@ -153,7 +153,7 @@ def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding
         elif row["transitions"] > limit(bound):
             yield GraphFinding("edge", *pair, "bound", f"at most {bound}", str(row["transitions"]))
     for pair in sorted(steps):
-        if pair.id not in known:
+        if pair.id not in edge_ids:
             yield GraphFinding("edge", *pair, "kept", str(steps[pair]), "no Edge")
 
 
@@ -161,7 +161,7 @@ def _wrong_failures(ask: Query, expected: Mapping[str, str]) -> Iterator[GraphFi
     stored = {row["id"]: row["pair"] for row in ask("places_of_failures")}
     for key in sorted({*expected, *stored}):
         right = expected.get(key, "nowhere")
-        is_ = stored.get(key, "nowhere")
-        if right != is_:
-            pair = Pair(*(right if key in expected else is_).split(" "))
-            yield GraphFinding("failure", *pair, key, right, is_)
+        actual = stored.get(key, "nowhere")
+        if right != actual:
+            pair = Pair(*(right if key in expected else actual).split(" "))
+            yield GraphFinding("failure", *pair, key, right, actual)

@@ -87,27 +87,27 @@ def claim(
     looked for anew, in their problems' trajectories.
     """
     sums: Shares = {}
-    for sign, some in ((1, gained), (-1, lost)):
-        for problem, told in some:
-            gather(sums, problem, told, sign)
+    for sign, contributions in ((1, gained), (-1, lost)):
+        for problem, counts in contributions:
+            gather(sums, problem, counts, sign)
     for row in ask("claim_shares", ids=sorted(key.id for key in sums)):
         sums[ShareKey.read(row["share"])].add(read(row["share"]))
-    own: Shares = {}
-    wanted = sorted(set(lowered), key=lambda key: key.id)
-    for row in _evidence(ask, sorted({key.problem for key in wanted})) if wanted else ():
-        gather(own, row["problem"], share(Evidence.read(row)))
-    for key in wanted:
-        sums[key].best_effect = own[key].best_effect if key in own else None
+    truth: Shares = {}
+    recomputed = sorted(set(lowered), key=lambda key: key.id)
+    for row in _evidence(ask, sorted({key.problem for key in recomputed})) if recomputed else ():
+        gather(truth, row["problem"], share(Evidence.read(row)))
+    for key in recomputed:
+        sums[key].best_effect = truth[key].best_effect if key in truth else None
     return sums
 
 
 def writers(shares: Shares) -> LastWriters:
     """Of rows that a merge writes."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    by_row: defaultdict[str, list[int]] = defaultdict(list)
     for key, tally in shares.items():
         sign = 1 if any(tally.counts[name] for name in COUNTS) else -1
-        found[row_id(key.pair, key.origin)].append(sign * written.key(key.problem))
-    return found
+        by_row[row_id(key.pair, key.origin)].append(sign * written.key(key.problem))
+    return by_row
 
 
 def write(ask: Query, shares: Shares, ticks: Mapping[str, int]) -> None:
@@ -145,25 +145,25 @@ def write_next(
     """
     places = {key: _place(*key) for key in sums}
     claimed = ask("claim_next", rows=list(places.values())) if places else []
-    held = {row["statistics"]["id"]: row["statistics"] for row in claimed}
+    locked = {row["statistics"]["id"]: row["statistics"] for row in claimed}
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     bests = _bests(ask, lowered, grown or {})
     rows, ticks = [], {}
     for key, place in places.items():
-        if place["id"] not in held:
+        if place["id"] not in locked:
             continue
-        was, tally = held[place["id"]], sums[key]
+        old, tally = locked[place["id"]], sums[key]
         if grown is not None:
-            tally.add(RowCounts.read(was))
+            tally.add(RowCounts.read(old))
         if key in bests:
             tally.take_best(bests[key])
-        ticks[place["id"]] = tick = written.tick(was) + 1
-        seen = now if grown is not None else was.get("last_seen", now)
-        told = _numbers(key[1], tally) | {
-            "last_seen": seen,
+        ticks[place["id"]] = tick = written.tick(old) + 1
+        last_seen = now if grown is not None else old.get("last_seen", now)
+        numbers = _numbers(key[1], tally) | {
+            "last_seen": last_seen,
             "written": [tick, *writers.get(place["id"], ())],
         }
-        rows.append(place | {"properties": told | {"checksum": written.checksum(told, tick)}})
+        rows.append(place | {"properties": numbers | {"checksum": written.checksum(numbers, tick)}})
     if rows:
         ask("set_next", rows=rows)
     return ticks
@@ -198,8 +198,8 @@ def _bests(ask: Query, keys: Iterable[ShareKey], grown: Shares) -> Share:
     shares = {ShareKey.read(row["share"]): read(row["share"]) for row in rows} | grown
     for key, tally in shares.items():
         if key[:2] in bests and tally.best_effect is not None:
-            own = RowCounts(best_effect=tally.best_effect, best_problem=key.problem)
-            bests[key[:2]].add(own)
+            counts = RowCounts(best_effect=tally.best_effect, best_problem=key.problem)
+            bests[key[:2]].add(counts)
     return bests
 
 
@@ -208,7 +208,7 @@ def hold(ask: Query, pairs: Iterable[Pair]) -> None:
     ask("lock_shares", pairs=_ids(pairs))
 
 
-def wrong(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, LastWriters]:
+def corrections(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, LastWriters]:
     """Those rows of these pairs that are not as expected, as they must be; `write` writes them.
 
     What is not expected is emptied now, and deleted by whoever comes next (`sweep`). Who had it is
@@ -221,18 +221,18 @@ def wrong(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, 
     if old:
         ask("delete_shares", ids=sorted(old))
     stored = {ShareKey.read(node): node for id_, node in nodes.items() if id_ not in old}
-    found: Shares = {}
+    changed: Shares = {}
     for key, tally in expected.items():
         node = stored.get(key)
-        if node is None or not written.whole(node) or any(differences(tally, read(node))):
-            found[key] = tally
-    by_row = writers(found)
-    gone = stored.keys() - expected.keys()
-    for row in {row_id(key.pair, key.origin) for key in gone}:
+        if node is None or not written.is_sound(node) or any(differences(tally, read(node))):
+            changed[key] = tally
+    by_row = writers(changed)
+    unexpected = stored.keys() - expected.keys()
+    for row in {row_id(key.pair, key.origin) for key in unexpected}:
         by_row.setdefault(row, []).append(written.SOMEBODY)
-    emptied = {(key.pair, key.origin) for key in gone}
-    found |= {key: tally for key, tally in expected.items() if key[:2] in emptied}
-    return found | {key: RowCounts() for key in gone}, by_row
+    emptied = {(key.pair, key.origin) for key in unexpected}
+    changed |= {key: tally for key, tally in expected.items() if key[:2] in emptied}
+    return changed | {key: RowCounts() for key in unexpected}, by_row
 
 
 def sweep(ask: Query) -> None:
@@ -246,15 +246,15 @@ def findings(ask: Query, totals: Share) -> Iterator[GraphFinding]:
     Adds what the trajectories say to `totals`.
     """
     trajectories = {row["problem"]: row["trajectories"] for row in ask("problems")}
-    some: list[str] = []
+    batch: list[str] = []
     count = 0
     for problem in sorted(trajectories):
-        some.append(problem)
+        batch.append(problem)
         count += trajectories[problem]
         if count >= PAGE:
-            yield from _wrong(ask, some, totals)
-            some, count = [], 0
-    yield from _wrong(ask, some, totals)
+            yield from _wrong(ask, batch, totals)
+            batch, count = [], 0
+    yield from _wrong(ask, batch, totals)
 
 
 def _wrong(ask: Query, problems: Sequence[str], totals: Share) -> Iterator[GraphFinding]:
@@ -264,7 +264,7 @@ def _wrong(ask: Query, problems: Sequence[str], totals: Share) -> Iterator[Graph
     add_up(truth, totals)
     nodes = (row["share"] for row in ask("shares_of_problems", problems=problems))
     stored = {ShareKey.read(node): node for node in nodes}
-    for key in sorted({*truth, *stored}, key=lambda one: one.id):
+    for key in sorted({*truth, *stored}, key=lambda key: key.id):
         whose = f"of {key.problem} on {key.origin}"
         yield from compare(key.pair, whose, truth.get(key), stored.get(key))
 
@@ -287,12 +287,12 @@ def compare(
     pair: Pair, whose: str, expected: RowCounts | None, node: Mapping[str, Any] | None
 ) -> Iterator[GraphFinding]:
     """What of a NEXT or a Share is not as its trajectories say."""
-    found = RowCounts() if node is None else read(node)
-    wrong = [*differences(expected or RowCounts(), found)]
-    if not wrong and node is not None and not written.whole(node):
+    counts = RowCounts() if node is None else read(node)
+    wrong = [*differences(expected or RowCounts(), counts)]
+    if not wrong and node is not None and not written.is_sound(node):
         wrong = [written.UNSOUND]
-    for name, right, is_ in wrong:
-        yield GraphFinding("statistics", *pair, f"{name} {whose}", right, is_)
+    for name, right, actual in wrong:
+        yield GraphFinding("statistics", *pair, f"{name} {whose}", right, actual)
 
 
 def _nodes(shares: Shares) -> list[GraphRow]:

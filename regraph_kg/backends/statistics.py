@@ -65,13 +65,13 @@ class RowCounts:
             self.counts[name] += sign * count
         if sign > 0 and other.best_effect is not None:
             first, second = sorted((self, other), key=_by_best)
-            others = (
+            rivals = (
                 (first.best_other, second.best_other)
                 if first.best_problem == second.best_problem
                 else (first.best_other, second.best_effect)
             )
             self.best_effect, self.best_problem = first.best_effect, first.best_problem
-            self.best_other = best(*others)
+            self.best_other = best(*rivals)
 
     def take_best(self, other: "RowCounts") -> None:
         """Its best effects, whatever they were."""
@@ -80,11 +80,11 @@ class RowCounts:
 
     def less(self, share: "RowCounts") -> "RowCounts":
         """Without one problem's share, as if it had never been; whose the best is, is lost."""
-        left = RowCounts(self.counts.copy(), self.best_effect)
-        left.add(share, -1)
+        remaining = RowCounts(self.counts.copy(), self.best_effect)
+        remaining.add(share, -1)
         if share.best_effect is not None and share.best_effect == self.best_effect:
-            left.best_effect = self.best_other
-        return left
+            remaining.best_effect = self.best_other
+        return remaining
 
     def count(self, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
         """Count one trial; there was none where the technique was declined, or nothing changed."""
@@ -142,11 +142,11 @@ def share(evidence: Evidence) -> Share:
         counted = standing(measured)
         home = RowKey(counted[-1].device if counted else UNMEASURED, evidence.learner)
         rows.setdefault((pair, home), RowCounts()).counts["examples"] += 1
-        for one in counted:
-            if one.outcome is Outcome.UNSTABLE_TIMING:
+        for measurement in counted:
+            if measurement.outcome is Outcome.UNSTABLE_TIMING:
                 continue
-            row = rows.setdefault((pair, RowKey(one.device, evidence.learner)), RowCounts())
-            row.count(one.outcome, one.repairs, one.effect)
+            row = rows.setdefault((pair, RowKey(measurement.device, evidence.learner)), RowCounts())
+            row.count(measurement.outcome, measurement.repairs, measurement.effect)
     for failure, pair in evidence.failed:
         if failure.outcome is not Outcome.UNSTABLE_TIMING:
             origin = RowKey(failure.device or UNMEASURED, evidence.learner)
@@ -185,7 +185,7 @@ def together(rows: Mapping[RowKey, RowCounts], *, capped: bool = False) -> RowCo
             tried = tally.counts["tried"]
             most = max(LEARNED_TRIES, total - tried)
             if tried > most:
-                summed.add(_beyond(tally, most), sign=-1)
+                summed.add(_excess(tally, most), sign=-1)
     return summed
 
 
@@ -200,16 +200,16 @@ class PairView(NamedTuple):
 
 def seen_from(rows: Mapping[RowKey, RowCounts], device: str) -> PairView:
     """One pair's rows as a search on `device` is told of them: its own, and all others; capped."""
-    own, others = (
+    on_device, rest = (
         together(
             {origin: rows[origin] for origin in rows if (origin.device == device) is here},
             capped=True,
         )
         for here in (True, False)
     )
-    if own.counts["tried"]:
-        return PairView(own, "device", others)
-    return PairView(others, "other-devices" if others.counts["tried"] else "none", RowCounts())
+    if on_device.counts["tried"]:
+        return PairView(on_device, "device", rest)
+    return PairView(rest, "other-devices" if rest.counts["tried"] else "none", RowCounts())
 
 
 def successor(technique: Technique, rows: Mapping[RowKey, RowCounts], device: str) -> Successor:
@@ -232,10 +232,10 @@ def successor(technique: Technique, rows: Mapping[RowKey, RowCounts], device: st
 
 def _declined(rows: Mapping[RowKey, RowCounts]) -> int:
     """How often a pair's technique was declined, by one learner `LEARNED_TRIES` times at most."""
-    said = Counter[str | None]()
+    counts = Counter[str | None]()
     for origin, tally in rows.items():
-        said[origin.learner] += tally.counts["declined"]
-    return sum(n if who is None else min(n, LEARNED_TRIES) for who, n in said.items())
+        counts[origin.learner] += tally.counts["declined"]
+    return sum(n if who is None else min(n, LEARNED_TRIES) for who, n in counts.items())
 
 
 def precedence(rows: Mapping[RowKey, RowCounts]) -> tuple[int, int]:
@@ -253,11 +253,11 @@ def precedence(rows: Mapping[RowKey, RowCounts]) -> tuple[int, int]:
     return -given, -learned
 
 
-def _beyond(tally: RowCounts, most: int) -> RowCounts:
+def _excess(tally: RowCounts, most: int) -> RowCounts:
     """What a tally holds beyond `most` of its tries, each count in proportion."""
     tried = tally.counts["tried"]
-    kept = {name: tally.counts[name] for name in COUNTS if name != "examples"}
-    return RowCounts(Counter({name: n - round(n * most / tried) for name, n in kept.items()}))
+    numbers = {name: tally.counts[name] for name in COUNTS if name != "examples"}
+    return RowCounts(Counter({name: n - round(n * most / tried) for name, n in numbers.items()}))
 
 
 def _order(origin: RowKey) -> tuple[str, bool, str]:
@@ -270,14 +270,14 @@ def row_id(pair: Pair, origin: RowKey) -> str:
     return f"{pair.source} {pair.target} {origin._replace(device=device)}"
 
 
-def differences(expected: RowCounts, found: RowCounts) -> Iterator[tuple[str, str, str]]:
+def differences(expected: RowCounts, actual: RowCounts) -> Iterator[tuple[str, str, str]]:
     """What of a row is not as expected: name, expected, found."""
     for name in COUNTS:
-        if expected.counts[name] != found.counts[name]:
-            yield name, str(expected.counts[name]), str(found.counts[name])
+        if expected.counts[name] != actual.counts[name]:
+            yield name, str(expected.counts[name]), str(actual.counts[name])
     for name in ("best_effect", "best_problem", "best_other"):
-        if getattr(expected, name) != getattr(found, name):
-            yield name, str(getattr(expected, name)), str(getattr(found, name))
+        if getattr(expected, name) != getattr(actual, name):
+            yield name, str(getattr(expected, name)), str(getattr(actual, name))
 
 
 def best(*effects: float | None) -> float | None:

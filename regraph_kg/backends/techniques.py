@@ -39,32 +39,36 @@ def create(ask: Query, techniques: Iterable[Technique]) -> int:
 
 def extend(ask: Query, techniques: Iterable[Technique], also: Iterable[str]) -> None:
     """Extend those that lack something; lock them, and the ids of `also`, in one go."""
-    given = _in_order(techniques)
-    lacking = _taught(ask, given).keys()
+    ordered = _in_order(techniques)
+    lacking = _missing_properties(ask, ordered).keys()
     if ids := lacking | set(also):
         ask("lock_techniques", ids=sorted(ids))
     if lacking:
-        taught = _taught(ask, [one for one in given if one.id in lacking])  # as they are now
-        rows = [{"id": key, "properties": told} for key, told in taught.items()]
+        taught = _missing_properties(
+            ask, [t for t in ordered if t.id in lacking]
+        )  # as they are now
+        rows = [{"id": key, "properties": missing} for key, missing in taught.items()]
         ask("curate_techniques", rows=rows)
         ask("label_techniques", ids=sorted(taught))
 
 
-def _taught(ask: Query, given: Sequence[Technique]) -> dict[str, dict[str, object]]:
+def _missing_properties(
+    ask: Query, techniques: Sequence[Technique]
+) -> dict[str, dict[str, object]]:
     """Properties that known techniques lack, by id; no alias that a curator took from one."""
-    rows = ask("read_techniques", ids=sorted({one.id for one in given})) if given else []
-    known = {row["id"]: _read(row["id"], row["technique"]) for row in rows}
+    rows = ask("read_techniques", ids=sorted({t.id for t in techniques})) if techniques else []
+    current = {row["id"]: _read(row["id"], row["technique"]) for row in rows}
     taught: dict[str, dict[str, object]] = {}
-    for one in given:
-        if (now := known.get(one.id)) is None:
+    for technique in techniques:
+        if (now := current.get(technique.id)) is None:
             continue
-        told = {name: getattr(one, name) for name in _TAUGHT if not getattr(now, name)}
-        told["aliases"] = tuple(
-            dict.fromkeys((*now.aliases, *(a for a in one.aliases if a not in now.disowned)))
+        missing = {name: getattr(technique, name) for name in _TAUGHT if not getattr(now, name)}
+        missing["aliases"] = tuple(
+            dict.fromkeys((*now.aliases, *(a for a in technique.aliases if a not in now.disowned)))
         )
-        known[one.id] = after = now.model_copy(update=told)
+        current[technique.id] = after = now.model_copy(update=missing)
         if after != now:
-            taught.setdefault(one.id, {}).update(told)
+            taught.setdefault(technique.id, {}).update(missing)
     return taught
 
 

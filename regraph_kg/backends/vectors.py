@@ -51,7 +51,7 @@ def place(slot: str, kind: EmbeddedKind) -> str:
     return slot if kind == "text" else f"code_{slot}"
 
 
-def holding(ask: Query) -> VectorState:
+def vector_state(ask: Query) -> VectorState:
     """Which vectors the graph holds."""
     (row,) = ask("vectors_state")
     return VectorState(
@@ -92,7 +92,7 @@ def nearest(
 ) -> tuple[Example, ...]:
     """The nearest of all examples, or of those for `target`."""
     slot = _slot(ask, vector)
-    wanted: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "slot": slot,
         "vector": floats(vector.packed),
         "language": target,
@@ -102,11 +102,11 @@ def nearest(
     serving = any(row["slot"] == slot and row["online"] for row in ask("vectors_indexes"))
     candidates = max(FEWEST_CANDIDATES, OVERSAMPLED * choice.limit)
     while serving and candidates <= MOST_CANDIDATES:
-        rows = ask("vectors_nearest", candidates=candidates, **wanted)
+        rows = ask("vectors_nearest", candidates=candidates, **parameters)
         if len(rows) == choice.limit:
             return _examples(rows)
         candidates *= 4
-    return _examples(ask("vectors_scan", **wanted))
+    return _examples(ask("vectors_scan", **parameters))
 
 
 def floats(packed: bytes) -> list[float]:
@@ -117,18 +117,18 @@ def floats(packed: bytes) -> list[float]:
 
 def _slot(ask: Query, vector: Vector) -> str:
     """Where the vectors that compare with `vector` are."""
-    held = holding(ask)
-    if held.space is None:
+    state = vector_state(ask)
+    if state.space is None:
         raise BadInput("the graph holds no embeddings yet: make them with regraph graph update")
-    if held.space != vector.space:
-        raise mixed(held.space, vector.space)
-    return place(held.slot, vector.kind)
+    if state.space != vector.space:
+        raise space_mismatch(state.space, vector.space)
+    return place(state.slot, vector.kind)
 
 
-def mixed(held: EmbeddingSpace, given: EmbeddingSpace) -> BadInput:
+def space_mismatch(graph_space: EmbeddingSpace, other_space: EmbeddingSpace) -> BadInput:
     """Says that vectors of two spaces were about to meet."""
     return BadInput(
-        f"the graph holds embeddings {held.difference(given)}: name its embedder"
+        f"the graph holds embeddings {graph_space.difference(other_space)}: name its embedder"
         " (REGRAPH_EMBEDDER), or change the graph with regraph graph update"
     )
 
@@ -140,7 +140,7 @@ def _examples(rows: Iterable[GraphRow]) -> tuple[Example, ...]:
             | {"source": row["source"], "target": row["target"], "similarity": _similarity(row)}
         )
         for row in rows
-        if Example.whole(row["example"])
+        if Example.is_complete(row["example"])
     )
 
 

@@ -50,14 +50,14 @@ def checksum(row: Mapping[str, Any], ticks: int) -> int:
     return weighed + best + OF_TICK * ticks
 
 
-def whole(row: Mapping[str, Any]) -> bool:
+def is_sound(row: Mapping[str, Any]) -> bool:
     """Whether all properties of a row are of one write."""
     return bool(row.get("checksum") == checksum(row, tick(row)))
 
 
-def of_one_state(row: Mapping[str, Any], share: Mapping[str, Any] | None, problem: str) -> bool:
+def same_state(row: Mapping[str, Any], share: Mapping[str, Any] | None, problem: str) -> bool:
     """Whether a NEXT holds a problem's (:Share) just as it was read; None: there is none."""
-    if not whole(row) or (share is not None and not whole(share)):
+    if not is_sound(row) or (share is not None and not is_sound(share)):
         return False
     writers = (row.get("written") or (0,))[1:]
     if key(problem) in writers:

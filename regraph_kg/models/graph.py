@@ -65,13 +65,13 @@ class EmbeddingSpace:
 
     def difference(self, other: "EmbeddingSpace") -> str:
         """What tells the two apart, for a message: "of A (4 dimensions), not of B (5)"."""
-        said = (
+        models = (
             f"of {self.model} ({self.dimension} dimensions), not of {other.model}"
             f" ({other.dimension})"
         )
         if self.prompts == other.prompts:
-            return said
-        return f"{said}; with prompts {self.prompts or 'none'}, not {other.prompts or 'none'}"
+            return models
+        return f"{models}; with prompts {self.prompts or 'none'}, not {other.prompts or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,19 +227,19 @@ class Example:
     """Ids of techniques that the step did besides its target."""
 
     @classmethod
-    def whole(cls, told: Mapping[str, Any]) -> bool:
+    def is_complete(cls, properties: Mapping[str, Any]) -> bool:
         """Whether all of it was read: a store reads property by property, while others delete."""
-        code = () if told.get("disclosed") else ("before", "after")
-        return all(told.get(name) is not None for name in (*_ALWAYS_THERE, *code))
+        code = () if properties.get("disclosed") else ("before", "after")
+        return all(properties.get(name) is not None for name in (*_ALWAYS_THERE, *code))
 
     @classmethod
-    def read(cls, told: Mapping[str, Any]) -> "Example":
+    def read(cls, properties: Mapping[str, Any]) -> "Example":
         """From a relationship's properties, and what is known of it beside."""
-        known: dict[str, Any] = {field.name: told.get(field.name) for field in fields(cls)}
-        known |= {name: told.get(name) or "" for name in ("before", "after", "diff")}
-        known["disclosed"] = told.get("disclosed") or "code"
+        values: dict[str, Any] = {field.name: properties.get(field.name) for field in fields(cls)}
+        values |= {name: properties.get(name) or "" for name in ("before", "after", "diff")}
+        values["disclosed"] = properties.get("disclosed") or "code"
         lists = ("verified_on", "effects", "also")
-        return cls(**known | {name: tuple(told.get(name) or ()) for name in lists})
+        return cls(**values | {name: tuple(properties.get(name) or ()) for name in lists})
 
     @property
     def effect_on(self) -> dict[str, float]:
@@ -252,13 +252,13 @@ class Example:
 
         Where that did not pass, its best on another device; None: no effect is known.
         """
-        known = self.effect_on if self.verified else {}
-        if device in known:
-            return known[device], device
+        effects = self.effect_on if self.verified else {}
+        if device in effects:
+            return effects[device], device
         if self.verified and self.device is not None and self.effect is not None:
             return self.effect, self.device
-        best = max(known, key=lambda where: (known[where], where), default=None)
-        return None if best is None else (known[best], best)
+        best = max(effects, key=lambda where: (effects[where], where), default=None)
+        return None if best is None else (effects[best], best)
 
 
 @dataclass(frozen=True, slots=True)

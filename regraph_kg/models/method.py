@@ -115,10 +115,10 @@ class SearchLimits(Frozen):
 
     @field_validator("patience")
     @classmethod
-    def _calls_or_a_share(cls, told: float | None) -> float | None:
-        if told is not None and told > 1 and told % 1:
+    def _calls_or_a_share(cls, value: float | None) -> float | None:
+        if value is not None and value > 1 and value % 1:
             raise ValueError("give whole calls, or a share of the budget below 1")
-        return told
+        return value
 
     @property
     def patient_calls(self) -> int | None:

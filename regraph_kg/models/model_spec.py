@@ -48,8 +48,8 @@ class ModelSpec:
         kind, _, rest = name.partition(":")
         if kind not in _NAMED:
             return None
-        found = cls(cast(ModelKind, kind))
-        return cls(found.kind, rest.partition("@")[0]) if found.asks_server else found
+        spec = cls(cast(ModelKind, kind))
+        return cls(spec.kind, rest.partition("@")[0]) if spec.asks_server else spec
 
     def __str__(self) -> str:
         """As `parse` reads it."""
@@ -77,7 +77,7 @@ class ModelSpec:
 
     def answered(self, traced: str) -> bool:
         """Whether it may be who answered under a trace's name."""
-        was = ModelSpec.traced(traced)
-        if was is None or was.kind != self.kind:
+        spec = ModelSpec.traced(traced)
+        if spec is None or spec.kind != self.kind:
             return False
-        return not self.asks_server or was.name == self.name
+        return not self.asks_server or spec.name == self.name

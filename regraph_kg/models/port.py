@@ -77,13 +77,13 @@ def _bare(code: str) -> str:
 def _heads(code: str, name: str) -> Iterator[str]:
     """What stands before the name, at each definition of such a function."""
     bare = _bare(code)
-    for found in re.finditer(rf"\b{re.escape(name)}\s*\(", bare):
-        first, at = max(0, found.start() - _LONGEST_HEAD), found.end()
-        start = max(first - 1, *(bare.rfind(sign, first, found.start()) for sign in ";{}")) + 1
+    for match in re.finditer(rf"\b{re.escape(name)}\s*\(", bare):
+        first, at = max(0, match.start() - _LONGEST_HEAD), match.end()
+        start = max(first - 1, *(bare.rfind(sign, first, match.start()) for sign in ";{}")) + 1
         end = _END.search(bare, at, at + _LONGEST_HEAD)
         if end is None or end[0] != "{" or not bare[at : end.start()].rstrip().endswith(")"):
             continue
-        head = bare[start : found.start()]
+        head = bare[start : match.start()]
         if _HEAD.fullmatch(head) and not _RETURN.search(head):
             yield head
 

@@ -110,24 +110,24 @@ _OPENMP = TargetTraits(
     scatter={"call": 0.05},
 )
 
-TARGETS: Mapping[Target, TargetTraits] = {one.name: one for one in (_CUDA, _OPENMP)}
+TARGETS: Mapping[Target, TargetTraits] = {traits.name: traits for traits in (_CUDA, _OPENMP)}
 
-ON_CPU = tuple(one.name for one in TARGETS.values() if not one.on_gpu)
-ON_GPU = tuple(one.name for one in TARGETS.values() if one.on_gpu)
+ON_CPU = tuple(traits.name for traits in TARGETS.values() if not traits.on_gpu)
+ON_GPU = tuple(traits.name for traits in TARGETS.values() if traits.on_gpu)
 USUAL: Target = "openmp"
 """Where none is named; serial code, which is C++ on a CPU, is timed as its candidates are."""
 NAMES = "|".join(TARGETS)
 """In a pattern, any of them."""
-NEEDS = "; ".join(f"{one.name}: {one.needs}" for one in TARGETS.values()) + "."
+NEEDS = "; ".join(f"{traits.name}: {traits.needs}" for traits in TARGETS.values()) + "."
 """For a help text."""
 
 
 def timed_by(metric: Metric) -> tuple[Target, ...]:
     """Targets whose candidates can be timed so."""
-    return tuple(one.name for one in TARGETS.values() if metric in one.metrics)
+    return tuple(traits.name for traits in TARGETS.values() if metric in traits.metrics)
 
 
 def scatter(target: Target, metric: Metric) -> float:
     """How workers' levels scatter; the widest known for what no candidate is timed by."""
-    known = TARGETS[target].scatter
-    return known.get(metric, max(max(one.scatter.values()) for one in TARGETS.values()))
+    by_metric = TARGETS[target].scatter
+    return by_metric.get(metric, max(max(traits.scatter.values()) for traits in TARGETS.values()))

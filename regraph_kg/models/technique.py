@@ -149,11 +149,11 @@ class Vocabulary:
             ids.add(technique.id)
             names.add(technique, refuse=True)
         in_graph = {technique.id: technique for technique in sorted(stored, key=lambda t: t.id)}
-        self._heirs = {old: one.id for one in in_graph.values() for old in one.replaces}
+        self._heirs = {old: heir.id for heir in in_graph.values() for old in heir.replaces}
         self.curated = tuple(
-            _without(one, in_graph[one.id].disowned) if one.id in in_graph else one
-            for one in curated
-            if one.id not in self._heirs
+            _without(t, in_graph[t.id].disowned) if t.id in in_graph else t
+            for t in curated
+            if t.id not in self._heirs
         )
         self.known = {technique.id: technique for technique in self.curated} | in_graph
         self._curated, self._reviewed, self._unseen = _Names(), _Names(), _Names()
@@ -181,16 +181,16 @@ class Vocabulary:
 
     def current(self, technique: str) -> str:
         """The id that stands for `technique` (an id) now: its own, or of what replaced it."""
-        seen = {technique}
-        while (heir := self._heirs.get(technique)) and heir not in seen:
-            seen.add(heir)
+        visited = {technique}
+        while (heir := self._heirs.get(technique)) and heir not in visited:
+            visited.add(heir)
             technique = heir
         return technique
 
     def disowns(self, technique: str, label: str) -> bool:
         """Whether a curator said that `label` is no name of `technique` (an id)."""
         known = self.known.get(technique)
-        if known is None or not known.disowned:
+        if not (known and known.disowned):
             return False
         return spelling(label) in map(spelling, known.disowned)
 
@@ -199,13 +199,14 @@ class Vocabulary:
 
         Each with the ids: the file's, which counts, and the graph's, unless that is under review.
         """
-        found = []
-        for one in sorted(self.known.values(), key=lambda technique: technique.id):
-            for name in () if one.review else (one.name, *one.aliases):
-                match = self._curated.find((one.target, spelling(name)))
-                if match and one.id != match.technique and not self.disowns(match.technique, name):
-                    found.append((name, match.technique, one.id))
-        return found
+        names = []
+        for stored in sorted(self.known.values(), key=lambda technique: technique.id):
+            for name in () if stored.review else (stored.name, *stored.aliases):
+                match = self._curated.find((stored.target, spelling(name)))
+                other = match.technique if match else stored.id
+                if other != stored.id and not self.disowns(other, name):
+                    names.append((name, other, stored.id))
+        return names
 
     def _add_former(self, curated: Sequence[Technique]) -> None:
         """What named a technique that was merged away names what took its place, if nothing else.
@@ -228,7 +229,7 @@ class Vocabulary:
                 (technique.name, *technique.aliases)
             )
         people = {t.id for t in self.known.values() if not t.review} | {t.id for t in self.curated}
-        found = (self.known[key] for key in sorted(people))
+        techniques = (self.known[key] for key in sorted(people))
         return tuple(
             _without(
                 technique.model_copy(
@@ -240,18 +241,18 @@ class Vocabulary:
                 ),
                 technique.disowned,
             )
-            for technique in found
+            for technique in techniques
             if technique.id != start_id(technique.target)
         )
 
     def _under_review(self) -> tuple[Technique, ...]:
         """What ingests made and named, by id, with all its names."""
-        ours = {one.id for one in self.curated}
-        made = (self.known[key] for key in sorted(self.known.keys() - ours))
+        ids = self.known.keys() - {technique.id for technique in self.curated}
+        techniques = (self.known[key] for key in sorted(ids))
         return tuple(
-            _without(one, one.disowned)
-            for one in made
-            if one.review and one.id == technique_id(one.target, one.name)
+            _without(technique, technique.disowned)
+            for technique in techniques
+            if technique.review and technique.id == technique_id(technique.target, technique.name)
         )
 
 
@@ -309,7 +310,7 @@ def _joined(words: str) -> str:
 
 _MARKS = frozenset({"pragma"})
 _SAME = {"indices": "index", "matrices": "matrix"} | {
-    short: one.name for one in TARGETS.values() for short in one.short_names
+    short: traits.name for traits in TARGETS.values() for short in traits.short_names
 }
 _INVARIANT = frozenset({"series", "species"})
 

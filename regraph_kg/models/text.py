@@ -16,13 +16,13 @@ def plain(text: str) -> str:
     Control characters but newline and tab, escapes, directions of writing and other characters
     that cannot be printed are dropped.
     """
-    return "".join(one for one in text if one.isprintable() or one in "\n\t")
+    return "".join(c for c in text if c.isprintable() or c in "\n\t")
 
 
 def quoted(text: str) -> str:
     """`text` as data: plain, on one line, in quotes, at most 200 characters of it."""
-    said = " ".join(plain(text).split())[:_QUOTED]
-    return '"' + said.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    line = " ".join(plain(text).split())[:_QUOTED]
+    return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 PlainText = Annotated[str, AfterValidator(plain)]

@@ -113,10 +113,10 @@ class Measurement(Extensible):
     def time(self) -> float:
         """When, in seconds since 1970, as `run` begins with it; what does not say is oldest."""
         try:
-            said = datetime.fromisoformat(self.run.partition(" ")[0])
+            start = datetime.fromisoformat(self.run.partition(" ")[0])
         except ValueError:
             return -math.inf
-        return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
+        return (start if start.tzinfo else start.replace(tzinfo=UTC)).timestamp()
 
     @property
     def speedup(self) -> float | None:
@@ -129,9 +129,9 @@ class Measurement(Extensible):
         return _ratio(self.before_seconds, self.seconds, self.outcome)
 
 
-def judge_version(one: Measurement) -> int:
+def judge_version(measurement: Measurement) -> int:
     """Judges are numbered; what is no number is older than all that are."""
-    return int(one.evaluator) if one.evaluator.isdecimal() else 0
+    return int(measurement.evaluator) if measurement.evaluator.isdecimal() else 0
 
 
 def standing(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
@@ -141,14 +141,14 @@ def standing(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
     where it passed by them (decisions/0023), and where the code before it did, or no call tells.
     """
     newest: dict[str, int] = {}
-    for one in measured:
-        newest[one.device] = max(newest.get(one.device, 0), judge_version(one))
-    kept = [one for one in measured if judge_version(one) == newest[one.device]]
-    passed = {o.device for o in kept if o.metric == "device" and o.outcome is Outcome.PASSED}
-    effects = {(one.device, one.metric) for one in kept if one.effect is not None}
-    told = {d for d in passed if (d, "device") in effects or (d, "call") not in effects}
-    called = {one.device for one in kept if one.metric == "call"} - told
-    return tuple(one for one in kept if (one.metric == "call") is (one.device in called))
+    for m in measured:
+        newest[m.device] = max(newest.get(m.device, 0), judge_version(m))
+    counted = [m for m in measured if judge_version(m) == newest[m.device]]
+    passed = {m.device for m in counted if m.metric == "device" and m.outcome is Outcome.PASSED}
+    effects = {(m.device, m.metric) for m in counted if m.effect is not None}
+    by_device = {d for d in passed if (d, "device") in effects or (d, "call") not in effects}
+    by_call = {m.device for m in counted if m.metric == "call"} - by_device
+    return tuple(m for m in counted if (m.metric == "call") is (m.device in by_call))
 
 
 class Step(Extensible):
@@ -191,7 +191,7 @@ class FailedStep(Extensible):
     @property
     def key(self) -> str:
         """What makes two failures of one trajectory the same; its resolved technique does not."""
-        told = (
+        identity = (
             self.after_step,
             self.label,
             self.outcome.value,
@@ -199,7 +199,7 @@ class FailedStep(Extensible):
             self.device,
             self.diagnosis,
         )
-        return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+        return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
 
 
 class Trajectory(Extensible):
@@ -244,12 +244,12 @@ class Trajectory(Extensible):
             hidden += ["reasoning", "detail", "diff"]
         if self.serial:
             yield "serial"
-        some: list[tuple[str, Step | FailedStep]] = []
-        some += [(f"steps.{n}", one) for n, one in enumerate(self.steps)]
-        some += [(f"failures.{n}", one) for n, one in enumerate(self.failures)]
-        for place, one in some:
-            yield from (f"{place}.{name}" for name in hidden if getattr(one, name, ""))
-            if self.disclosed == "statistics" and (one.label != WITHHELD or not one.technique):
+        parts: list[tuple[str, Step | FailedStep]] = []
+        parts += [(f"steps.{n}", part) for n, part in enumerate(self.steps)]
+        parts += [(f"failures.{n}", part) for n, part in enumerate(self.failures)]
+        for place, part in parts:
+            yield from (f"{place}.{name}" for name in hidden if getattr(part, name, ""))
+            if self.disclosed == "statistics" and (part.label != WITHHELD or not part.technique):
                 yield f"{place} with a label, or without technique"
 
     @model_validator(mode="after")
@@ -264,9 +264,9 @@ class Trajectory(Extensible):
 
     @model_validator(mode="after")
     def _techniques_are_of_target(self) -> Self:
-        given = [one for step in self.steps for one in (step.technique, *step.also)]
-        given += [failure.technique for failure in self.failures]
-        for technique in filter(None, given):
+        ids = [technique for step in self.steps for technique in (step.technique, *step.also)]
+        ids += [failure.technique for failure in self.failures]
+        for technique in filter(None, ids):
             if not technique.startswith(f"{self.target}/"):
                 raise ValueError(f"technique {technique} does not belong to target {self.target}")
             if technique == start_id(self.target):

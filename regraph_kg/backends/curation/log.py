@@ -51,15 +51,15 @@ def write(ask: Query, curation: Curation, record: Record) -> None:
 
 def read(ask: Query) -> tuple[Curation, ...]:
     """Every curation, in order, and which of them were undone."""
-    found = [Curation(**_plain(row["entry"])) for row in ask("curations")]
-    undone = undoings(found)
-    return tuple(replace(one, undone_by=undone.get(one.number)) for one in found)
+    curations = [Curation(**_plain(row["entry"])) for row in ask("curations")]
+    undone = undoings(curations)
+    return tuple(replace(curation, undone_by=undone.get(curation.number)) for curation in curations)
 
 
-def made_by(ask: Query, token: str) -> Curation | None:
+def find_by_token(ask: Query, token: str) -> Curation | None:
     """What a call has made already: its commit was lost on the way back."""
     numbers = [row["number"] for row in ask("curation_of_token", token=token)]
-    return next((one for one in read(ask) if one.number in numbers), None) if numbers else None
+    return next((c for c in read(ask) if c.number in numbers), None) if numbers else None
 
 
 def record(ask: Query, number: int) -> Record:
@@ -81,9 +81,9 @@ def verdicts(ask: Query) -> tuple[LabelDecision, ...]:
 def undoings(curations: Iterable[Curation]) -> dict[int, int]:
     """Which curations are undone, by which: an undo that was undone itself does not count."""
     undone: dict[int, int] = {}
-    for one in sorted(curations, key=lambda curation: -curation.number):
-        if one.undoes is not None and one.number not in undone:
-            undone.setdefault(one.undoes, one.number)
+    for curation in sorted(curations, key=lambda curation: -curation.number):
+        if curation.undoes is not None and curation.number not in undone:
+            undone.setdefault(curation.undoes, curation.number)
     return undone
 
 
@@ -101,23 +101,23 @@ def to_undo(curations: Sequence[Curation], number: int | None) -> Curation:
     by_number = {curation.number: curation for curation in curations}
     if number not in by_number:
         raise BadInput(f"there is no curation {number} (regraph techniques show --log)")
-    one = by_number[number]
-    if one.undone_by is not None:
+    curation = by_number[number]
+    if curation.undone_by is not None:
         raise BadInput(
-            f"curation {number} is undone already, by {one.undone_by};"
-            f" regraph techniques mend undo {one.undone_by} brings it back"
+            f"curation {number} is undone already, by {curation.undone_by};"
+            f" regraph techniques mend undo {curation.undone_by} brings it back"
         )
     for later in reversed(curations):
         if later.number <= number or later.undone_by is not None or later.kind in WORDS:
             continue
         if later.undoes is not None and later.undoes > number:
             continue  # it and what it undid are both later: nothing is left of them
-        if shared := {*later.techniques} & {*one.techniques}:
+        if shared := {*later.techniques} & {*curation.techniques}:
             raise BadInput(
                 f"curation {later.number} ({later.summary}) builds upon {number}: both are"
                 f" about {min(shared)}; first undo it (regraph techniques mend undo {later.number})"
             )
-    return one
+    return curation
 
 
 def pack(many: Sequence[Places]) -> str:
@@ -130,16 +130,16 @@ def unpack(text: str) -> tuple[Places, ...]:
     """What `pack` made."""
     many: Any = json.loads(zlib.decompress(base64.b64decode(text)))
     return tuple(
-        frozenset(StepRef(key, at) for key, some in places.items() for at in some)
+        frozenset(StepRef(key, at) for key, steps in places.items() for at in steps)
         for places in many
     )
 
 
 def _by_trajectory(places: Places) -> dict[str, list[int | str]]:
-    found: dict[str, list[int | str]] = {}
-    for place in sorted(places, key=lambda one: (one.trajectory, str(one.at))):
-        found.setdefault(place.trajectory, []).append(place.at)
-    return found
+    by_trajectory: dict[str, list[int | str]] = {}
+    for place in sorted(places, key=lambda place: (place.trajectory, str(place.at))):
+        by_trajectory.setdefault(place.trajectory, []).append(place.at)
+    return by_trajectory
 
 
 def _id(number: int) -> str:
