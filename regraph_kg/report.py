@@ -27,7 +27,7 @@ _COSTS = (
     *("time", "model", "judge", "energy"),
 )
 _DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
-"""Of `Applied`, what was not asked for."""
+"""The kinds of `Applied` that were not asked for."""
 _ENDED: Mapping[Outcome, str] = {
     Outcome.PASSED: "right",
     Outcome.WRONG_ANSWER: "wrong",
@@ -57,9 +57,9 @@ _STOPPED: Mapping[Stopped, str] = {
     "patience": "{patience} in a row found nothing faster, and little more was expected",
 }
 _PEAKS = {"memory": "peak memory bandwidth", "compute": "peak compute"}
-"""What bounds a call, by `Roof.bound`."""
+"""Names of the peaks, by `Roof.bound`."""
 _SPARED: frozenset[Stopped] = frozenset({"roof", "patience"})
-"""What ends a search that its limits would let go on."""
+"""Reasons to end a search before its limits do."""
 
 
 def times(speedup: float) -> str:
@@ -104,7 +104,7 @@ def path(elements: Sequence[str]) -> str:
 
 
 def counts(numbers: Mapping[str, int]) -> str:
-    """Counts by what is counted, most first: "14 right, 3 did not compile"."""
+    """Counts by name, most first: "14 right, 3 did not compile"."""
     ordered = sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{count} {name}" for name, count in ordered) or "none"
 
@@ -125,10 +125,7 @@ def failure(commonest: CommonFailure | None) -> str:
 
 
 def shortfall(summary: RunSummary) -> str:
-    """Why nothing was found, as far as is known: what ended the search, and its `failure`.
-
-    And how often a technique was declined: of a model that always does so nothing comes.
-    """
+    """The known reasons why nothing was found: the search's end, its `failure`, declined steps."""
     reasons = [_stopped(summary), failure(summary.failure), _declined(summary)]
     return "; ".join(filter(None, reasons)) or "nothing was faster"
 
@@ -147,7 +144,7 @@ def stopped(
 ) -> str:
     """Why a search ended: "after 23 of 50 calls: within 8 % of peak memory bandwidth".
 
-    "" at its budget. What is spared is told where a search had enough.
+    "" at its budget. The calls are named where the search ended before its limits.
     """
     if why is None:
         return ""
@@ -172,13 +169,13 @@ def no_best(record: SimulationRecord, budget: int) -> str:
 
 
 def tried(record: SimulationRecord) -> str:
-    """What an iteration has tried, and what came of it."""
+    """An iteration's path and the outcomes of its steps."""
     outcomes = ", ".join(map(_outcome, record.steps))
     return f"{path(record.steps[-1].path)}: {outcomes}"
 
 
 def free_choice(choice: FreeChoice) -> str:
-    """What a model's free choices came to: "12 free choices, 9 of them right"."""
+    """A model's free choices: "12 free choices, 9 of them right"."""
     tried, right = (
         getattr(choice.first, name) + getattr(choice.later, name) for name in ("tried", "verified")
     )
@@ -207,9 +204,9 @@ def _way(summary: RunSummary) -> str:
 
 
 def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
-    """How the result came about: path, machine, cost, samples, what was left out.
+    """The result's origin: path, machine, cost, samples, excluded examples.
 
-    `walks`: whether the method walks the graph. What is not known is "".
+    `walks`: whether the method walks the graph. An unknown value is "".
     """
     return {
         "path": _way(summary) if walks else "",
@@ -239,7 +236,7 @@ def ended(outcome: Outcome) -> str:
 
 
 def limits(budget: SearchLimits) -> str:
-    """What a search may spend, as it is told: "50 calls, 60 s"."""
+    """A search's limits: "50 calls, 60 s"."""
     parts = [
         _count(budget.calls, "call"),
         "" if budget.evaluations is None else _count(budget.evaluations, "evaluation"),
@@ -255,7 +252,7 @@ def limits(budget: SearchLimits) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SearchRow:
-    """What came of one search of several; `ended` says why it has no summary."""
+    """One search of several; `ended` says why it has no summary."""
 
     problem: str
     summary: RunSummary | None
@@ -263,7 +260,7 @@ class SearchRow:
 
 
 def several_table(rows: Sequence[SearchRow]) -> str:
-    """One line a search: what it found and what that cost; columns without any figure left out."""
+    """One line a search, with its result and cost; columns without any figure are left out."""
     names = ("problem", "speedup", "95 %", *_COSTS)
     cells = [(row.problem, *_cells(row)) for row in rows]
     filled = [index for index in range(len(names)) if any(cell[index] for cell in cells)]
@@ -278,7 +275,7 @@ def several_table(rows: Sequence[SearchRow]) -> str:
 
 
 def _cells(row: SearchRow) -> tuple[str, ...]:
-    """A line of `several_table`, but for its problem."""
+    """A line of `several_table` without its problem."""
     summary = row.summary
     if summary is None:
         return (row.ended, *[""] * (1 + len(_COSTS)))
@@ -305,7 +302,7 @@ def energy(joules: float) -> str:
 
 
 def _course(summary: RunSummary) -> dict[str, str]:
-    """What was done, why it ended, how its samples came out."""
+    """The search's course: calls, end, limits, outcomes."""
     cost, budget = summary.cost, summary.limits
     calls = f"{cost.calls} of {budget.calls}, in {_count(summary.iterations, 'iteration')}"
     if cost.thoughts:
@@ -337,7 +334,7 @@ def _stopped(summary: RunSummary) -> str:
 
 
 def _price(cost: Cost, active: float) -> dict[str, str]:
-    """What a search cost besides its calls."""
+    """A search's cost besides its calls."""
     tokens = cost.prompt_tokens + cost.output_tokens
     return {
         "tokens": f"{cost.prompt_tokens} in, {cost.output_tokens} out" if tokens else "",

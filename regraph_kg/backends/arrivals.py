@@ -1,8 +1,7 @@
-"""What a batch brings: its trajectories, each once, and what they add to those that are known.
+"""A batch's trajectories, each once, and their additions to trajectories that the graph knows.
 
-Who discloses a trajectory in part says himself which one it is: what cannot be that one is refused.
-What is known stays as it was disclosed; failures of another disclosure cannot be compared with its
-own, and are left out.
+A partly disclosed trajectory names its own content; a contradicting one is refused. A known
+trajectory keeps its disclosure. Failures of another disclosure cannot be compared and are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,17 +25,17 @@ class Arrival:
     evidence: Evidence
     doubles: int = 0
     otherwise: int = 0
-    """Doubles that disclose more of it, or less."""
+    """Doubles of another disclosure."""
     contradicted: bool = False
-    """Another one says that it is this one, and cannot be."""
+    """Another trajectory of the batch claims the same content and cannot have it."""
 
     @property
     def trajectory(self) -> Trajectory:
-        """What the plan is for."""
+        """The planned trajectory."""
         return self.plan.trajectory
 
     def with_double(self, trajectory: Trajectory, evidence: Evidence) -> "Arrival":
-        """It came again."""
+        """The arrival with another copy folded in."""
         if not self.evidence.may_be_same(evidence):
             return replace(self, contradicted=True)
         same = self.trajectory.disclosed == trajectory.disclosed
@@ -59,12 +58,12 @@ class Addition:
 
 @dataclass(slots=True)
 class Recognized:
-    """Those of a batch that the graph knows."""
+    """A batch's trajectories that the graph knows."""
 
     additions: list[Addition] = field(default_factory=list)
     count: int = 0
     otherwise: int = 0
-    """Those of them that the graph holds with more of their code, or less."""
+    """The ones that the graph holds under another disclosure."""
     refused: dict[str, str] = field(default_factory=dict)
     """Ids, with the reason."""
 
@@ -82,12 +81,12 @@ def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
 
 
 def contradictions(batch: Mapping[str, Arrival]) -> dict[str, str]:
-    """Ids to refuse, with the reason: two that cannot be the same say that they are."""
+    """Ids to refuse, with the reason: their copies contradict each other."""
     return {key: _OTHER.format(key[:12]) for key, arrival in batch.items() if arrival.contradicted}
 
 
 def recognize(batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]) -> Recognized:
-    """What the batch adds to the known trajectories `rows`."""
+    """The batch's additions to the known trajectories `rows`."""
     recognized = Recognized()
     for row in rows:
         arrival, before = batch[row["id"]], Evidence.read(row)

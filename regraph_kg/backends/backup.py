@@ -1,9 +1,8 @@
 """Backups: a whole graph as lines of JSON (models/backup.py), and back into an empty database.
 
-Both ways stream. The lines of one graph are always the same bytes, whichever store holds it, so
-that backups can be compared. A restore goes through `merge`: what is derived comes out as it would
-of an ingest. It marks the graph until it is through; nothing else opens it before, and the same
-backup goes on where it was cut off.
+Both ways stream. One graph gives the same bytes from every store, so that backups compare. A
+restore goes through `merge`, which derives the rest as an ingest does. It marks the graph until
+it ends; nothing else opens the graph before, and the same backup resumes an interrupted restore.
 """
 
 import hashlib
@@ -161,7 +160,7 @@ def _decisions_page(ask: Query, after: str) -> list[GraphRow]:
 
 
 def _trajectory_line(exported: Exported, ids: Container[str]) -> TrajectoryLine:
-    """Without failures that came later: of techniques that the backup has not."""
+    """The line without failures of techniques that came after the backup began."""
     dated = [
         (failure, created)
         for failure, created in zip(exported.trajectory.failures, exported.failed, strict=True)
@@ -208,7 +207,7 @@ _WRITE: dict[str, Callable[..., None]] = {
 
 
 def resolved_plan(trajectory: Trajectory, stages: Sequence[RelabelStage] = ()) -> MergePlan:
-    """The plan of a trajectory that a graph told. `BadInput` where a step has no technique."""
+    """The plan of an exported trajectory. `BadInput` where a step has no technique."""
     default: RelabelStage = "given"
     steps = trajectory.steps
     labels = [
@@ -225,7 +224,7 @@ def resolved_plan(trajectory: Trajectory, stages: Sequence[RelabelStage] = ()) -
 
 
 def _unlogged(ask: Query) -> Query:
-    """Leaves the log of decisions alone: it is restored as it was."""
+    """The query without writes to the log of decisions, which is restored as it was."""
 
     def quiet(name: str, /, **parameters: object) -> list[GraphRow]:
         return [] if name == "record_labels" else ask(name, **parameters)

@@ -1,10 +1,9 @@
 """Bolt: managed transactions against Neo4j or the embedded store; the only user of the driver.
 
-Values of the driver are read in reader.py, too. Reads and writes go through the driver's retries
-(deadlocks, conflicts, a lost connection); whatever remains becomes a `StoreError` of one line. The
-password is in no message. In a cluster, reads go to any of its servers and see what this object
-wrote before (bookmarks); what another process wrote may take them a moment to see, unless that
-process tells its bookmarks, which ours do not.
+reader.py reads the driver's values, too. The driver retries deadlocks, conflicts and lost
+connections; any other failure becomes a `StoreError` of one line without the password. In a
+cluster, any server answers reads and knows this object's writes (bookmarks). Not covered: reads
+that follow another process's write at once may miss it.
 """
 
 import re
@@ -32,19 +31,19 @@ T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
 LEAST_ROOM = 64 * 2**20
-"""Bytes; an embedded store that fails with less on its disk has failed for want of them."""
+"""Bytes; an embedded store that fails with less free space has failed for want of space."""
 FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
 CLASH_TRIES = 8
 UNKNOWN = "Neo.DatabaseError.General.UnknownError"
 _LONGEST = 300
-"""Characters of the store's words."""
+"""Characters of the store's message."""
 GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
-"""Deleted by another client, between the look for it and the wait for its lock."""
+"""Another client deleted the entity between its lookup and its lock."""
 DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
 INDEX_ALONE = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
-"""A constraint's index without the constraint: another client is at it, or was killed over it."""
+"""A constraint's index without the constraint: another client makes it, or was killed meanwhile."""
 OVERTAKEN = frozenset(
     {
         INDEX_ALONE,
@@ -55,11 +54,11 @@ OVERTAKEN = frozenset(
         "Neo.DatabaseError.Schema.IndexDropFailed",
     }
 )
-"""Another client made or dropped it between the look of IF [NOT] EXISTS and the deed."""
+"""Another client made or dropped it between the check of IF [NOT] EXISTS and the change."""
 
 
 class Overtaken(StoreError):
-    """What a transaction read at its beginning no longer holds: it is tried anew."""
+    """The transaction's first reads no longer hold; it is retried."""
 
     def __init__(self) -> None:
         super().__init__("graph store: somebody changes the same things all the time; try again")
@@ -124,11 +123,10 @@ class Bolt:
         """Run `work` in a write transaction; it may run more than once, and counts once.
 
         A violated constraint means that another writer was first (every statement is a MERGE on
-        the constrained key), a lost entity that another one deleted it: the next try sees that.
-        Many writers on an empty graph, whose few techniques all of them want, may deadlock for
-        longer than a lost server is waited for. Where the connection is lost during the commit, the
-        server may have committed: `work` must find what it has done already. Raises
-        `CommitUnknown` where the server does not answer any more then.
+        the constrained key); a lost entity means that another writer deleted it. The next try
+        sees that. Many writers on an empty graph may deadlock for longer than the driver waits
+        for a lost server. A connection lost during the commit may have committed: `work` must
+        find its own earlier effect. Raises `CommitUnknown` where the server stays silent then.
         """
         unsure = False
         with self._writers_turn(), self._driver_call():
@@ -158,8 +156,8 @@ class Bolt:
     ) -> tuple[list[str], list[list[Any]]]:
         """A person's own statement, in a transaction that reads and is rolled back.
 
-        Its columns and its first rows. `BadInput` for a statement that the store refuses, and
-        `TimeoutError` where the store ends it after `seconds`.
+        Returns columns and first rows. Raises `BadInput` for a statement that the store refuses,
+        and `TimeoutError` where the store ends it after `seconds`.
         """
         log_start = self._log_bytes()
         with self._driver_call(), self._session(neo4j.READ_ACCESS) as session:
@@ -181,14 +179,14 @@ class Bolt:
                 raise BadInput(f"query: {self._statement_error(error, log_start)}") from None
 
     def _log_bytes(self) -> int:
-        """How much the embedded store has said in its log."""
+        """Size of the embedded store's log."""
         folder = self._address.folder
         with suppress(OSError):
             return (folder / "server.log").stat().st_size if folder else 0
         return 0
 
     def _statement_error(self, error: exceptions.Neo4jError, log_start: int) -> str:
-        """What the store says of a statement; the embedded one says it in its log alone."""
+        """The store's message about a statement; the embedded store writes it to its log alone."""
         message = error.message or error.code or ""
         folder = self._address.folder
         if folder is not None:
@@ -201,9 +199,9 @@ class Bolt:
     def define(self, name: str, number: int = 0, /, **parameters: object) -> None:
         """Run statement `number` (from 0) of a file that changes the schema, by itself.
 
-        Every constraint and index, of vectors too, is made and dropped by this. What another client
-        is at, or has done meanwhile, is tried again: it is then done already. An index that a
-        killed client left in the place of a constraint is dropped at last.
+        Every constraint and index, of vectors too, is made and dropped here. A change that another
+        client makes at the same time is retried, and is then done already. The last try drops an
+        index that a killed client left in the place of a constraint.
         """
         statement = queries.statements(name, self._address.engine)[number]
         with (
@@ -234,12 +232,12 @@ class Bolt:
         self._driver.close()
 
     def bookmarks(self) -> frozenset[str]:
-        """What the sessions to come will wait for: the last writes, where the server tells them."""
+        """The last writes, which later sessions wait for, where the server names them."""
         return frozenset(self._bookmarks.get_bookmarks())
 
     @property
     def place(self) -> str:
-        """Where this is, for messages."""
+        """The store's address, for messages."""
         return f"graph store at {shown(self._address.uri)}"
 
     def _session(self, access: str) -> neo4j.Session:
@@ -252,7 +250,7 @@ class Bolt:
 
     @contextmanager
     def _writers_turn(self) -> Iterator[None]:
-        """Wait until no other writer is at work, where the server leaves that to its clients."""
+        """Wait until no other writer works, where the server leaves that to its clients."""
         if self._address.writers is None:
             yield
             return
@@ -284,7 +282,7 @@ class Bolt:
 
     @contextmanager
     def _driver_call(self) -> Iterator[None]:
-        """What goes wrong with the driver is told in one line; a Ctrl-C waits for the end."""
+        """Turn the driver's errors into one line; a Ctrl-C waits for the end."""
         with undisturbed():
             try:
                 yield
@@ -323,14 +321,14 @@ _MESSAGES = {
         " server.memory.heap.max_size (or dbms.memory.transaction.total.max) and try again"
     ),
 }
-"""What is told in place of the server's words, by its code."""
+"""Replacements of the server's messages, by its code."""
 
 
 class _HiddenRows(list[object]):
-    """Rows on their way out.
+    """Parameter rows with a short repr.
 
-    The driver makes the repr of all parameters for a debug line, logged or not, which took ten
-    times longer than to send them (docs/dev/LOG.md).
+    The driver makes the repr of all parameters for a debug line, logged or not; that took ten
+    times longer than sending them (docs/dev/LOG.md).
     """
 
     def __repr__(self) -> str:
@@ -338,14 +336,14 @@ class _HiddenRows(list[object]):
 
 
 def _is_clash(error: Exception) -> bool:
-    """Whether another writer was in the way, so that the next try sees what he did."""
+    """Whether another writer was in the way, so that the next try sees its changes."""
     if isinstance(error, exceptions.ConstraintError | Overtaken):
         return True
     return getattr(error, "code", None) in (GONE_MEANWHILE, DEADLOCK)
 
 
 def _embedded_failure(folder: Path) -> str:
-    """Why the embedded store failed, as far as it can be told: it says no more than that it did."""
+    """The likely cause of an embedded store's failure, which its error does not name."""
     log = f"{folder / 'server.log'} says more"
     with suppress(OSError):
         free = shutil.disk_usage(folder).free
@@ -358,7 +356,7 @@ def _embedded_failure(folder: Path) -> str:
 
 
 def _unreachable(error: BaseException) -> str:
-    """Why nobody answers, as far as it can be told."""
+    """The likely cause of a server's silence."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -377,7 +375,7 @@ def _unreachable(error: BaseException) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An exception and all that led to it."""
+    """An exception and all its causes."""
     yield error
     below = list(getattr(error, "exceptions", ()))  # of a group
     below += [error.__cause__ or error.__context__]

@@ -1,9 +1,9 @@
 """Compares two graphs, each a store, a backup or an export: what one has and the other has not.
 
-A graph is read once and held as digests, some hundred bytes a trajectory. Its statistics are what
-its trajectories say: whether a store's rows say so too is for `regraph graph check`. An export
-names techniques and does not describe them: beside one, only those that steps lead to are compared,
-by id. Not compared: the archive's choice, embeddings, the log of decisions, times.
+A graph is read once and held as digests, some hundred bytes a trajectory. Its statistics follow
+from its trajectories; `regraph graph check` compares them with a store's rows. An export only
+names techniques: beside one, only techniques that steps lead to are compared, by id. Not compared:
+the archive's choice, embeddings, the log of decisions, times.
 """
 
 import hashlib
@@ -29,13 +29,13 @@ ADDED_UP = 1_000
 
 @dataclass(slots=True)
 class GraphDigest:
-    """What is compared of one graph."""
+    """The compared parts of one graph."""
 
     trajectories: dict[str, str] = field(default_factory=dict)
     techniques: dict[str, str] = field(default_factory=dict)
     statistics: Share = field(default_factory=dict)
     described: bool = True
-    """Whether it says what its techniques are."""
+    """Whether it describes its techniques."""
 
 
 def of_store(store: GraphStore) -> GraphDigest:
@@ -58,7 +58,7 @@ def of_file(path: Path) -> GraphDigest:
 
 
 def compare(a: GraphDigest, b: GraphDigest) -> tuple[PartDifference, ...]:
-    """What differs, part by part."""
+    """The differences, part by part."""
     if not (a.described and b.described):
         for digest in (a, b):
             digest.techniques = dict.fromkeys(_led_to(digest.statistics), "")
@@ -101,9 +101,9 @@ def _digest(techniques: list[Technique] | None, trajectories: Iterable[Trajector
 
 
 def _content(trajectory: Trajectory) -> str:
-    """A digest of all that a trajectory holds, in whatever order it came.
+    """A digest of a trajectory that does not depend on the order of arrival.
 
-    Without the code of failures: which of them keep it hangs on that order.
+    The code of failures is left out: that order decides which failures keep it.
     """
     plain = trajectory.model_dump(mode="json")
     for step in plain["steps"]:

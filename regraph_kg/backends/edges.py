@@ -1,12 +1,12 @@
 """Examples of a pair in the graph: TRANSITIONs up to the bound, the rest (:Archived) nodes.
 
-An (:Archived) node holds what only the example knows; the rest is in its trajectory, and the code
-before it is the code after the step before. Newcomers have no embedding: those of TRANSITIONs are
-made after an ingest, for what stayed.
+An (:Archived) node holds only the example's own properties; its trajectory has the rest, and the
+code before it is the code after the step before. Newcomers have no embedding: an ingest embeds
+the remaining TRANSITIONs at its end.
 
-An (:Edge) node per pair counts its TRANSITIONs and remembers what a newcomer must surpass
-(`bounded.Floors`); whoever moves examples of a pair holds its lock. Floors are read without it: a
-newcomer let in by mistake is displaced by the next pruning.
+An (:Edge) node per pair counts its TRANSITIONs and holds the `bounded.Floors`. Every writer that
+moves examples of a pair holds the Edge's lock. Floors are read without it: the next pruning
+displaces a newcomer that was let in by mistake.
 """
 
 import sys
@@ -22,14 +22,14 @@ from regraph_kg.backends.evidence import Evidence, Pair, latest
 from regraph_kg.errors import StoreError
 
 MEASURED = ("verified_on", "effects", "effect")
-"""Of an archived example's measurements: what decides whether it comes back."""
+"""Properties of measurements that decide whether an archived example comes back."""
 PROVENANCE = ("model", "licence", "prompt_hash", "created")
-"""What a TRANSITION repeats of its trajectory."""
+"""Properties that a TRANSITION repeats of its trajectory."""
 VECTORS = ("embedding", "embedding_2", "code_embedding", "code_embedding_2")
 LEFT_OUT = frozenset({*PROVENANCE, *VECTORS, *latest(())} - {*MEASURED})
-"""What of a TRANSITION no (:Archived) node has, as it can be made again."""
+"""Properties of a TRANSITION that can be made again, so that no (:Archived) node has them."""
 RESTORED = 500
-"""Examples brought back by one statement: their texts are held meanwhile."""
+"""Examples restored by one statement, which holds their texts."""
 FAILED_CODES = 20
 """Failures of a pair whose code is kept."""
 
@@ -47,14 +47,14 @@ class MissingTechniques(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An example: where it belongs, and its properties as a TRANSITION holds them."""
+    """An example: its pair, and its properties as a TRANSITION holds them."""
 
     pair: Pair
     properties: Mapping[str, Any]
 
     @property
     def mark(self) -> Mark:
-        """What decides whether it stays."""
+        """The example's mark."""
         return mark_of(self.properties)
 
     def row(self) -> GraphRow:
@@ -67,7 +67,7 @@ class Placed:
 
 
 def mark_of(properties: Mapping[str, Any]) -> Mark:
-    """What the properties of an example say to the bound."""
+    """The mark in the properties of an example."""
     return Mark(
         properties["id"],
         properties["problem"],
@@ -81,7 +81,7 @@ def _effects(devices: Sequence[str], effects: Sequence[float]) -> dict[str, floa
 
 
 def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:
-    """Those properties of a step's example (steps from 0) that its measurements decide."""
+    """The properties of a step's example (steps from 0) that its measurements decide."""
     return Placed(
         evidence.pairs[step],
         {"id": f"{trajectory}/{step + 1}", "trajectory": trajectory}
@@ -97,7 +97,7 @@ def hold(ask: Query, pairs: Iterable[Pair]) -> None:
 def add(ask: Query, examples: Sequence[Placed], bound: int, moved: Iterable[Pair] = ()) -> None:
     """Add new examples: each becomes a TRANSITION or goes straight to the archive.
 
-    `others`: what the transaction will move or count besides; all its pairs are locked in one go.
+    `moved`: pairs that the transaction moves or counts besides; one statement locks all pairs.
     """
     floors = _floors(ask, {example.pair for example in examples}) if examples else {}
     kept = [
@@ -111,10 +111,10 @@ def add(ask: Query, examples: Sequence[Placed], bound: int, moved: Iterable[Pair
 
 
 def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
-    """Give known examples those of their properties that measurements decide.
+    """Give known examples the properties that measurements decide.
 
-    An archived one that is now better than what the archive holds comes back as a TRANSITION; one
-    that is worse than before stays where it is until its pair is chosen anew.
+    An archived example that now beats the floors comes back as a TRANSITION; a worse one stays
+    where it is until its pair is chosen anew.
     """
     pairs = {example.pair for example in examples}
     hold(ask, pairs)
@@ -135,7 +135,7 @@ def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
 
 
 def delete(ask: Query, places: Iterable[tuple[str, Pair]]) -> None:
-    """Delete examples by id, wherever they lie; their pairs are held, and recounted after it."""
+    """Delete examples by id, wherever they lie; the caller locks and recounts their pairs."""
     rows = _by_pair((pair, key) for key, pair in places)
     ask("purge_transitions", rows=rows)
     ask("delete_archived", ids=[key for row in rows for key in row["ids"]])
@@ -144,8 +144,8 @@ def delete(ask: Query, places: Iterable[tuple[str, Pair]]) -> None:
 def reselect(ask: Query, pairs: Iterable[Pair], bound: int) -> None:
     """Choose anew, from all examples of these pairs, which are TRANSITIONs.
 
-    Costs as much as the pairs have examples, and holds one pair's at a time: for curation, repair
-    and another bound. Pairs without an example lose their (:Edge).
+    For curation, repair and another bound. Reads all examples, one pair's at a time. Pairs without
+    an example lose their (:Edge).
     """
     distinct = sorted(set(pairs))
     hold(ask, distinct)
@@ -176,7 +176,7 @@ def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, i
 
 
 def _keep(ask: Query, examples: Sequence[Placed], bound: int) -> None:
-    """Make TRANSITIONs, and prune the pairs that have too many then."""
+    """Make TRANSITIONs, and prune the pairs that then have too many."""
     full = _count_kept(ask, [example.pair for example in examples], bound)
     rows = [example.row() for example in _sorted(examples)]
     if rows and ask("create_transitions", rows=rows)[0]["written"] != len(rows):
@@ -185,7 +185,7 @@ def _keep(ask: Query, examples: Sequence[Placed], bound: int) -> None:
 
 
 def _count_kept(ask: Query, pairs: Iterable[Pair], bound: int) -> list[Pair]:
-    """Count new TRANSITIONs, one per element of `pairs`; the pairs that have too many then."""
+    """Count new TRANSITIONs, one per element of `pairs`; return the pairs that have too many."""
     new = Counter(pairs)
     grown = _add_to_edges(ask, new, kept=new)
     return [pair for pair, row in grown.items() if row["kept"] > limit(bound)]
@@ -197,7 +197,7 @@ def _add_to_edges(
     kept: Mapping[Pair, int] = MappingProxyType({}),
     codes: Mapping[Pair, int] = MappingProxyType({}),
 ) -> dict[Pair, GraphRow]:
-    """Count on, and hold; begin anew where somebody deleted an (:Edge) that we waited for."""
+    """Add to the counts of Edges and lock them; `Overtaken` where a writer deleted one."""
     counts = {
         pair: {"id": pair.id, "kept": kept.get(pair, 0), "codes": codes.get(pair, 0)}
         for pair in sorted(set(pairs))
@@ -227,7 +227,7 @@ def _prune(ask: Query, pairs: Sequence[Pair], bound: int) -> None:
 
 
 def _archive(ask: Query, examples: Iterable[Placed]) -> None:
-    """Newcomers that no pair has room for."""
+    """Write newcomers that no pair has room for."""
     rows = [_archived(example) for example in examples]
     if rows:
         ask("create_archived", rows=rows)
@@ -242,13 +242,13 @@ def _archived(example: Placed) -> GraphRow:
 
 
 def _displace(ask: Query, examples: Iterable[tuple[Pair, Mark]]) -> None:
-    """From TRANSITION to archive."""
+    """Move TRANSITIONs to the archive."""
     if rows := _by_pair((pair, mark.id) for pair, mark in examples):
         ask("archive_transitions", rows=rows, without=dict.fromkeys(LEFT_OUT))
 
 
 def _restore(ask: Query, ids: Sequence[str]) -> None:
-    """From archive to TRANSITION, with all that its trajectory knows of it."""
+    """Make archived examples TRANSITIONs again, with the properties that their trajectory holds."""
     for first in range(0, len(ids), RESTORED):
         _restore_some(ask, ids[first : first + RESTORED])
 
@@ -277,7 +277,7 @@ def _restored(row: GraphRow, codes: Mapping[str, str]) -> Placed:
 
 
 def _step_before(row: GraphRow) -> GraphRow:
-    """Where to find the example that led to this one."""
+    """Id and pair of the example of the step before."""
     archived, path = row["example"], row["trajectory"]["path"]
     number = archived["step"] - 1
     return {
@@ -296,7 +296,7 @@ def _by_pair(examples: Iterable[tuple[Pair, str]]) -> list[GraphRow]:
 
 
 def _location(pair: Pair) -> GraphRow:
-    """Where an archived example belongs."""
+    """The pair's properties of an archived example."""
     return {"source": pair.source, "target": pair.target, "pair": pair.id}
 
 

@@ -1,17 +1,17 @@
-"""Writes the vectors of examples: those that are missing, and all of them in another space.
+"""Writes the vectors of examples: the missing ones, or all of them in another space.
 
-Each has two: of its text (what the step is called and explained by), and of its code: the one that
-the step was applied to, for that is what a search holds in its hands when it looks for examples.
-Only here are vectors written. Newcomers have none; they get it after an ingest, if they are among
-the examples that a pair keeps. Another space goes through the slot that does not serve:
+Each example has two: of its text (name and explanation of the step), and of the code that the
+step was applied to, as a search has that code when it looks for examples. Only this module writes
+vectors. Newcomers get theirs after an ingest, if their pair keeps them. Another space goes through
+the spare slot:
 
-    clear     that slot, and note in (:Meta) which space it is for
+    clear     the spare slot, and note in (:Meta) which space it is for
     fill      it, while the old vectors serve, and new examples get vectors in the old slot
-    flip      (:Meta) names it: one transaction; what came meanwhile is filled in
+    flip      (:Meta) names it: one transaction; examples that came meanwhile are filled in
     clear     the old slot
 
-Several that embed at once begin at different pairs; what two of them embed twice is the same.
-Whoever dies on the way is followed by whoever runs it again.
+Several processes that embed at once begin at different pairs; their doubled work is the same.
+Another run resumes after one that died.
 """
 
 import secrets
@@ -43,7 +43,7 @@ POLL_SECONDS = 0.2
 
 
 def fill_missing(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
-    """Embed what has no vector; the first ones decide the graph's space."""
+    """Embed examples without a vector; the first ones decide the graph's space."""
     if bolt.read(vector_state).space is None:
         unindex(bolt, VECTORS)
     state = bolt.write(partial(_claim, space=space))
@@ -52,7 +52,7 @@ def fill_missing(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[Em
 
 
 def change(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
-    """Make `space` the graph's, or finish what was begun, and embed what has no vector in it."""
+    """Make `space` the graph's, or finish a begun change, and embed examples without a vector."""
     state = bolt.read(vector_state)
     if state.space not in (None, space):
         yield from _replace(bolt, state, space, embed)
@@ -65,7 +65,7 @@ def change(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[Embeddin
 def _replace(
     bolt: Bolt, state: VectorState, space: EmbeddingSpace, embed: Embed
 ) -> Iterator[EmbeddingProgress]:
-    """Everything up to the flip."""
+    """Fill the spare slot, then flip."""
     slot = state.other_slot
     if state.following != space:
         bolt.write(partial(_note, state=state, following=None))
@@ -90,7 +90,7 @@ def _claim(ask: Query, space: EmbeddingSpace) -> VectorState:
 
 
 def _note(ask: Query, state: VectorState, following: EmbeddingSpace | None) -> VectorState:
-    """Say in (:Meta) what the other slot is for."""
+    """Note in (:Meta) the spare slot's space."""
     ask("lock_stamp")
     current = vector_state(ask)
     if (current.space, current.slot) != (state.space, state.slot):
@@ -105,7 +105,7 @@ def _note(ask: Query, state: VectorState, following: EmbeddingSpace | None) -> V
 
 
 def _flip(ask: Query, state: VectorState) -> None:
-    """From now on the other slot serves."""
+    """Make the spare slot serve."""
     ask("lock_stamp")
     if vector_state(ask) != state or state.following is None:
         raise _concurrent_change()
@@ -124,7 +124,7 @@ def _flip(ask: Query, state: VectorState) -> None:
 def _fill(
     bolt: Bolt, slot: str, space: EmbeddingSpace, embed: Embed
 ) -> Iterator[EmbeddingProgress]:
-    """Embed what has no vector in `slot`, which is for `space`."""
+    """Embed examples without a vector in `slot`, which is for `space`."""
     for pairs, progress in _portions(bolt, "embedding", slot):
         rows = bolt.read(partial(_missing, pairs=pairs, slot=slot))
         if rows:  # else somebody else has embedded them meanwhile
@@ -138,7 +138,7 @@ def _missing(ask: Query, pairs: Sequence[GraphRow], slot: str) -> list[GraphRow]
 
 
 def _write(ask: Query, rows: Sequence[GraphRow], slot: str, space: EmbeddingSpace) -> None:
-    """Only while the slot is for this space."""
+    """Write vectors, if the slot is still for this space."""
     state = vector_state(ask)
     if space != (state.space if slot == state.slot else state.following):
         raise _concurrent_change()
@@ -146,7 +146,7 @@ def _write(ask: Query, rows: Sequence[GraphRow], slot: str, space: EmbeddingSpac
 
 
 def _clear(bolt: Bolt, slot: str) -> Iterator[EmbeddingProgress]:
-    """Empty a slot that does not serve, its index first."""
+    """Empty the spare slot, its index first."""
     unindex(bolt, _names(slot))
     for pairs, progress in _portions(bolt, "clearing", slot):
         bolt.write(partial(_empty, pairs=pairs, slot=slot))
@@ -174,7 +174,7 @@ def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
 
 
 def unindex(bolt: Bolt, names: Iterable[str]) -> None:
-    """Take away indexes over vectors, be they of a graph that was in the database before."""
+    """Drop indexes over vectors, also those of a graph that was in the database before."""
     for name in _indexes(bolt).keys() & set(names):
         bolt.define("vectors_unindex", VECTORS.index(name))
 
@@ -193,7 +193,7 @@ def _indexes(bolt: Bolt) -> dict[str, bool]:
 def _portions(
     bolt: Bolt, step: Literal["embedding", "clearing"], slot: str
 ) -> Iterator[tuple[list[GraphRow], EmbeddingProgress]]:
-    """Pairs to work on, a few at a time, and how far it will be done then."""
+    """Pairs to work on, a few at a time, and the progress after them."""
     filled = step == "clearing"
     pairs = bolt.read(lambda ask: ask("vectors_pairs", slot=slot, filled=filled))
     first = secrets.randbelow(len(pairs)) if pairs else 0
@@ -228,7 +228,7 @@ def _with_vectors(rows: Sequence[GraphRow], embed: Embed, slot: str) -> list[Gra
 
 
 def text_of(row: GraphRow) -> str:
-    """What an example says of itself, and its technique's name and definition."""
+    """An example's own text, with its technique's name and definition."""
     parts = (row[name] for name in ("name", "definition", "label", "reasoning", "detail"))
     return "\n".join(filter(None, parts))
 

@@ -1,8 +1,7 @@
-"""What a (:Trajectory) node holds: provenance, path, and measurements and failures as JSON.
+"""Contents of a (:Trajectory) node: provenance, path, and measurements and failures as JSON.
 
-A step's measurements are in the order of their times, whatever order they arrived in, so that what
-follows from them is the same for every order of ingests. Not covered: two measurements with one key
-and different figures, of which the first that arrived stays.
+A step's measurements are ordered by time, so that the derived figures do not depend on the order
+of ingests. Not covered: of two measurements with one key and different figures, the first stays.
 """
 
 import json
@@ -32,7 +31,7 @@ _STEPS = TypeAdapter(tuple[Measurements, ...])
 _FAILURES = TypeAdapter(tuple[FailedStep, ...])
 _SOURCE = set(Source.model_fields) - {"learned"}
 _CODE = {"__all__": {"code"}}
-"""Of a failure; the (:Failure) nodes hold it."""
+"""A failure's code, which the (:Failure) nodes hold."""
 
 
 class Pair(NamedTuple):
@@ -43,13 +42,13 @@ class Pair(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Of its (:Edge)."""
+        """Id of its (:Edge)."""
         return f"{self.source} {self.target}"
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one trajectory contributes to the statistics."""
+    """One trajectory's contribution to the statistics."""
 
     problem: str
     path: tuple[str, ...]
@@ -59,11 +58,11 @@ class Evidence:
     failures: tuple[FailedStep, ...]
     """With resolved techniques."""
     learner: str | None = None
-    """The model that it was learned from; None: it was given."""
+    """The model that it was learned from; None for a given one."""
 
     @classmethod
     def of(cls, plan: MergePlan) -> "Evidence":
-        """What a plan brings; a measurement or failure given twice counts once."""
+        """A plan's evidence; a measurement or failure given twice counts once."""
         labels = [label.technique for label in plan.failed_labels]
         failures = plan.trajectory.failures
         if labels:
@@ -77,7 +76,7 @@ class Evidence:
 
     @classmethod
     def read(cls, node: Mapping[str, Any]) -> "Evidence":
-        """What a node holds."""
+        """A node's evidence."""
         return cls(
             node["problem"],
             tuple(node["path"]),
@@ -89,7 +88,7 @@ class Evidence:
     def plus(
         self, measurements: tuple[Measurements, ...], failures: tuple[FailedStep, ...]
     ) -> "Evidence":
-        """With those measurements whose key is new to their step, and the failures that are new."""
+        """The evidence with the measurements whose key is new to their step, and new failures."""
         steps = []
         for old, new in zip(self.measurements, measurements, strict=True):
             by_key = {measurement.key: measurement for measurement in old}
@@ -102,19 +101,19 @@ class Evidence:
         return replace(self, measurements=tuple(steps), failures=tuple(tried.values()))
 
     def may_be_same(self, other: "Evidence") -> bool:
-        """Whether it may be the same trajectory: who discloses one in part says itself which."""
+        """Whether it may be the same trajectory: a partly disclosed one only claims to be."""
         return self.problem == other.problem and (
             (self.path[0], len(self.path)) == (other.path[0], len(other.path))
         )
 
     @property
     def pairs(self) -> list[Pair]:
-        """Of its steps, in order."""
+        """The pairs of its steps, in order."""
         return list(map(Pair, self.path, self.path[1:]))
 
     @property
     def failed(self) -> list[tuple[FailedStep, Pair]]:
-        """Its failures that are some technique's, with their pairs."""
+        """Its failures that have a technique, with their pairs."""
         return [
             (failure, Pair(self.path[failure.after_step], failure.technique))
             for failure in self.failures
@@ -126,11 +125,11 @@ class Evidence:
         return sum(len(step) for step in self.measurements)
 
     def measurements_json(self) -> str:
-        """As the node holds them."""
+        """The measurements as the node holds them."""
         return _STEPS.dump_json(self.measurements).decode()
 
     def failures_json(self) -> str:
-        """As the node holds them: without their code."""
+        """The failures as the node holds them: without their code."""
         return _FAILURES.dump_json(self.failures, exclude=_CODE).decode()
 
 
@@ -153,7 +152,7 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
 
 
 def stored_disclosure(disclosure: Disclosure) -> str | None:
-    """As nodes and relationships hold it: only where it is not all."""
+    """The disclosure as the store holds it: None for "code"."""
     return None if disclosure == "code" else disclosure
 
 
@@ -204,19 +203,19 @@ def trajectory(
 
 
 def in_order(measured: Iterable[Measurement]) -> Measurements:
-    """By time, the latest last; of those whose time nobody knows, by judge and run."""
+    """The measurements by time, the latest last; those of unknown time by judge and run."""
     measurements = tuple(measured)
     return tuple(sorted(measurements, key=_order)) if len(measurements) > 1 else measurements
 
 
 def _order(measurement: Measurement) -> tuple[float, int, str, str, str, str, str]:
-    """Its place in that order; no two of a step share theirs."""
+    """Its place in that order; no two measurements of a step share one."""
     who = (measurement.device, measurement.toolchain, measurement.evaluator, measurement.metric)
     return (measurement.time, judge_version(measurement), measurement.run, *who)
 
 
 def _sender_fields(trajectory: Trajectory) -> str | None:
-    """The sender's own fields as JSON; those of measurements and failures are with these."""
+    """The sender's own fields as JSON, except those of measurements and failures."""
     steps = {str(number): step.own for number, step in enumerate(trajectory.steps, 1) if step.own}
     by_place = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
     present = {place: fields for place, fields in by_place.items() if fields}

@@ -1,8 +1,8 @@
 """Merges plans in one write transaction: claim the trajectories, then write what is new.
 
-A trajectory's steps are written by the transaction that created its node, and by no other; whoever
-else sends it adds only measurements and failures. Locks are taken in the order of
-docs/dev/graph.md section 4: what every writer wants (Edges, techniques, Shares, NEXT) comes last.
+Only the transaction that created a trajectory's node writes its steps; a later sender adds only
+measurements and failures. Locks are taken in the order of docs/dev/graph.md section 4: the rows
+that every writer wants (Edges, techniques, Shares, NEXT) come last.
 """
 
 import hashlib
@@ -28,36 +28,35 @@ from regraph_kg.models.trajectory import FailedStep
 LOGGED = ("compound", "lexical", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
 TRIES_AT_ONCE = 3
-"""Of a batch beside curations; after them it takes its turn with them."""
+"""Tries of a batch beside curations; after them it takes turns with them."""
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What a batch does to the statistics: what trajectories of problems count, and counted."""
+    """A batch's change of the statistics: shares that its trajectories gained, and had before."""
 
     gained: Sequence[tuple[str, Share]]
     lost: Sequence[tuple[str, Share]]
     next: Share
-    """What comes to the NEXT rows."""
+    """Additions to the NEXT rows."""
     lowered: Sequence[ShareKey]
-    """Whose best effect is to be looked for anew."""
+    """Shares whose best effect is computed anew."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeContext:
-    """What the graph says to every merge."""
+    """The graph's facts that every merge needs."""
 
     bound: int
     replaced: Mapping[str, str]
-    """Ids of techniques that were merged into another one -> that one."""
+    """Ids of merged-away techniques -> the technique that took their place."""
 
 
 def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> MergeCounts:
-    """Merge a batch inside the transaction of `ask`; curations and purges begin it anew.
+    """Merge a batch inside the transaction of `ask`; a curation or purge meanwhile restarts it.
 
-    `alone`: no curation is at work meanwhile, so that one that has begun it anew again and again
-    comes to its end.
+    `alone`: locks curations out, so that a batch that they restarted again and again ends.
     """
     if alone:
         ask("lock_stamp")
@@ -70,7 +69,7 @@ def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> Mer
         raise Overtaken
     if isinstance(refusal, MissingTechniques):
         ours = {technique.id for plan in plans for technique in plan.new}
-        if not ours.isdisjoint(refusal.ids):  # it was there when we came
+        if not ours.isdisjoint(refusal.ids):  # a purge deleted it after `create` saw it
             raise Overtaken
     if refusal is not None:
         raise refusal
@@ -119,7 +118,7 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
 
 
 def read_context(ask: Query) -> MergeContext:
-    """The bound, and which techniques were merged away."""
+    """The bound, and the merged-away techniques."""
     (row,) = ask("merge_context")
     return MergeContext(
         row["bound"] or DEFAULT_BOUND,
@@ -128,7 +127,7 @@ def read_context(ask: Query) -> MergeContext:
 
 
 def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
-    """A plan whose merged-away techniques are the ones that took their place."""
+    """The plan with merged-away techniques replaced by their successors."""
     if not replaced:
         return plan
 
@@ -178,7 +177,7 @@ def _ref_clashes(ask: Query, batch: Mapping[str, Arrival]) -> dict[str, str]:
 
 
 def _record_labels(ask: Query, added: Sequence[Arrival]) -> None:
-    """Log the verdicts that are not plain, one per target and spelling."""
+    """Log the verdicts of the `LOGGED` stages, one per target and spelling."""
     rows = {
         row["id"]: row
         for arrival in added
@@ -242,7 +241,7 @@ def _examples(arrival: Arrival) -> list[Placed]:
 
 
 def _measured(additions: Sequence[Addition]) -> list[Placed]:
-    """Known examples that were measured again."""
+    """Known examples with new measurements."""
     return [
         edges.remeasured(addition.arrival.key, addition.after, step)
         for addition in additions
@@ -269,7 +268,7 @@ def _write_additions(
 
 
 def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[dict[str, Any]]:
-    """The (:Failure) nodes of what is new."""
+    """The (:Failure) nodes of new failures."""
     new = [(arrival, arrival.evidence) for arrival in added]
     for addition in additions:
         failures = addition.after.failures[len(addition.before.failures) :]
@@ -296,7 +295,7 @@ def failure_node(trajectory: str, problem: str, failure: FailedStep, pair: Pair)
 
 
 def _with_room(ask: Query, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without the code of failures whose pair keeps enough of them already."""
+    """The rows without the code of failures whose pair keeps enough codes already."""
     pairs = Counter(_pair(row) for row in rows if row["code"])
     room = Counter(edges.count_failed_codes(ask, pairs)) if pairs else Counter()
     fitted = []
@@ -313,7 +312,7 @@ def _pair(row: Mapping[str, Any]) -> Pair:
 
 
 def _grown(added: Sequence[Arrival], additions: Sequence[Addition]) -> Growth:
-    """What comes to the statistics."""
+    """The growth of the statistics."""
     gained = [(arrival.evidence.problem, share(arrival.evidence)) for arrival in added]
     gained += [(addition.after.problem, share(addition.after)) for addition in additions]
     lost = [(addition.before.problem, share(addition.before)) for addition in additions]
@@ -327,7 +326,7 @@ def _grown(added: Sequence[Arrival], additions: Sequence[Addition]) -> Growth:
 
 
 def _newly_joined(ask: Query, sums: Share) -> set[str]:
-    """The ends of NEXT rows that are not there: making one locks both of them."""
+    """The ends of missing NEXT rows: making one locks both of them."""
     rows = [{"id": row_id(*key), **key[0]._asdict()} for key in sums]
     existing = {row["id"] for row in ask("known_next", rows=rows)} if rows else set()
     return {end for row in rows if row["id"] not in existing for end in _pair(row)}

@@ -1,8 +1,8 @@
 """The neighbourhoods of techniques, one or all added up, with or without one problem's share.
 
-What a problem contributed is read in the statement that reads the sums, before and after them.
-Where somebody writes that problem meanwhile, the rows say so (written.py), and of such a pair all
-other problems' shares are added up instead. Not covered: how far another problem's commit is seen.
+One statement reads a problem's shares before and after the sums. Where a writer changes that
+problem meanwhile, the rows show it (written.py), and all other problems' shares of the pair are
+added up instead. Not covered: another problem's commit may be seen in part.
 """
 
 from collections.abc import Iterator
@@ -68,7 +68,7 @@ def pooled(
 def _successor_rows(
     ask: Query, technique: str, exclude_problem: str | None
 ) -> tuple[list[GraphRow], _Tallies]:
-    """What follows a technique, and its statistics by target."""
+    """The successors of a technique, and its statistics by target."""
     problem = exclude_problem or ""  # no problem's name
     (answer,) = ask("neighbourhood", technique=technique, problem=problem)
     rows = _complete_rows(answer["rows"])
@@ -90,14 +90,14 @@ def _successor_rows(
 
 
 def _complete_rows(rows: list[GraphRow]) -> list[GraphRow]:
-    """Without techniques that somebody is making or deleting: Neo4j shows parts of them."""
+    """The rows without techniques in creation or deletion, of which Neo4j shows parts."""
     return [row for row in rows if row["technique"] and row["technique"].keys() >= _TECHNIQUE]
 
 
 def _changed_pairs(
     before: dict[str, GraphRow], after: dict[str, GraphRow], rows: list[GraphRow]
 ) -> Iterator[Pair]:
-    """Where somebody wrote a Share between the two looks at it, or it has no NEXT."""
+    """Pairs of which a Share changed between its two reads, or has no NEXT."""
     ids = {node.get("id") for row in rows for node in row["statistics"]}
     for key in before.keys() | after.keys():
         lost = key not in after or (key.rpartition("\n")[0] not in ids and not is_empty(after[key]))
@@ -108,7 +108,7 @@ def _changed_pairs(
 def _subtract_shares(
     statistics: list[GraphRow], share_rows: dict[str, GraphRow], problem: str
 ) -> dict[RowKey, RowCounts] | None:
-    """What is left of a pair's sums; None where they are not of one state with what goes."""
+    """A pair's sums without the problem's shares; None where the two are of different states."""
     shares = {row.get("id"): share_rows.get(f"{row.get('id')}\n{problem}") for row in statistics}
     if not all(same_state(row, shares[row.get("id")], problem) for row in statistics):
         return None
@@ -120,10 +120,10 @@ def _subtract_shares(
 
 
 def _sum_others(ask: Query, pairs: set[Pair], problem: str) -> _Tallies:
-    """The sums of all other problems' shares: slower, and nothing that the problem writes."""
+    """The sums of all other problems' shares: slower, but untouched by the problem's writers."""
     sums: _Tallies = {pair.target: {} for pair in pairs}
     for row in ask("shares_of_others", pairs=sorted(pair.id for pair in pairs), problem=problem):
-        if not row["share"].keys() >= _SHARE:  # somebody is making or deleting it
+        if not row["share"].keys() >= _SHARE:  # in creation or deletion
             continue
         key = ShareKey.read(row["share"])
         sums[key.pair.target].setdefault(key.origin, RowCounts()).add(read(row["share"]))

@@ -1,11 +1,11 @@
-"""Takes out of a graph what came from one origin, as if it had never been told.
+"""Deletes everything that came from one origin, as if the graph had never known it.
 
-Trajectories go some at a time, each batch in a transaction that recounts their pairs: whoever stops
-it runs it again. With them go their examples, vectors, failures and share of the statistics; what
-they had displaced comes back from the archive. At last go the runs of free steps, and names that
-relabelling learned from labels that nothing has any more. Not covered: measurements that the origin
-added to others' trajectories; others' failed code that was left out because a pair had enough;
-what arrives while it runs, which the next purge finds.
+Each batch of trajectories is one transaction that recounts their pairs; a stopped purge is run
+again. Their examples, vectors, failures and share of the statistics go with them; the examples
+that they displaced come back from the archive. Runs of free steps go last, with the names that
+relabelling learned from labels without any use. Not covered: measurements that the origin added to
+others' trajectories; others' failed code that was left out because a pair had enough; arrivals
+during the purge, which the next one finds.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.technique import spelling
 
 AT_ONCE = 500
-"""Trajectories of one transaction: each reads all that share techniques with them."""
+"""Trajectories of one transaction, which reads all trajectories that share techniques with them."""
 
 
 class BoltPurge:
@@ -68,13 +68,13 @@ def _trajectory_rows(ask: Query, origin: Provenance) -> list[GraphRow]:
 
 
 def _is_unfinished(ask: Query, origin: Provenance) -> bool:
-    """Whether a purge was interrupted before it tidied up."""
+    """Whether an interrupted purge has not tidied up."""
     emptied = origin.by == "problem" and ask("purge_emptied", problem=origin.value)[0]["left"]
     return bool(emptied or _unused_verdicts(ask))
 
 
 def _delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
-    """Trajectories and all that they brought; those that are gone already are none."""
+    """Delete trajectories with all their contributions; skip deleted ones."""
     locked = {
         row["id"]: Evidence.read(row | {"measurements": "[]"})
         for row in ask("curate_hold", ids=ids)
@@ -102,7 +102,7 @@ def _delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
 
 
 def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
-    """Delete those of them that only an ingest has vouched for, and nothing leads to any more."""
+    """Delete the techniques that only an ingest made, and nothing leads to any more."""
     idle = [row["id"] for row in ask("purge_idle", ids=techniques)]
     for row in ask("purge_used", ids=idle) if idle else ():
         idle.remove(row["id"])
@@ -111,7 +111,7 @@ def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
 
 
 def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
-    """Runs of free steps, and what labels that nothing has any more have taught."""
+    """Delete runs of free steps, and the names learned from labels without any use."""
     (runs,) = ask("purge_free_runs", by=origin.by, value=origin.value)
     candidates = {row["id"] for row in _unused_verdicts(ask)}
     ask("lock_labels", ids=sorted(candidates))  # waits for ingests that have just logged one
@@ -122,7 +122,7 @@ def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
 
 
 def _unused_verdicts(ask: Query) -> list[GraphRow]:
-    """Log entries of labels that nothing has any more."""
+    """Log entries of labels without any use."""
     used = {_name(row["technique"], row["label"]) for row in ask("labels_in_use")}
     return [
         row for row in ask("purge_verdicts") if _name(row["technique"], row["label"]) not in used
@@ -130,7 +130,7 @@ def _unused_verdicts(ask: Query) -> list[GraphRow]:
 
 
 def _delete_verdicts(ask: Query, verdicts: Iterable[GraphRow]) -> None:
-    """Delete log entries, and the aliases that came of them, but not what a curator confirmed."""
+    """Delete log entries and their aliases, except those that a curator confirmed."""
     confirmed = {spelling(label) for row in ask("curations") for label in row["entry"]["labels"]}
     rows = [
         {"target": row["technique"].partition("/")[0], "label": row["label"]}
@@ -144,5 +144,5 @@ def _delete_verdicts(ask: Query, verdicts: Iterable[GraphRow]) -> None:
 
 
 def _name(technique: str, label: str) -> tuple[str, str]:
-    """What two labels have in common that are one name."""
+    """The target and spelling that all labels of one name share."""
     return technique.partition("/")[0], spelling(label)

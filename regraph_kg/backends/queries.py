@@ -1,4 +1,4 @@
-"""Reads the statements of cypher/ by name; an engine's override goes first."""
+"""Reads the statements of cypher/ by name; an engine's override takes precedence."""
 
 import re
 from functools import cache
@@ -38,5 +38,5 @@ def browser_query(name: str) -> str:
 
 
 def browser_style() -> str:
-    """How Neo4j Browser is to draw nodes and relationships, in its own language."""
+    """The style sheet of Neo4j Browser for nodes and relationships."""
     return (files(cypher) / "browser" / "style.grass").read_text(encoding="utf-8")

@@ -1,9 +1,9 @@
 """BoltReader: a person's own query, which changes nothing.
 
-Neo4j refuses a write in a transaction that reads. ArcadeDB takes no notice of that: there the query
-is asked by a user who may only read. Every transaction is rolled back, and words that write, load
-or terminate are refused before anything is sent. Not covered: a procedure of Neo4j that writes
-files of the server, where its administrator allows that.
+Neo4j refuses a write in a read transaction. ArcadeDB does not, so that there a user without write
+access asks the query. Every transaction is rolled back, and words that write, load or terminate
+are refused before anything is sent. Not covered: a procedure of Neo4j that writes files of the
+server, where its administrator allows that.
 """
 
 import base64
@@ -23,7 +23,7 @@ from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.query import GraphTable
 
 GRACE_SECONDS = 2.0
-"""For the store's own end of a query that takes too long; ArcadeDB does not end it."""
+"""Time for the store to end a query that takes too long; ArcadeDB does not end it."""
 _QUOTED = re.compile(
     r"'(?:\\.|[^'\\])*'" r'|"(?:\\.|[^"\\])*"' r"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.DOTALL
 )
@@ -85,7 +85,7 @@ def _require_reading(statement: str) -> None:
 
 
 def _plain(value: Any) -> JsonValue:
-    """A value of Bolt as JSON has it."""
+    """A value of Bolt as JSON."""
     match value:
         case Node():
             plain: Any = {"labels": sorted(value.labels), "properties": _plain(dict(value))}

@@ -1,6 +1,6 @@
 """Derived rows from the truth: Share, NEXT, Edge and Failure rows, rebuilt or compared.
 
-The truth is what trajectories say (path, measurements, failures) and which examples hang where.
+The truth is the trajectories (path, measurements, failures) and the places of the examples.
 `recount` rebuilds pairs inside one transaction; `findings` compares a whole graph, page by page.
 """
 
@@ -24,11 +24,11 @@ PAIRS = 10
 
 
 def recount(ask: Query, pairs: Iterable[Pair]) -> None:
-    """Rebuild the Share, NEXT, Edge and Failure rows of `pairs`, and choose anew what is archived.
+    """Rebuild the Share, NEXT, Edge and Failure rows of `pairs`, and choose their archive anew.
 
-    Part of the transaction that moved their examples, or of a repair. Reads every trajectory that
-    goes through one of the pairs' sources, a page at a time: once the pairs' rows are locked,
-    nobody who adds to them can commit.
+    Part of the transaction that moved their examples, or of a repair. Reads every trajectory
+    through one of the pairs' sources, a page at a time: once the pairs' rows are locked, no writer
+    who adds to them can commit.
     """
     distinct = sorted(set(pairs))
     if not distinct:
@@ -55,7 +55,7 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
 
 
 def _gather(page: Iterable[GraphRow], truth: Mapping[Pair, Shares]) -> Iterator[GraphRow]:
-    """Add what trajectories have in the pairs of `truth`; their (:Failure) nodes, without code."""
+    """Add the trajectories' shares to `truth`; yield their (:Failure) nodes, without code."""
     for row in page:
         evidence = Evidence.read(row)
         for key, tally in share(evidence).items():
@@ -73,7 +73,7 @@ def _rows(pairs: Iterable[Pair]) -> list[GraphRow]:
 
 
 def _rebuild(ask: Query, pairs: Sequence[Pair], truth: dict[Pair, Shares]) -> None:
-    """The Share and NEXT rows of some pairs, of which `truth` holds nothing any more then."""
+    """Rebuild the Share and NEXT rows of some pairs, and take these out of `truth`."""
     by_problem: Shares = {}
     for pair in pairs:
         by_problem |= truth.pop(pair)
@@ -90,7 +90,7 @@ def _rebuild(ask: Query, pairs: Sequence[Pair], truth: dict[Pair, Shares]) -> No
 
 
 def findings(ask: Query) -> Iterator[GraphFinding]:
-    """Where the derived rows of a graph, or its examples, are not what its trajectories say."""
+    """Derived rows and examples of a graph that contradict its trajectories."""
     steps: Counter[Pair] = Counter()
     failures: dict[str, str] = {}
     for page in _pages(ask):
@@ -115,7 +115,7 @@ def _pages(ask: Query, through: Sequence[str] | None = None) -> Iterator[list[Gr
 
 
 def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
-    """Examples that are missing, there twice, or on another pair than their trajectory says."""
+    """Examples that are missing, doubled, or on another pair than their trajectory says."""
     by_id: defaultdict[str, list[str]] = defaultdict(list)
     for row in ask("places_of_steps", first=page[0]["id"], last=page[-1]["id"]):
         by_id[row["id"]].append(f"{row['source']} {row['target']}")
@@ -132,7 +132,7 @@ def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
 
 
 def _wrong_sums(ask: Query, truth: Share) -> Iterator[GraphFinding]:
-    """Where NEXT rows are not what all trajectories add up to."""
+    """NEXT rows that are not the sum of all trajectories."""
     stored = {}
     for row in ask("transitions"):
         node = row["statistics"]

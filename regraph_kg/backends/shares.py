@@ -1,8 +1,8 @@
-"""The statistics in the graph: what each problem has in them, (:Share) rows, and NEXT, their sum.
+"""The statistics in the graph: (:Share) rows, one problem's part each, and NEXT rows, their sums.
 
-One Share for each pair, device, learner and problem, written in the transaction that writes NEXT,
-so that a search can leave out its own problem by one read. Shares are held before NEXT, whose locks
-every writer wants, and written after it, with its tick. Not covered: when a Share last grew.
+One transaction writes NEXT and the Shares of each pair, device, learner and problem, so that a
+search leaves out its own problem by one read. Shares are locked before NEXT, whose locks every
+writer wants, and written after it, with its tick. Not covered: when a Share last grew.
 """
 
 import datetime
@@ -27,16 +27,14 @@ from regraph_kg.models.graph import EFFECT_SCALE, GraphFinding
 
 PAGE = 2_000
 """Trajectories read at a time."""
-
-
 SHORT = 8
-"""Gains from here on are told in one decimal."""
+"""Gains from here on have one decimal."""
 MOST_LOG2 = 1_000.0
-"""Of a gain that is told: beyond, it would be no number."""
+"""Largest logarithm of a gain that is shown: beyond, it overflows."""
 
 
 class ShareKey(NamedTuple):
-    """Whose numbers a (:Share) holds."""
+    """The key of a (:Share)."""
 
     pair: Pair
     origin: RowKey
@@ -44,12 +42,12 @@ class ShareKey(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Of the node; no problem's name has a line feed."""
+        """The node's id; no problem's name has a line feed."""
         return f"{row_id(self.pair, self.origin)}\n{self.problem}"
 
     @classmethod
     def read(cls, node: Mapping[str, Any]) -> "ShareKey":
-        """Of a node's properties."""
+        """The key in a node's properties."""
         source, _, target = node["pair"].partition(" ")
         origin = RowKey(node["device"], node.get("learner"))
         return cls(Pair(source, target), origin, node["problem"])
@@ -58,7 +56,7 @@ class ShareKey(NamedTuple):
 Shares = dict[ShareKey, RowCounts]
 """Per (:Share)."""
 LastWriters = dict[str, list[int]]
-"""By id of a NEXT: the problems whose rows in it are written (written.py)."""
+"""By id of a NEXT: the problems whose Shares of it are written (written.py)."""
 
 
 def read(node: Mapping[str, Any]) -> RowCounts:
@@ -70,7 +68,7 @@ def read(node: Mapping[str, Any]) -> RowCounts:
 
 
 def gather(into: Shares, problem: str, rows: Share, sign: int = 1) -> None:
-    """Add what a trajectory of `problem` contributes, or subtract it."""
+    """Add the share of a trajectory of `problem`, or subtract it."""
     for (pair, origin), tally in rows.items():
         into.setdefault(ShareKey(pair, origin, problem), RowCounts()).add(tally, sign)
 
@@ -81,10 +79,10 @@ def claim(
     lost: Iterable[tuple[str, Share]],
     lowered: Iterable[ShareKey],
 ) -> Shares:
-    """What rows come to with what trajectories of some problems gained, less what they had before.
+    """New values of Shares: the stored ones with trajectories' gains, less their former shares.
 
-    Holds them until the transaction ends; `write` writes them. `lowered`: rows whose best effect is
-    looked for anew, in their problems' trajectories.
+    Locks the rows until the transaction ends; `write` writes them. `lowered`: rows whose best
+    effect is computed anew from their problems' trajectories.
     """
     sums: Shares = {}
     for sign, contributions in ((1, gained), (-1, lost)):
@@ -102,7 +100,7 @@ def claim(
 
 
 def writers(shares: Shares) -> LastWriters:
-    """Of rows that a merge writes."""
+    """The last writers of NEXT rows, from the Shares that a merge writes."""
     by_row: defaultdict[str, list[int]] = defaultdict(list)
     for key, tally in shares.items():
         sign = 1 if any(tally.counts[name] for name in COUNTS) else -1
@@ -111,7 +109,7 @@ def writers(shares: Shares) -> LastWriters:
 
 
 def write(ask: Query, shares: Shares, ticks: Mapping[str, int]) -> None:
-    """Set the rows, after the NEXT rows that they are in: by id, the ticks of these."""
+    """Set Shares after their NEXT rows; `ticks` are these rows' ticks by id."""
     nodes = _nodes(shares)
     for node in nodes:
         tick = ticks.get(node["id"].rpartition("\n")[0], 0)
@@ -121,7 +119,7 @@ def write(ask: Query, shares: Shares, ticks: Mapping[str, int]) -> None:
 
 
 def lowered(before: Share, after: Share) -> set[tuple[Pair, RowKey]]:
-    """Where a trajectory's best effect is not what it was: a newer judge has measured it."""
+    """Rows in which a newer judge has lowered a trajectory's best effect."""
     return {
         key
         for key, tally in before.items()
@@ -138,10 +136,10 @@ def write_next(
     grown: Shares | None = None,
     lowered: Iterable[ShareKey] = (),
 ) -> dict[str, int]:
-    """Set NEXT rows to these numbers; with `grown`, which are about to be written, add them.
+    """Set NEXT rows to these sums, or with `grown`, the Shares to be written, add the sums.
 
-    `lowered`: of those, whose best effect is less than it was: it is looked for in all Shares. The
-    ticks by id; one of a technique that is not there has none.
+    `lowered`: Shares with a lowered best effect, for which all Shares are read. Returns the ticks
+    by id; a row of a missing technique has none.
     """
     places = {key: _place(*key) for key in sums}
     claimed = ask("claim_next", rows=list(places.values())) if places else []
@@ -174,7 +172,7 @@ def _place(pair: Pair, origin: RowKey) -> GraphRow:
 
 
 def _numbers(origin: RowKey, tally: RowCounts) -> GraphRow:
-    """Properties of a NEXT; `tries` and `gain` are for eyes."""
+    """Properties of a NEXT; `tries` and `gain` are for people who look at the graph."""
     verified, gained = tally.counts["verified"], tally.counts["sum_log2_effect"]
     gain = 2.0 ** min(gained / verified / EFFECT_SCALE, MOST_LOG2) if verified else None
     return {
@@ -190,7 +188,7 @@ def _numbers(origin: RowKey, tally: RowCounts) -> GraphRow:
 
 
 def _bests(ask: Query, keys: Iterable[ShareKey], grown: Shares) -> Share:
-    """The best effects of the NEXT rows that these rows are in, looked for in all Shares."""
+    """The best effects of the NEXT rows of these Shares, from all Shares."""
     bests: Share = {(key.pair, key.origin): RowCounts() for key in keys}
     if not bests:
         return bests
@@ -204,15 +202,15 @@ def _bests(ask: Query, keys: Iterable[ShareKey], grown: Shares) -> Share:
 
 
 def hold(ask: Query, pairs: Iterable[Pair]) -> None:
-    """Nobody else writes the rows of these pairs until the transaction ends."""
+    """Lock the Shares of these pairs until the transaction ends."""
     ask("lock_shares", pairs=_ids(pairs))
 
 
 def corrections(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, LastWriters]:
-    """Those rows of these pairs that are not as expected, as they must be; `write` writes them.
+    """Corrected values of these pairs' Shares that are not as expected; `write` writes them.
 
-    What is not expected is emptied now, and deleted by whoever comes next (`sweep`). Who had it is
-    not told: all others of that NEXT get its tick instead.
+    An unexpected Share is emptied now, and deleted by a later `sweep`. Its problem is not noted:
+    all other Shares of that NEXT get its tick instead.
     """
     nodes = {row["share"]["id"]: row["share"] for row in ask("shares", pairs=_ids(pairs))}
     right = {key.id for key in expected}
@@ -236,15 +234,12 @@ def corrections(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Sh
 
 
 def sweep(ask: Query) -> None:
-    """Delete the rows that count nothing any more, some time after they were emptied."""
+    """Delete Shares that count nothing any more, some time after they were emptied."""
     ask("delete_empty_shares")
 
 
 def findings(ask: Query, totals: Share) -> Iterator[GraphFinding]:
-    """Where rows are not what their problem's trajectories say; some problems at a time.
-
-    Adds what the trajectories say to `totals`.
-    """
+    """Shares that contradict their problem's trajectories; adds the expected sums to `totals`."""
     trajectories = {row["problem"]: row["trajectories"] for row in ask("problems")}
     batch: list[str] = []
     count = 0
@@ -270,7 +265,7 @@ def _wrong(ask: Query, problems: Sequence[str], totals: Share) -> Iterator[Graph
 
 
 def _evidence(ask: Query, problems: Sequence[str]) -> Iterator[GraphRow]:
-    """What all trajectories of some problems say."""
+    """The evidence of all trajectories of some problems."""
     after = ""
     while page := ask("evidence_of_problems", problems=problems, after=after, limit=PAGE):
         yield from page
@@ -278,7 +273,7 @@ def _evidence(ask: Query, problems: Sequence[str]) -> Iterator[GraphRow]:
 
 
 def add_up(shares: Shares, into: Share) -> None:
-    """Add Shares to the NEXT rows that they are in."""
+    """Add Shares to their NEXT rows."""
     for key, tally in shares.items():
         into.setdefault((key.pair, key.origin), RowCounts()).add(tally)
 
@@ -286,7 +281,7 @@ def add_up(shares: Shares, into: Share) -> None:
 def compare(
     pair: Pair, whose: str, expected: RowCounts | None, node: Mapping[str, Any] | None
 ) -> Iterator[GraphFinding]:
-    """What of a NEXT or a Share is not as its trajectories say."""
+    """The properties of a NEXT or a Share that contradict its trajectories."""
     counts = RowCounts() if node is None else read(node)
     wrong = [*differences(expected or RowCounts(), counts)]
     if not wrong and node is not None and not written.is_sound(node):
@@ -296,7 +291,7 @@ def compare(
 
 
 def _nodes(shares: Shares) -> list[GraphRow]:
-    """Properties of the nodes, sorted by id; without what is zero or unknown."""
+    """Properties of the nodes, sorted by id, without zero and unknown ones."""
     return [
         {
             "id": key.id,

@@ -226,9 +226,9 @@ class BoltStore:
 
 
 def _with_current_ids(ask: Query, stored: Iterable[Example]) -> tuple[Example, ...]:
-    """Examples whose `also` is called as it is today; stored ids stay as they were merged.
+    """The examples with current ids in `also`; the stored ids stay as they were merged.
 
-    So a curation and its undoing rewrite none of them. The graph is asked only where one has some.
+    So a curation and its undoing rewrite no example. The graph is read only if an example has some.
     """
     examples = tuple(stored)
     if not any(example.also for example in examples):

@@ -1,6 +1,6 @@
-"""Techniques that an ingest brings: made where they are unknown, else taught the names they lack.
+"""An ingest's techniques: unknown ones are made, known ones get the names that they lack.
 
-Neither touches, or locks, a technique that lacks nothing. Those that were merged away stay away.
+A technique that lacks nothing is neither written nor locked. Merged-away ones stay away.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,18 +10,18 @@ from regraph_kg.backends.bolt import Query
 from regraph_kg.models.technique import Technique
 
 _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps")
-"""What known techniques are taught where they lack it, besides aliases."""
+"""Properties that known techniques get where they lack them, besides aliases."""
 
 
 def add(ask: Query, techniques: Collection[Technique]) -> int:
-    """Make the unknown ones, extend the others; count the new ones."""
+    """Make unknown techniques, extend the others; return the number of new ones."""
     added = create(ask, techniques)
     extend(ask, techniques, ())
     return added
 
 
 def create(ask: Query, techniques: Iterable[Technique]) -> int:
-    """Make the unknown ones; their number."""
+    """Make unknown techniques; return their number."""
     rows = [
         {
             "id": technique.id,
@@ -38,7 +38,7 @@ def create(ask: Query, techniques: Iterable[Technique]) -> int:
 
 
 def extend(ask: Query, techniques: Iterable[Technique], also: Iterable[str]) -> None:
-    """Extend those that lack something; lock them, and the ids of `also`, in one go."""
+    """Extend techniques that lack something; one statement locks them and the ids of `also`."""
     ordered = _in_order(techniques)
     lacking = _missing_properties(ask, ordered).keys()
     if ids := lacking | set(also):
@@ -55,7 +55,7 @@ def extend(ask: Query, techniques: Iterable[Technique], also: Iterable[str]) -> 
 def _missing_properties(
     ask: Query, techniques: Sequence[Technique]
 ) -> dict[str, dict[str, object]]:
-    """Properties that known techniques lack, by id; no alias that a curator took from one."""
+    """Properties that known techniques lack, by id, without aliases that a curator removed."""
     rows = ask("read_techniques", ids=sorted({t.id for t in techniques})) if techniques else []
     current = {row["id"]: _read(row["id"], row["technique"]) for row in rows}
     taught: dict[str, dict[str, object]] = {}
@@ -73,7 +73,7 @@ def _missing_properties(
 
 
 def _read(key: str, node: Mapping[str, Any]) -> Technique:
-    """One that somebody makes is seen in part: it lacks much, and is read again under a lock."""
+    """A technique; one in creation is seen in part, lacks much, and is read again under a lock."""
     parts = {"id": key, "name": key, "target": key.partition("/")[0]}
     return Technique.model_validate(parts | dict(node))
 

@@ -1,7 +1,7 @@
-"""What a search is told, whatever its method: its prompting, its limits.
+"""Settings of every search, whatever its method: prompting and limits.
 
-What a prompt shows was never swept. Not here: a method's settings, search/methods/; what a run was,
-models/run.py.
+The prompts' contents were never swept. Not here: a method's settings (search/methods/), runs
+(models/run.py).
 """
 
 import math
@@ -15,11 +15,9 @@ Retrieval = Literal["like", "best", "near"]
 """Which examples a prompt shows: those on code like the present one and no others, the best of a
 transition (method.md 3), or those whose reasoning is most similar to the present code."""
 Shown = Literal["all", "code", "reasoning", "none"]
-"""What a prompt shows of an example: an ablation leaves out reasoning, code, or both."""
+"""The shown parts of an example: an ablation leaves out reasoning, code, or both."""
 Told = Literal["markers", "model"]
 """Who tells what a right step did: the marks it left in the code, or the model, too."""
-
-
 Words = Literal["lean", "full"]
 """How much a prompt says: what a model of few parameters can hold, or all that is known."""
 

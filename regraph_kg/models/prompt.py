@@ -1,4 +1,4 @@
-"""Prompt and Reply: what a language model is asked and says."""
+"""Prompt and Reply: questions to a language model and its answers."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal

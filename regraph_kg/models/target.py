@@ -45,11 +45,11 @@ class TargetTraits:
     """Of the compiler, besides the common ones."""
     device: DeviceKind
     needs: str
-    """What judging takes, for a help text."""
+    """The judge's requirements, for a help text."""
     prompt: str
-    """Name of the prompt template that says what code may use (search/prompts/)."""
+    """Name of the prompt template with the target's rules for code (search/prompts/)."""
     short_names: tuple[str, ...]
-    """That techniques' names have for it."""
+    """Its short names in techniques' names."""
     efforts: Mapping["Grade", TimingEffort]
     least_samples: int
     """Of one worker."""
@@ -58,7 +58,7 @@ class TargetTraits:
     unstable: float
     """Reach of a level (log) above which a time means nothing."""
     scatter: Mapping[Metric, float]
-    """Standard deviation of the logarithm of a worker's median, for what can be timed."""
+    """Standard deviation of the logarithm of a worker's median, by metric."""
 
     @property
     def on_gpu(self) -> bool:
@@ -67,7 +67,7 @@ class TargetTraits:
 
     @property
     def metrics(self) -> frozenset[Metric]:
-        """What can be timed."""
+        """The metrics that can be timed."""
         return frozenset(self.scatter)
 
 
@@ -128,6 +128,6 @@ def timed_by(metric: Metric) -> tuple[Target, ...]:
 
 
 def scatter(target: Target, metric: Metric) -> float:
-    """How workers' levels scatter; the widest known for what no candidate is timed by."""
+    """The scatter of workers' levels; the widest known for a metric without candidates."""
     by_metric = TARGETS[target].scatter
     return by_metric.get(metric, max(max(traits.scatter.values()) for traits in TARGETS.values()))

@@ -1,6 +1,6 @@
-"""Text that somebody else wrote (a candidate, a compiler, a model), made safe to show.
+"""Foreign text (of a candidate, a compiler, a model), made safe to show.
 
-Not covered: letters that look like others; text that lies in words.
+Not covered: letters that look like others; false statements.
 """
 
 from typing import Annotated
@@ -11,10 +11,9 @@ _QUOTED = 200
 
 
 def plain(text: str) -> str:
-    """`text` without what a terminal acts upon or what hides a part of it.
+    """`text` without characters that cannot be printed, except newline and tab.
 
-    Control characters but newline and tab, escapes, directions of writing and other characters
-    that cannot be printed are dropped.
+    A terminal acts upon control characters and escapes; directions of writing hide parts.
     """
     return "".join(c for c in text if c.isprintable() or c in "\n\t")
 
@@ -26,4 +25,4 @@ def quoted(text: str) -> str:
 
 
 PlainText = Annotated[str, AfterValidator(plain)]
-"""A field that others' words may reach."""
+"""A field that may hold foreign text."""

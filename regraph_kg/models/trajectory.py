@@ -25,9 +25,9 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, patter
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
 Disclosure = Literal["code", "diff", "statistics"]
-"""What of a source is told, the most first; docs/curation.md says what each holds."""
+"""The disclosed part of a source, the most first; docs/curation.md describes each."""
 WITHHELD = "(withheld)"
-"""Stands for the name that a step was given, where only statistics are told."""
+"""Stands for a step's label where only statistics are disclosed."""
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
 """Bounded so that a ratio of two stays finite."""
@@ -46,18 +46,18 @@ class Source(Extensible):
 
     @property
     def learner(self) -> str | None:
-        """The model that it was learned from; None: it was given."""
+        """The model that it was learned from; None for a given one."""
         return self.model if self.learned else None
 
 
 Regime = Literal["memory", "compute", "below"]
-"""Which roof a call is near; "below": near neither."""
+"""The roof that a call is near; "below": near neither."""
 _NEAR = 0.3
 """Share of a roof from which on a call is near it."""
 
 
 class RooflinePosition(Frozen):
-    """What a call reaches of the measured peaks of its device (evaluation/timing/roofline.py)."""
+    """A call's shares of its device's measured peaks (evaluation/timing/roofline.py)."""
 
     memory: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """Of the rate of its memory."""
@@ -66,7 +66,7 @@ class RooflinePosition(Frozen):
 
     @classmethod
     def of(cls, account: WorkAccount | None) -> "RooflinePosition | None":
-        """What the judge measured of a call; None where the device's peaks are not known."""
+        """The position that the judge measured; None where the device's peaks are unknown."""
         roof = account.roof if account else None
         if roof is None or not roof.shares:
             return None
@@ -106,12 +106,12 @@ class Measurement(Extensible):
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
-        """What makes two measurements of one step the same measurement."""
+        """Identity of a measurement within its step."""
         return (self.device, self.toolchain, self.evaluator, self.run, self.metric)
 
     @property
     def time(self) -> float:
-        """When, in seconds since 1970, as `run` begins with it; what does not say is oldest."""
+        """The time at the beginning of `run`, in seconds since 1970; -inf where it has none."""
         try:
             start = datetime.fromisoformat(self.run.partition(" ")[0])
         except ValueError:
@@ -130,15 +130,15 @@ class Measurement(Extensible):
 
 
 def judge_version(measurement: Measurement) -> int:
-    """Judges are numbered; what is no number is older than all that are."""
+    """The judge's number; 0, the oldest, where it has none."""
     return int(measurement.evaluator) if measurement.evaluator.isdecimal() else 0
 
 
 def standing(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
-    """Those of a step that count: of each device, what the newest judge there measured.
+    """A step's measurements that count: those of the newest judge on each device, by one metric.
 
-    By one metric a device: transfers hide what a kernel gains, so its times on the device count
-    where it passed by them (decisions/0023), and where the code before it did, or no call tells.
+    Transfers hide a kernel's gain: times on the device count where the step passed by them
+    (decisions/0023) and they give an effect, or no call does.
     """
     newest: dict[str, int] = {}
     for m in measured:
@@ -152,29 +152,29 @@ def standing(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
 
 
 class Step(Extensible):
-    """One optimization step: what was done, why, and the code after it."""
+    """One optimization step: its technique, its reason, and the code after it."""
 
     label: Name
     """The technique's name as the model wrote it."""
     technique: TechniqueId | None = None
     """Resolved technique id, once relabelled."""
     also: Annotated[tuple[TechniqueId, ...], Field(max_length=8)] = ()
-    """Ids of techniques that it did besides; outside the identity, as `technique` is."""
+    """Ids of further techniques of the step; outside the identity, as `technique` is."""
     reasoning: NoteText = ""
     detail: NoteText = ""
     code: NoteText = ""
     """The whole code after it; empty only where it is not disclosed."""
     diff: NoteText = ""
-    """Where only that is disclosed: the lines that it took away and added."""
+    """The removed and added lines, where only these are disclosed."""
     measurements: tuple[Measurement, ...] = ()
 
 
 class FailedStep(Extensible):
     """A step that was tried after `after_step` steps and failed: evidence, never an example.
 
-    With the outcome "declined" nothing was tried: whoever was asked said that the technique does
-    not apply there, and `diagnosis` is why. That counts apart from failures. With "unchanged", the
-    code before the step came back as it was: that counts nowhere.
+    With the outcome "declined" nothing was tried: the model said that the technique does not apply,
+    and `diagnosis` is why. That counts apart from failures. With "unchanged", the answer was the
+    code before the step: that counts nowhere.
     """
 
     after_step: int = Field(ge=0)
@@ -184,13 +184,13 @@ class FailedStep(Extensible):
     diagnosis: NoteText = ""
     code_hash: NoteText = ""
     code: NoteText = ""
-    """What was tried; a store keeps it for a few failures of a pair, as evidence."""
+    """The tried code; a store keeps it for a few failures of a pair, as evidence."""
     device: Name | None = None
     """Where it failed; None = unknown, counted under "unmeasured"."""
 
     @property
     def key(self) -> str:
-        """What makes two failures of one trajectory the same; its resolved technique does not."""
+        """Identity of a failure within its trajectory; its resolved technique is no part of it."""
         identity = (
             self.after_step,
             self.label,
@@ -275,11 +275,11 @@ class Trajectory(Extensible):
 
     @property
     def id(self) -> str:
-        """SHA-256 (hex) of the canonical target, problem, serial and what each step says."""
+        """SHA-256 (hex) of the canonical target, problem, serial code and steps' texts."""
         return self.content or hashlib.sha256(self._canonical().encode()).hexdigest()
 
     def mark(self, text: str) -> str:
-        """Tells texts apart (16 hex digits); only who has all of the content can make it."""
+        """A text's tag (16 hex digits), which only an owner of the whole content can compute."""
         secret = hashlib.sha256(f"withheld by its owner\n{self._canonical()}".encode()).digest()
         return hmac.digest(secret, text.encode(), "sha256").hex()[:16]
 

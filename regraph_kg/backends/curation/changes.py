@@ -1,7 +1,7 @@
-"""What each curation changes, from the techniques that there are: pure functions, no store.
+"""The change of each curation, computed from the current techniques without a store.
 
-All refuse with `BadInput` what makes no sense: unknown ids, another target, the initial states,
-names and ids that another technique owns.
+All functions raise `BadInput` for unknown ids, another target, the initial states, and names and
+ids that another technique owns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,14 +13,13 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import LONGEST_NAME, Technique, spelling, start_id, technique_id
 
 LONGEST_TEXT = 2_000
-"""Of a definition."""
+"""Characters of a definition."""
 
 TechniquesById = Mapping[str, Technique]
-"""Techniques by id."""
 
 
 def find(by_id: TechniquesById, technique: str) -> Technique:
-    """The technique with this id; `BadInput` where there is none, or none that may be curated."""
+    """The technique with this id; `BadInput` where none has it, or for an initial state."""
     match = by_id.get(technique)
     if match is not None and match.id != start_id(match.target):
         return match
@@ -78,7 +77,7 @@ def merge(by_id: TechniquesById, keep: str, others: Sequence[str]) -> Change:
 
 
 def split(by_id: TechniquesById, technique: str, labels: Sequence[str], part: Technique) -> Change:
-    """`labels` and the steps that were so called go from `technique` to the new `part`."""
+    """`labels` and the steps of that name go from `technique` to the new `part`."""
     source = find(by_id, technique)
     _check_id(by_id, part.id, lender=source.id)
     _check_name(by_id, part, except_for=source.id)
@@ -101,7 +100,7 @@ def split(by_id: TechniquesById, technique: str, labels: Sequence[str], part: Te
 
 
 def move(by_id: TechniquesById, technique: str, labels: Sequence[str], to: str) -> Change:
-    """`labels` and the steps that were so called go from `technique` to another one."""
+    """`labels` and the steps of that name go from `technique` to another one."""
     source, heir = find(by_id, technique), find(by_id, to)
     if source.id == heir.id:
         raise BadInput(f"{to}: has these names already; give another technique")
@@ -150,7 +149,7 @@ def rename(by_id: TechniquesById, technique: str, name: str, new_id: str | None 
 
 
 def describe(by_id: TechniquesById, technique: str, texts: Mapping[str, str]) -> Change:
-    """Its `given` texts (definition, applies, hurts); an empty one stays as it was."""
+    """New `texts` (definition, applies, hurts) of a technique; an empty one changes nothing."""
     before = find(by_id, technique)
     for text in texts.values():
         if text and not (spelling(text) and len(text) <= LONGEST_TEXT and text.isprintable()):
@@ -163,12 +162,12 @@ def describe(by_id: TechniquesById, technique: str, texts: Mapping[str, str]) ->
 
 
 def drop(by_id: TechniquesById, technique: str) -> Change:
-    """A technique that no step leads to is taken away."""
+    """Delete a technique that no step leads to."""
     return Change(techniques=(Changed(before=find(by_id, technique), after=None),))
 
 
 def keep(by_id: TechniquesById, techniques: Sequence[str]) -> Change:
-    """Somebody has looked at these techniques, and they are right as they are."""
+    """Mark these techniques as reviewed."""
     found = (find(by_id, technique) for technique in dict.fromkeys(techniques))
     return Change(
         techniques=tuple(
@@ -179,18 +178,18 @@ def keep(by_id: TechniquesById, techniques: Sequence[str]) -> Change:
 
 
 def new_technique(target: Target, name: str, **fields: object) -> Technique:
-    """A technique that a curator describes; its id follows from its name where none is given."""
+    """A technique that a curator describes; its id follows from its name by default."""
     key = fields.pop("id", None) or technique_id(target, name)
     return _validated({"id": key, "name": name, "target": target} | fields)
 
 
 def names(technique: Technique) -> tuple[str, ...]:
-    """All that it answers to: name, aliases, and the words of its id."""
+    """All names of a technique: name, aliases, and the words of its id."""
     return (technique.name, *technique.aliases, slug(technique))
 
 
 def slug(technique: Technique) -> str:
-    """The words of its id."""
+    """The words of a technique's id."""
     return technique.id.partition("/")[2].replace("-", " ")
 
 
@@ -209,7 +208,7 @@ def _matching(aliases: Iterable[str], spellings: frozenset[str]) -> list[str]:
 
 
 def _without(technique: Technique, spellings: frozenset[str]) -> Technique:
-    """Without these names; a vocabulary file that still lists them is not believed."""
+    """The technique without these names, which a vocabulary file cannot give back."""
     removed = _matching(technique.aliases, spellings)
     disowned = set(map(spelling, (*technique.disowned, *removed)))
     return technique.model_copy(
@@ -233,7 +232,7 @@ def _check_labels(source: Technique, taken: frozenset[str], labels: Sequence[str
 
 
 def _check_id(by_id: TechniquesById, new: str, *, lender: str) -> None:
-    """An id is free; one that `lender` answers to since a merge may be taken back from it."""
+    """Raise unless an id is free; `lender` gives back an id that it took over in a merge."""
     if new in by_id:
         raise BadInput(f"id {new} is taken by {by_id[new].name!r}: give another --id or --name")
     for other in by_id.values():
@@ -255,7 +254,7 @@ def _check_name(by_id: TechniquesById, technique: Technique, except_for: str = "
 
 
 def _validated(fields: Mapping[str, object]) -> Technique:
-    """What a curator types is input like any other."""
+    """The technique of a curator's input; `BadInput` for an invalid name or id."""
     name = str(fields["name"])
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise BadInput(

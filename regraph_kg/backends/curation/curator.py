@@ -1,8 +1,8 @@
 """BoltCurator: changes that a person makes to the vocabulary, each one write transaction.
 
-A curation is planned (`changes`, `undo`), its steps go over to other techniques (`transfer`), and
-it is logged with all it takes to undo it (`log`). One is at work at a time: the graph's stamp is
-their lock. A technique that another writer teaches a name meanwhile begins it anew.
+A curation is planned (`changes`, `undo`), its steps move to other techniques (`transfer`), and the
+log gets all that an undo needs (`log`). Curations take turns: the graph's stamp is their lock. A
+writer that extends one of its techniques meanwhile restarts a curation.
 """
 
 import secrets
@@ -38,7 +38,7 @@ LONGEST_WHO, LONGEST_WHY = 200, 2_000
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A curation that is about to be made."""
+    """A planned curation."""
 
     kind: CurationKind
     change: Change
@@ -46,11 +46,11 @@ class Order:
     labels: tuple[str, ...] = ()
     undoes: int | None = None
     also: tuple[Places, ...] = ()
-    """Per transfer: places that go over whatever their label."""
+    """Per transfer: places that move whatever their label."""
     but: tuple[Places, ...] = ()
     """Per transfer: places that stay whatever their label."""
     leaves: bool = False
-    """Whether something must be left where it takes from."""
+    """Whether its source must keep a step or failure."""
 
 
 class BoltCurator:
@@ -209,13 +209,12 @@ class BoltCurator:
 
 
 def _techniques_by_id(ask: Query) -> TechniquesById:
-    """All techniques, by id."""
     techniques = (Technique.model_validate(row["technique"]) for row in ask("all_techniques"))
     return {technique.id: technique for technique in techniques}
 
 
 def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
-    """Do it, log it; by the token, whoever tries again knows that it is done."""
+    """Make and log a curation; a retry finds it by the token."""
     change = order.change
     holding = LockedTrajectories(ask)
     holding.lock(transfer.source for transfer in change.transfers)
@@ -256,7 +255,7 @@ def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
 
 
 def _lock(ask: Query, change: Change, pairs: Collection[Pair]) -> None:
-    """Lock these pairs and techniques; begin anew if somebody has changed what is to be changed."""
+    """Lock these pairs and techniques; `Overtaken` if another writer changed the techniques."""
     edges.hold(ask, pairs)
     ends = {end for pair in pairs for end in pair}
     ask("lock_techniques", ids=sorted(ends.union(technique.id for technique in change.techniques)))
@@ -270,7 +269,7 @@ def _now() -> str:
 
 
 def _stays(ask: Query, change: Change, transfer: Transfer) -> Places:
-    """What is at the heir already under names that an undo would take for the source's."""
+    """Places of the heir under names that an undo would take for the source's."""
     before = {technique.id: technique.before for technique in change.techniques}
     if before[transfer.heir] is None:
         return frozenset()
@@ -295,7 +294,7 @@ def _write_techniques(ask: Query, change: Change) -> None:
 
 
 def _labels(ask: Query, source: Technique, texts: Sequence[str]) -> tuple[str, ...]:
-    """The names that `given` means: each as a whole, or as several with commas between."""
+    """The names in `texts`: each text is one name, or several with commas between."""
     holding = LockedTrajectories(ask)
     holding.lock([source.id])
     there = {spelling(alias) for alias in (*source.aliases, source.name)}

@@ -1,9 +1,9 @@
 """Transfers steps and failures from technique to technique, inside one write transaction.
 
-Truth is changed in one go: paths and failures of the trajectories, and where each example hangs,
-TRANSITION or (:Archived). What follows from it (NEXT, Edge, Failure rows) is recounted for the
-touched pairs alone. Of each trajectory only its path is held, and where its failures are; the rest
-is read and written some at a time. Locks are taken in the order of docs/dev/graph.md section 4.
+One transaction changes paths and failures of the trajectories, and the places of their examples
+(TRANSITION or (:Archived)), and recounts the derived rows (NEXT, Edge, Failure) of the changed
+pairs. Memory holds only each trajectory's path and the places of its failures; the rest is read
+and written in chunks. Locks are taken in the order of docs/dev/graph.md section 4.
 """
 
 import json
@@ -37,7 +37,7 @@ class StepRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TransferScope:
-    """A transfer, and which places go over, or stay, whatever their label."""
+    """A transfer, and the places that move (`also`) or stay (`but`) whatever their label."""
 
     transfer: Transfer
     also: frozenset[StepRef] = frozenset()
@@ -45,7 +45,7 @@ class TransferScope:
 
 
 class FailedAt(NamedTuple):
-    """Where a failure of a trajectory is; `key` as in `StepRef`."""
+    """A failure's place in a trajectory; `key` as in `StepRef`."""
 
     key: str
     after_step: int
@@ -54,19 +54,19 @@ class FailedAt(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """What a trajectory says of techniques."""
+    """The techniques of a trajectory."""
 
     path: tuple[str, ...]
     failures: tuple[FailedAt, ...]
 
     @property
     def pairs(self) -> list[Pair]:
-        """Of its steps, in order."""
+        """The pairs of its steps, in order."""
         return [Pair(*ends) for ends in zip(self.path, self.path[1:], strict=False)]
 
     @property
     def failed(self) -> list[Pair | None]:
-        """Of its failures, in order; None = of no technique."""
+        """The pairs of its failures, in order; None = of no technique."""
         return [
             None
             if failure.technique is None
@@ -75,7 +75,7 @@ class Outline(NamedTuple):
         ]
 
     def redirected(self, at: Mapping[int | str, str]) -> "Outline":
-        """With other techniques at some places."""
+        """The outline with other techniques at some places."""
         return Outline(
             tuple(at.get(number, technique) for number, technique in enumerate(self.path)),
             tuple(
@@ -87,12 +87,12 @@ class Outline(NamedTuple):
 
 @dataclass(slots=True)
 class LockedTrajectories:
-    """Trajectories that no other writer can change before our transaction ends; by id."""
+    """Trajectories by id that no other writer can change before our transaction ends."""
 
     ask: Query
     before: dict[str, Outline] = field(default_factory=dict)
     heirs: dict[str, dict[int | str, str]] = field(default_factory=dict)
-    """What is to lead elsewhere: by trajectory and place."""
+    """New techniques, by trajectory and place."""
 
     def lock(self, techniques: Iterable[str]) -> None:
         """Lock every trajectory with a step or failure of `techniques`, and their pairs."""
@@ -108,22 +108,22 @@ class LockedTrajectories:
             edges.hold(self.ask, pairs)
 
     def read(self, techniques: Iterable[str]) -> None:
-        """Read those trajectories without a lock: nothing of them may be rewritten."""
+        """Read these trajectories without a lock; the caller must not write them."""
         for chunk in _chunks(_trajectory_ids(self.ask, sorted(set(techniques)))):
             for row in self.ask("curate_read", ids=chunk):
                 self.before[row["id"]] = _outline(row)
 
     def at(self, technique: str) -> frozenset[StepRef]:
-        """Every step and failure of a technique, before anything was rewritten."""
+        """Every step and failure of a technique, before any write."""
         places = (_places(key, outline, technique) for key, outline in self.before.items())
         return frozenset(chain.from_iterable(places))
 
     def labelled(self, technique: str, names: frozenset[str]) -> frozenset[StepRef]:
-        """Those of its steps and failures whose label has one of these spellings."""
+        """A technique's steps and failures whose label has one of these spellings."""
         return frozenset(place for place, name in self.labels(technique) if spelling(name) in names)
 
     def labels(self, technique: str) -> Iterator[tuple[StepRef, str]]:
-        """What its steps and failures were called by their authors."""
+        """The authors' labels of a technique's steps and failures."""
         transitions = set()
         for row in self.ask("curate_labels", technique=technique):
             transitions.add(place := StepRef(row["trajectory"], row["step"]))
@@ -153,7 +153,7 @@ class LockedTrajectories:
             self.heirs.setdefault(place.trajectory, {})[place.at] = heir
 
     def changed_pairs(self) -> set[Pair]:
-        """The pairs that lose or gain something when that is written."""
+        """The pairs that lose or gain a step or failure by `write`."""
         pairs: set[Pair] = set()
         for key, at in self.heirs.items():
             before, after = self.before[key], self.before[key].redirected(at)
@@ -166,7 +166,7 @@ class LockedTrajectories:
         return pairs
 
     def write(self) -> None:
-        """Write what was led elsewhere, and recount the `touched` pairs, which are locked."""
+        """Write the redirected places, and recount the locked `changed_pairs`."""
         pairs = self.changed_pairs()
         transitions = _transition_ids(self.ask, pairs)
         for chunk in _chunks(sorted(self.heirs)):
@@ -206,7 +206,7 @@ def _trajectory_ids(ask: Query, techniques: Sequence[str]) -> list[str]:
 
 
 def _outline(row: GraphRow) -> Outline:
-    """Of a trajectory's node; the ids of techniques are held once."""
+    """The outline of a trajectory's node, with interned ids of techniques."""
     failures = Evidence.read(row | {"measurements": "[]"}).failures
     return Outline(
         tuple(map(sys.intern, row["path"])),
@@ -250,7 +250,7 @@ def _row(key: str, number: int, old: Pair, new: Pair) -> GraphRow:
 
 
 def _transition_ids(ask: Query, pairs: Iterable[Pair]) -> set[str]:
-    """Which examples of these pairs are TRANSITIONs."""
+    """Ids of the examples of these pairs that are TRANSITIONs."""
     transitions: set[str] = set()
     for pair in sorted(pairs):
         transitions.update(row["id"] for row in ask("curate_kept", pairs=[pair._asdict()]))
@@ -258,7 +258,7 @@ def _transition_ids(ask: Query, pairs: Iterable[Pair]) -> set[str]:
 
 
 def _move(ask: Query, rows: Sequence[GraphRow], transitions: Container[str]) -> None:
-    """Hang examples between other techniques; one that is nowhere undoes the transaction."""
+    """Move examples to other pairs; a missing example undoes the transaction."""
     moved = 0
     for statement, is_kept in (("curate_transitions", True), ("curate_archived", False)):
         chosen = [row for row in rows if (row["id"] in transitions) == is_kept]

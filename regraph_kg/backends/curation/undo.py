@@ -1,4 +1,4 @@
-"""The change that takes a curation back, from what it changed and what there is now."""
+"""The change that takes a curation back, from its own change and the current techniques."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,10 +11,10 @@ LISTS = ("aliases", "replaces", "disowned")
 
 
 def reversal(change: Change, by_id: TechniquesById) -> Change:
-    """What makes it as if `change` had not been: what came since then stays.
+    """The change that undoes `change` and keeps everything that came since.
 
-    A technique that it made goes, and all that came to it leads where it was made from. One that it
-    took away comes back, and with it what came since under its names (`Transfer.names`).
+    A technique that it made goes, and its steps lead to the one that it was made from. A removed
+    technique comes back, with the steps that came since under its names (`Transfer.names`).
     """
     new = {technique.id for technique in change.techniques if technique.before is None}
     back = {
@@ -53,7 +53,7 @@ def reversal(change: Change, by_id: TechniquesById) -> Change:
 def _restored(changed: Changed, now: Technique | None) -> Technique | None:
     before, after = changed.before, changed.after
     if before is not None and after is None and now is not None:
-        # An ingest that began before the curation has made it anew: nothing of that is lost.
+        # An ingest that began before the curation made it again: its names must not get lost.
         return _with_gained_names(before, now, Changed(before=None, after=before))
     if before is None or after is None:
         return before
@@ -70,7 +70,7 @@ def _restored(changed: Changed, now: Technique | None) -> Technique | None:
 
 
 def _list_restored(old: Iterable[str], new: Iterable[str], now: Iterable[str]) -> tuple[str, ...]:
-    """What was there, then what came since."""
+    """The old items, then those that came since, without those that were dropped since."""
     old, new = tuple(old), tuple(new)
     later = [item for item in now if item not in new]
     dropped = set(new) - set(now)
@@ -78,7 +78,7 @@ def _list_restored(old: Iterable[str], new: Iterable[str], now: Iterable[str]) -
 
 
 def _with_gained_names(heir: Technique, removed: Technique, changed: Changed) -> Technique:
-    """With the names that a technique which goes has won since it was made."""
+    """The heir with the names that a removed technique gained since `changed`."""
     original = changed.after
     before = set(map(spelling, names(original))) if original is not None else set()
     spellings = set(map(spelling, names(heir)))
@@ -93,7 +93,7 @@ def _with_gained_names(heir: Technique, removed: Technique, changed: Changed) ->
 def _names_back(
     transfer: Transfer, back: Mapping[str, Technique], after: Mapping[str, Technique | None]
 ) -> frozenset[str]:
-    """Spellings that lead to the source again, and not to both."""
+    """Spellings that lead to the source again and not to the heir."""
     if transfer.names is not None:
         return transfer.names
     heir = after[transfer.heir]
