@@ -96,7 +96,7 @@ def ensure(folder: Path, idle_seconds: float) -> ServerState:
         state = find(folder)
         if state is not None:
             return state
-        if running(folder):  # somebody else starts or ends it: wait for the outcome
+        if running(folder):  # another process starts or ends it: wait
             time.sleep(POLL_SECONDS)
         else:
             _start(folder, idle_seconds)

@@ -56,7 +56,7 @@ def change(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[Embeddin
     state = bolt.read(vector_state)
     if state.space not in (None, space):
         yield from _replace(bolt, state, space, embed)
-    elif state.following is not None:  # somebody has thought better of it
+    elif state.following is not None:  # a begun change is called off
         bolt.write(partial(_note, state=state, following=None))
     yield from fill_missing(bolt, space, embed)
     yield from _clear(bolt, bolt.read(vector_state).other_slot)
@@ -127,7 +127,7 @@ def _fill(
     """Embed examples without a vector in `slot`, which is for `space`."""
     for pairs, progress in _portions(bolt, "embedding", slot):
         rows = bolt.read(partial(_missing, pairs=pairs, slot=slot))
-        if rows:  # else somebody else has embedded them meanwhile
+        if rows:  # else another process has embedded them meanwhile
             written = _with_vectors(rows, embed, slot)
             bolt.write(partial(_write, rows=written, slot=slot, space=space))
         yield progress

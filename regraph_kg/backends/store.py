@@ -255,7 +255,7 @@ def _failures(
         for (trajectory, step), path in places.items()
     ]
     codes = {row["id"]: row for row in ask("codes_of_steps", rows=steps)} if steps else {}
-    moved = {"code": "", "before": ""}  # by somebody who curates, between the two statements
+    moved = {"code": "", "before": ""}  # by a curation between the two statements
     failures = []
     for row in rows:
         step = codes.get(f"{row['trajectory']}/{max(1, row['steps'])}", moved)

@@ -90,14 +90,4 @@ class End(Frozen):
     lines: int = Field(ge=1)
     """Number of lines before this one."""
     sha256: str
-    """Of all bytes before this line."""
-
-
-class Counts(Frozen):
-    """The counts of a backup's contents."""
-
-    techniques: int = 0
-    trajectories: int = 0
-    examples: int = 0
-    failures: int = 0
-    decisions: int = 0
+    """Digest of all bytes before this line."""

@@ -88,7 +88,7 @@ class Roof(Frozen):
     """The shortest time that the device's measured peaks allow, and a call's distance from it."""
 
     bound: Bound
-    """What takes longest."""
+    """The limit that takes longest."""
     seconds: float
     """Duration of a call at the peak; whatever the device does at the same time overlaps."""
     share: float

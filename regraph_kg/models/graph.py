@@ -274,7 +274,7 @@ class KnownFailure:
     """The tried code; empty where it is not kept (a pair keeps a few)."""
     problem: str
     model: str
-    """Whose attempt it was."""
+    """The model that tried it."""
 
 
 class FreeSteps(Frozen):

@@ -70,7 +70,7 @@ class Prompting(Frozen):
 
     @property
     def changed(self) -> dict[str, str]:
-        """What is not as usual for its words, and these."""
+        """The settings that are not usual for its words, and the words."""
         usual = Prompting.usual(self.words)
         mine = {name: str(value) for name, value in self if getattr(usual, name) != value}
         return {"words": self.words} | mine
@@ -127,7 +127,7 @@ class SearchLimits(Frozen):
 
 
 class MethodSettings(Frozen):
-    """What a method may be told; which it is, and its own settings, stand in search/methods/."""
+    """Base of a method's settings, which search/methods/ defines."""
 
     method: str
     """Its name; each method's settings have it as a literal with that default."""

@@ -21,7 +21,7 @@ _END = re.compile(r"[;{}]")
 _RETURN = re.compile(r"\b(?:return|else|do)\b")
 _ON_DEVICE = re.compile(r"__(?:global|device)__")
 _HEAD = re.compile(r'[\w\s:*&<>,="]*[\w*&>]\s*')
-"""What may stand between a function's name and what ends before it."""
+"""Text that may stand between the end of the code before and a function's name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class Task:
 GraphShown = Literal["whole", "names", "shuffled-statistics", "shuffled-structure", "none"]
 """The graph that a search sees; all but "whole" are controls (search/null_graphs.py)."""
 FinalGrade = Literal["full", "screening"]
-"""How the best are measured again: in fresh workers, or as in the search (quick, less certain)."""
+"""The final measurement: in fresh workers, or as in the search (quick, less certain)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,14 +244,14 @@ class SimulationRecord(Frozen):
     spent: int
     """Budget units spent so far, this iteration included."""
     best_speedup: float
-    """Of the best verified code so far, screened; 1.0 is the serial code."""
+    """Screened speedup of the best verified code so far; 1.0 is the serial code."""
     best_path: tuple[str, ...]
 
 
 Stopped = Literal[
     "calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted", "roof", "patience"
 ]
-"""Which limit ended a search; "exhausted": nothing was left to try."""
+"""The limit that ended a search; "exhausted": nothing was left to try."""
 
 
 class RoofShare(Frozen):

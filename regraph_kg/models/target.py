@@ -22,10 +22,10 @@ DeviceKind = Literal["cpu", "gpu"]
 
 @dataclass(frozen=True, slots=True)
 class TimingEffort:
-    """How much is timed of a candidate at one grade."""
+    """The amount of timing of a candidate at one grade."""
 
     seconds: float
-    """Of timed calls of one worker."""
+    """Time of one worker's timed calls."""
     workers: int
     half_width: float
     """A series is known well enough when its half-width is this."""
@@ -37,12 +37,12 @@ class TargetTraits:
 
     name: Target
     language: str
-    """As a sentence says it."""
+    """Its name in a sentence."""
     suffix: str
-    """Of a source file, with its dot."""
+    """Suffix of a source file, with its dot."""
     compiler: Literal["g++", "nvcc"]
     flags: tuple[str, ...]
-    """Of the compiler, besides the common ones."""
+    """Compiler flags besides the common ones."""
     device: DeviceKind
     needs: str
     """The judge's requirements, for a help text."""
@@ -52,7 +52,7 @@ class TargetTraits:
     """Its short names in techniques' names."""
     efforts: Mapping["Grade", TimingEffort]
     least_samples: int
-    """Of one worker."""
+    """Fewest samples of one worker."""
     acceptable: float
     """A series whose half-width is above this goes on for a while."""
     unstable: float
@@ -115,7 +115,7 @@ TARGETS: Mapping[Target, TargetTraits] = {traits.name: traits for traits in (_CU
 ON_CPU = tuple(traits.name for traits in TARGETS.values() if not traits.on_gpu)
 ON_GPU = tuple(traits.name for traits in TARGETS.values() if traits.on_gpu)
 USUAL: Target = "openmp"
-"""Where none is named; serial code, which is C++ on a CPU, is timed as its candidates are."""
+"""The default target; serial code, which is C++ on a CPU, is timed as its candidates are."""
 NAMES = "|".join(TARGETS)
 """In a pattern, any of them."""
 NEEDS = "; ".join(f"{traits.name}: {traits.needs}" for traits in TARGETS.values()) + "."

@@ -34,7 +34,7 @@ Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
 
 
 class Source(Extensible):
-    """Where a trajectory comes from; outside its identity."""
+    """A trajectory's origin; outside its identity."""
 
     model: NoteText = ""
     run: NoteText = ""
@@ -60,9 +60,9 @@ class RooflinePosition(Frozen):
     """A call's shares of its device's measured peaks (evaluation/timing/roofline.py)."""
 
     memory: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """Of the rate of its memory."""
+    """Share of its memory's peak rate."""
     compute: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """Of its arithmetic; 0 where the problem declares no operations."""
+    """Share of its peak arithmetic; 0 where the problem declares no operations."""
 
     @classmethod
     def of(cls, account: WorkAccount | None) -> "RooflinePosition | None":
@@ -102,7 +102,7 @@ class Measurement(Extensible):
     diagnosis: NoteText = ""
     """Why the step failed."""
     roofline: RooflinePosition | None = None
-    """Where the step left the code; None where nobody had measured the device's peaks."""
+    """The position of the code after the step; None where the device's peaks were unmeasured."""
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
