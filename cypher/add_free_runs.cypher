@@ -1,4 +1,4 @@
-// What the free steps of searches came to; a known run is replaced.
+// Store results of searches' free steps; a known run is replaced.
 // Parameters: rows [properties], sorted by id. Columns: none.
 UNWIND $rows AS row
 MERGE (f:FreeRun {id: row.id})

@@ -1,4 +1,4 @@
-// What decides which archived examples of a pair come back.
+// The marks that decide which archived examples of a pair come back.
 // Parameters: rows [{id, source, target}].
 // Columns: pair, marks [[id, problem, verified_on, effects, learner]].
 UNWIND $rows AS row

@@ -1,4 +1,4 @@
-// What holds for a graph as a whole.
+// A graph's bound and embedding space.
 // Parameters: none. Columns: bound, model, dimension, prompts.
 MATCH (m:Meta)
 RETURN m.bound AS bound, m.embedding_model AS model, m.dimension AS dimension,

@@ -1,4 +1,4 @@
-// The best examples of each step along a path of techniques, to be looked at in Neo4j Browser.
+// The best examples of each step along a path of techniques, for Neo4j Browser.
 // Parameters: path (technique ids, the start first).
 // Columns: source, example, target (graph values).
 WITH $path AS path

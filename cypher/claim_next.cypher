@@ -1,5 +1,5 @@
-// Create the statistics of pairs that are unknown, and hold all of them until the end of the
-// transaction; what they hold.
+// Create pairs' missing statistics, lock all of them until the end of the transaction, and read
+// them.
 // Parameters: rows [{id, source, target}], sorted by pair and device. Columns: statistics (map).
 UNWIND $rows AS row
 MATCH (s:Technique {id: row.source}), (d:Technique {id: row.target})

@@ -1,5 +1,5 @@
-// Create those of problems' statistics that are unknown, and hold all of them until the end of the
-// transaction; what the known ones hold.
+// Create problems' missing statistics, lock all of them until the end of the transaction, and read
+// the known ones.
 // Parameters: ids (sorted). Columns: share (map; known).
 UNWIND $ids AS id
 MERGE (s:Share {id: id})

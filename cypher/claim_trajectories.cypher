@@ -1,5 +1,5 @@
-// Create the trajectories that are unknown; say which were, and what the known ones hold. REMOVE
-// locks a node that was known, too: what is returned holds until the transaction ends.
+// Create unknown trajectories; tell which are new, and read the known ones. REMOVE locks a known
+// node, too: the returned values hold until the transaction ends.
 // Parameters: rows [{id, properties}], sorted by id. Columns: id, new, problem, path, measurements,
 // failures, learner, disclosed (null: all of it).
 UNWIND $rows AS row

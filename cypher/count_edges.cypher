@@ -1,4 +1,4 @@
-// What every Edge counts, beside what there is.
+// Every Edge's count, beside the number of TRANSITIONs.
 // Parameters: none. Columns: id, kept, transitions.
 MATCH (e:Edge)
 WITH e, split(e.id, ' ') AS ends

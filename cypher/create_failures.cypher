@@ -1,4 +1,4 @@
-// What failed, as evidence to look at.
+// Failures, as evidence.
 // Parameters: rows [properties]. Columns: none.
 UNWIND $rows AS row
 MERGE (f:Failure {id: row.id})

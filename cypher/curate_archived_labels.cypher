@@ -1,4 +1,4 @@
-// What archived steps were called by their authors.
+// The authors' labels of archived steps.
 // Parameters: ids (of examples). Columns: trajectory, step, label.
 UNWIND $ids AS id
 MATCH (a:Archived {id: id})

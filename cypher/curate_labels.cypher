@@ -1,4 +1,4 @@
-// What the steps to one technique were called by their authors, where they are TRANSITIONs.
+// The authors' labels of the TRANSITIONs to one technique.
 // Parameters: technique. Columns: trajectory, step, label.
 MATCH (:Technique)-[r:TRANSITION]->(:Technique {id: $technique})
 RETURN r.trajectory AS trajectory, r.step AS step, r.original_label AS label

@@ -1,4 +1,4 @@
-// What trajectories say from now on of their steps and failures.
+// Set trajectories' paths and failures.
 // Parameters: rows [{id, path, failures (null = as they were)}]. Columns: none.
 UNWIND $rows AS row
 MATCH (t:Trajectory {id: row.id})

@@ -1,4 +1,4 @@
-// What trajectories say of their steps and failures.
+// Trajectories' paths and failures.
 // Parameters: ids. Columns: id, problem, path, failures.
 UNWIND $ids AS id
 MATCH (t:Trajectory {id: id})

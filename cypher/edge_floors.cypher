@@ -1,4 +1,4 @@
-// What the archives of these pairs hold, in short.
+// The floors of these pairs' archives.
 // Parameters: ids. Columns: id, floors (JSON text; null = nothing).
 UNWIND $ids AS id
 MATCH (e:Edge {id: id})

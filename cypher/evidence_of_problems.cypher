@@ -1,4 +1,4 @@
-// What the next trajectories by id of some problems say.
+// The evidence of some problems' next trajectories by id.
 // Parameters: problems, after, limit. Columns: id, problem, learner, path, measurements, failures.
 UNWIND $problems AS problem
 MATCH (t:Trajectory {problem: problem})

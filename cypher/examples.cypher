@@ -1,7 +1,7 @@
 // Examples of one transition, most similar first if `vector` is given, those without one last; those
 // without code last; then best first: by what they gained on the device where they are verified there,
 // else by their latest measurement. One that another writer takes away meanwhile is there in part: see
-// `Example.whole`.
+// `Example.is_complete`.
 // Parameters: source, target, slot, vector (null = none), device ('' = any), exclude_problem (null =
 // none), limit.
 // Columns: source, target, example (map), score, zero (the score of unrelated vectors).

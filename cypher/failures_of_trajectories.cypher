@@ -1,4 +1,4 @@
-// The failures of the trajectories from one id to another, as far as their trajectories do not tell.
+// Properties of failures that their trajectories lack, for the trajectories between two ids.
 // Parameters: first, last. Columns: id, code, created.
 MATCH (f:Failure)
 WHERE f.id >= $first + '/' AND f.id < $last + '0'

@@ -1,4 +1,4 @@
-// What a model's free steps came to, device by device.
+// Results of a model's free steps, device by device.
 // Parameters: model, target, exclude_problem (null = none).
 // Columns: device, and the sums.
 MATCH (f:FreeRun {model: $model})

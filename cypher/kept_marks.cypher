@@ -1,4 +1,4 @@
-// What decides which TRANSITIONs of a pair stay.
+// The marks that decide which TRANSITIONs of a pair stay.
 // Parameters: rows [{id, source, target}].
 // Columns: pair, marks [[id, problem, verified_on, effects, learner]].
 UNWIND $rows AS row

@@ -1,5 +1,5 @@
-// Say what Neo4j Browser colours techniques by: initial states, and families. For techniques whose
-// lock the transaction has.
+// Set the labels by which Neo4j Browser colours techniques: initial states, and families. The
+// transaction must have the techniques' locks.
 // Parameters: ids, sorted. Columns: none.
 UNWIND $ids AS id
 MATCH (t:Technique {id: id})

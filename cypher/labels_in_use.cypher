@@ -1,4 +1,4 @@
-// What steps and failures were called by their authors.
+// The authors' labels of steps and failures.
 // Parameters: none. Columns: technique, label.
 MATCH (:Technique)-[r:TRANSITION]->(t:Technique)
 RETURN DISTINCT t.id AS technique, r.original_label AS label

@@ -1,4 +1,4 @@
-// Hold what problems have in the statistics of some pairs still until the end of the transaction.
+// Lock all problems' statistics of some pairs until the end of the transaction.
 // Parameters: pairs (sorted). Columns: none.
 UNWIND $pairs AS pair
 MATCH (s:Share {pair: pair})

@@ -1,4 +1,4 @@
-// What a merge must know before it begins.
+// The graph's facts that a merge needs.
 // Parameters: none. Columns: bound, replaced [{id, replaces}].
 MATCH (m:Meta)
 OPTIONAL MATCH (t:Technique)

@@ -1,5 +1,5 @@
-// All NEXT rows around one technique, and what one problem has in them, as it was before these were
-// read and after: where that is not the same, somebody wrote meanwhile.
+// All NEXT rows around one technique, and one problem's Shares of them, read before and after: a
+// difference shows a write meanwhile.
 // Parameters: technique, problem.
 // Columns: rows [{technique (map), statistics [NEXT properties]}], own, own_then [Share properties].
 OPTIONAL MATCH (s:Share {problem: $problem, source: $technique})

@@ -1,4 +1,4 @@
-// What the next trajectories by id say, all or those through some techniques.
+// The evidence of the next trajectories by id, all or those through some techniques.
 // Parameters: after, limit, through (technique ids; null = all).
 // Columns: id, problem, learner, path, measurements, failures.
 MATCH (t:Trajectory)

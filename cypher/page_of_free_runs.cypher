@@ -1,4 +1,4 @@
-// What the free steps of the next runs by id came to.
+// The next runs of free steps by id.
 // Parameters: after, limit. Columns: run (map); ordered by id.
 MATCH (f:FreeRun)
 WHERE f.id > $after

@@ -1,4 +1,4 @@
-// How much came from one origin.
+// Counts of one origin's contents.
 // Parameters: by (a property: problem, model or run), value.
 // Columns: trajectories, examples, failures, free_runs.
 OPTIONAL MATCH (t:Trajectory)

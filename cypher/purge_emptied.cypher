@@ -1,4 +1,4 @@
-// Whether anything is left of a problem in the statistics; the index wants to hear of a source, too.
+// Whether anything is left of a problem in the statistics; the index needs a source, too.
 // Parameters: problem. Columns: left.
 MATCH (s:Share {problem: $problem})
 WHERE s.source > ''

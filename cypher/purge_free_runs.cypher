@@ -1,4 +1,4 @@
-// Delete what the free steps of one origin's searches came to.
+// Delete one origin's runs of free steps.
 // Parameters: by (a property: problem, model or run), value. Columns: deleted.
 OPTIONAL MATCH (f:FreeRun)
 WHERE f[$by] = $value

@@ -1,4 +1,4 @@
-// Those of some techniques that an ingest made, nobody has looked at, and no statistics know.
+// Techniques among some that an ingest made, without review and statistics.
 // Parameters: ids. Columns: id.
 UNWIND $ids AS id
 MATCH (t:Technique {id: id})

@@ -1,4 +1,4 @@
-// Those of some techniques that a failure tells of, though no statistics do.
+// Techniques among some that a failure has, though no statistics do.
 // Parameters: ids. Columns: id.
 MATCH (f:Failure)
 WHERE f.source IN $ids OR f.target IN $ids

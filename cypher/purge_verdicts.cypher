@@ -1,4 +1,4 @@
-// How ingests resolved labels.
+// The log of ingests' decisions on labels.
 // Parameters: none. Columns: id, technique, label.
 MATCH (d:Decision)
 WHERE d.id STARTS WITH 'relabel '

@@ -1,4 +1,4 @@
-// What all problems but one have in the statistics of some pairs; nothing that the one writes.
+// The Shares of all problems but one in some pairs: no row that the one writes.
 // Parameters: pairs, problem. Columns: share (map).
 UNWIND $pairs AS pair
 MATCH (s:Share {pair: pair})

@@ -1,4 +1,4 @@
-// The statistics of some problems; the index wants to hear of a source, too.
+// The statistics of some problems; the index needs a source, too.
 // Parameters: problems. Columns: share (map).
 UNWIND $problems AS problem
 MATCH (s:Share {problem: problem})

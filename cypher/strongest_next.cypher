@@ -1,5 +1,5 @@
-// Which technique, applied after which, gained most on a device. The order is cautious: a mean of few
-// measurements is drawn towards 1. Flat in the number of examples.
+// The strongest pairs of techniques on each device. The order draws a mean of few measurements
+// towards 1. Flat in the number of examples.
 // Parameters: limit.
 // Columns: source, target, device, examples, tried, verified, sum_log2_effect, best_effect.
 MATCH (s:Technique)-[n:NEXT]->(d:Technique)

@@ -1,4 +1,4 @@
-// What applying each technique brought on each device, whatever stood before it; most tried first.
+// Each technique's gain on each device after any other technique; most tried first.
 // Flat in the number of examples.
 // Parameters: limit.
 // Columns: target, device, examples, tried, verified, sum_log2_effect, best_effect.

@@ -1,4 +1,4 @@
-// What the graph holds of each technique; flat in the number of examples.
+// The graph's counts of each technique; flat in the number of examples.
 // Parameters: none. Columns: technique (map), examples, tried, leaving, labels; ordered by id.
 MATCH (t:Technique)
 WHERE NOT t.id ENDS WITH '/start'

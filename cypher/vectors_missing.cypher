@@ -1,5 +1,5 @@
-// What is to be embedded: texts and codes of examples without a vector in `slot`. Where only
-// statistics are disclosed, there is nothing to embed; `before` is null where no code is.
+// Texts and codes of examples without a vector in `slot`. Where only statistics are disclosed,
+// there is nothing to embed; `before` is null where no code is disclosed.
 // Parameters: rows [{source, target}], slot.
 // Columns: source, target, id, name, definition, label, reasoning, detail, before.
 UNWIND $rows AS row

@@ -1,4 +1,4 @@
-// Which model's vectors the graph holds, in which property, and which are to take their place.
+// The model and property of the graph's vectors, and those that are to take their place.
 // Parameters: none.
 // Columns: model, dimension, prompts, slot, next_model, next_dimension, next_prompts (may be null).
 MATCH (m:Meta)

@@ -1,4 +1,4 @@
-// How labels were resolved, where that was no matter of course.
+// The logged decisions on labels.
 // Parameters: none. Columns: entry (map).
 MATCH (d:Decision)
 WHERE d.kind = 'relabel'

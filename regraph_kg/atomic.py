@@ -1,6 +1,6 @@
 """Files written whole or not at all: beside their place, then renamed.
 
-A kill leaves a draft behind, which nobody reads. Not covered: who else writes the same file.
+A kill leaves a draft behind, which nobody reads. Not covered: other writers of the same file.
 """
 
 import os
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 DRAFTS = ".*.draft"
-"""What drafts are called, as a pattern."""
+"""Pattern of the drafts' names."""
 
 
 @contextmanager
 def replacing(path: Path, *, mode: int = 0o600, synced: bool = False) -> Iterator[BinaryIO]:
-    """A new file that takes the place of `path` where the block ends well; `OSError` from either.
+    """A new file that replaces `path` when the block succeeds; both may raise `OSError`.
 
-    `mode` is less what the umask takes; `synced`: it outlasts a power failure.
+    The umask narrows `mode`; a `synced` file outlasts a power failure.
     """
     draft = path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.draft")
     with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
@@ -35,6 +35,6 @@ def replacing(path: Path, *, mode: int = 0o600, synced: bool = False) -> Iterato
 
 
 def write(path: Path, content: str | bytes, *, mode: int = 0o600, synced: bool = False) -> None:
-    """Put `content` in the place of `path`, as `replacing` does."""
+    """Replace `path` by a file with `content`, as `replacing` does."""
     with replacing(path, mode=mode, synced=synced) as file:
         file.write(content.encode() if isinstance(content, str) else content)

@@ -1,4 +1,4 @@
-"""Our own failures, one tree; a candidate's failure is data (`models.Outcome`), never one of these.
+"""The product's errors, one tree; a candidate's failure is data (`models.Outcome`), never an error.
 
     RegraphError            exit code
     |- BadInput             2   a file, option or name the user gave
@@ -15,7 +15,7 @@ exit code 1 (an honest negative) is a result, not an error.
 
 
 class RegraphError(Exception):
-    """Root of everything this project raises on purpose."""
+    """Root of all errors that this project raises on purpose."""
 
     exit_code = 3
 

@@ -14,11 +14,11 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """A line as it stands in a file, or the beginning of one that is too long."""
+    """A line of a file, or the beginning of one that is too long."""
 
     number: int
     start: int
-    """Where it begins, in bytes."""
+    """Its offset in bytes."""
     content: bytes
     """Without its end."""
     whole: bool
@@ -26,9 +26,9 @@ class RawLine:
 
 
 def raw_lines(file: BinaryIO, longest: int) -> Iterator[RawLine]:
-    """The lines from where `file` stands, in the memory that one of them takes.
+    """The lines from the position of `file` on, in the memory of one line.
 
-    One of more than `longest` bytes, its end included, is the last, cut off one byte too late.
+    A line of more than `longest` bytes, its end included, is the last, cut off one byte too late.
     """
     number = start = size = 0
     while size <= longest and (text := file.readline(longest + 1)):

@@ -1,7 +1,7 @@
 """The kernel's locks of open files (flock): they end with their holder, however that dies.
 
-On the descriptor of a file that is already open, as most of the files that are locked are what is
-written or read. Not covered: network file systems where no such lock can be had (`OSError`).
+A lock is on an open file's descriptor, as most locked files are also read or written. Not covered:
+network file systems without such locks (`OSError`).
 """
 
 import fcntl

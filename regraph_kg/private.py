@@ -1,7 +1,7 @@
 """Files and folders that hold users' code: for the user alone (0600, 0700), whatever the umask.
 
-A folder that exists keeps its mode: whoever shares one has said so. Not covered: the best code
-of a search (--output), which is the user's to hand on.
+An existing folder keeps its mode, as its user may share it on purpose. Not covered: the best code
+of a search (--output), which the user may hand on.
 """
 
 import os

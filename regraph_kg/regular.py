@@ -28,7 +28,7 @@ def opener(path: str, flags: int) -> int:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """What a file of at most `most` bytes holds; `OSError` for any other."""
+    """The content of a file of at most `most` bytes; `OSError` for any other."""
     with open(path, "rb", opener=opener) as file:
         content = file.read(most + 1)
     if len(content) > most:

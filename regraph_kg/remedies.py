@@ -1,7 +1,7 @@
 """Commands that install what is missing, right for the Python that prints them.
 
-This package is on no index, so that an extra is named by its packages, as the installed metadata
-have them. Not covered: what no package of Python brings (compilers, drivers, servers).
+This package is on no index, so that an extra is named by its packages, from the installed
+metadata. Not covered: tools outside Python's packages (compilers, drivers, servers).
 """
 
 import re
@@ -17,9 +17,9 @@ _OF_AN_EXTRA = re.compile(r"(?P<package>[^;]+?)\s*;.*\bextra == [\"'](?P<extra>[
 
 
 def packages(extra: str) -> tuple[str, ...]:
-    """What an optional extra of this package needs, as "name[parts]>=version"."""
-    found = map(_OF_AN_EXTRA.match, requires(PACKAGE) or ())
-    return tuple(one["package"] for one in found if one and one["extra"] == extra)
+    """The packages of an optional extra, as "name[parts]>=version"."""
+    matches = map(_OF_AN_EXTRA.match, requires(PACKAGE) or ())
+    return tuple(match["package"] for match in matches if match and match["extra"] == extra)
 
 
 def install(extra: str) -> str:

@@ -27,7 +27,7 @@ _COSTS = (
     *("time", "model", "judge", "energy"),
 )
 _DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
-"""Of `Applied`, what was not asked for."""
+"""The kinds of `Applied` that were not asked for."""
 _ENDED: Mapping[Outcome, str] = {
     Outcome.PASSED: "right",
     Outcome.WRONG_ANSWER: "wrong",
@@ -57,9 +57,9 @@ _STOPPED: Mapping[Stopped, str] = {
     "patience": "{patience} in a row found nothing faster, and little more was expected",
 }
 _PEAKS = {"memory": "peak memory bandwidth", "compute": "peak compute"}
-"""What bounds a call, by `Roof.bound`."""
+"""Names of the peaks, by `Roof.bound`."""
 _SPARED: frozenset[Stopped] = frozenset({"roof", "patience"})
-"""What ends a search that its limits would let go on."""
+"""Reasons to end a search before its limits do."""
 
 
 def times(speedup: float) -> str:
@@ -67,9 +67,9 @@ def times(speedup: float) -> str:
     return f"{_digits(speedup)}x"
 
 
-def interval(found: Interval) -> str:
+def interval(bounds: Interval) -> str:
     """A 95 % interval of a ratio of times."""
-    return f"{times(found.low)} to {times(found.high)}"
+    return f"{times(bounds.low)} to {times(bounds.high)}"
 
 
 def similarity(cosine: float) -> str:
@@ -92,10 +92,10 @@ def roofline(account: WorkAccount) -> str:
         return "unknown: nothing measured here yet (regraph doctor measures)"
     unit = "flop/s" if roof.bound == "compute" else "B/s"
     size, prefix = next(entry for entry in _PREFIXES if roof.peak >= entry[0] or entry[0] == 1)
-    said = f"{_digits(roof.reached / size)} of {_digits(roof.peak / size)} {prefix}{unit}"
+    text = f"{_digits(roof.reached / size)} of {_digits(roof.peak / size)} {prefix}{unit}"
     if account.intensity is not None:
-        said += f"; {_digits(account.intensity)} flop/byte"
-    return f"{100 * roof.share:.0f} % of {_PEAKS[roof.bound]} ({said})"
+        text += f"; {_digits(account.intensity)} flop/byte"
+    return f"{100 * roof.share:.0f} % of {_PEAKS[roof.bound]} ({text})"
 
 
 def path(elements: Sequence[str]) -> str:
@@ -103,32 +103,29 @@ def path(elements: Sequence[str]) -> str:
     return " > ".join(["start", *(element.partition("/")[2] for element in elements)])
 
 
-def counts(found: Mapping[str, int]) -> str:
-    """Counts by what is counted, most first: "14 right, 3 did not compile"."""
-    ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+def counts(numbers: Mapping[str, int]) -> str:
+    """Counts by name, most first: "14 right, 3 did not compile"."""
+    ordered = sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{count} {name}" for name, count in ordered) or "none"
 
 
-def failure(found: CommonFailure | None) -> str:
+def failure(commonest: CommonFailure | None) -> str:
     """The commonest failure of a search: "mostly without code, 4 times: the answer is empty".
 
     "" where there was none.
     """
-    if found is None:
+    if commonest is None:
         return ""
-    diagnosis = found.diagnosis
+    diagnosis = commonest.diagnosis
     if len(diagnosis) > _DIAGNOSIS:
         diagnosis = f"{diagnosis[:_DIAGNOSIS]}.."
-    ended = _ENDED[found.outcome]
-    said = f"mostly {ended}, {found.count} times" if found.count > 1 else f"{ended}, once"
-    return f"{said}: {diagnosis}" if diagnosis else said
+    ended = _ENDED[commonest.outcome]
+    text = f"mostly {ended}, {commonest.count} times" if commonest.count > 1 else f"{ended}, once"
+    return f"{text}: {diagnosis}" if diagnosis else text
 
 
 def shortfall(summary: RunSummary) -> str:
-    """Why nothing was found, as far as is known: what ended the search, and its `failure`.
-
-    And how often a technique was declined: of a model that always does so nothing comes.
-    """
+    """The known reasons why nothing was found: the search's end, its `failure`, declined steps."""
     reasons = [_stopped(summary), failure(summary.failure), _declined(summary)]
     return "; ".join(filter(None, reasons)) or "nothing was faster"
 
@@ -138,25 +135,25 @@ def _declined(summary: RunSummary) -> str:
     count, samples = summary.outcomes.get(Outcome.DECLINED, 0), sum(summary.outcomes.values())
     if not count:
         return ""
-    said = f"{count} of {samples} answers said that the technique does not apply"
-    return f"{said}: {summary.declined}"
+    text = f"{count} of {samples} answers said that the technique does not apply"
+    return f"{text}: {summary.declined}"
 
 
 def stopped(
-    why: Stopped | None, calls: int, told: SearchLimits, roof: RoofShare | None = None
+    why: Stopped | None, calls: int, budget: SearchLimits, roof: RoofShare | None = None
 ) -> str:
     """Why a search ended: "after 23 of 50 calls: within 8 % of peak memory bandwidth".
 
-    "" at its budget. What is spared is told where a search had enough.
+    "" at its budget. The calls are named where the search ended before its limits.
     """
     if why is None:
         return ""
     peak, share = (_PEAKS[roof.bound], roof.share) if roof else ("the peak", 1.0)
-    left = max(1.0, 100 * (1 - share))
-    said = _STOPPED[why].format(
-        left=left, peak=peak, patience=_count(told.patient_calls or 0, "call")
+    percent = max(1.0, 100 * (1 - share))
+    text = _STOPPED[why].format(
+        left=percent, peak=peak, patience=_count(budget.patient_calls or 0, "call")
     )
-    return f"after {calls} of {_count(told.calls, 'call')}: {said}" if why in _SPARED else said
+    return f"after {calls} of {_count(budget.calls, 'call')}: {text}" if why in _SPARED else text
 
 
 def new_best(record: SimulationRecord, budget: int) -> str:
@@ -172,15 +169,15 @@ def no_best(record: SimulationRecord, budget: int) -> str:
 
 
 def tried(record: SimulationRecord) -> str:
-    """What an iteration has tried, and what came of it."""
-    said = ", ".join(map(_outcome, record.steps))
-    return f"{path(record.steps[-1].path)}: {said}"
+    """An iteration's path and the outcomes of its steps."""
+    outcomes = ", ".join(map(_outcome, record.steps))
+    return f"{path(record.steps[-1].path)}: {outcomes}"
 
 
-def free_choice(found: FreeChoice) -> str:
-    """What a model's free choices came to: "12 free choices, 9 of them right"."""
+def free_choice(choice: FreeChoice) -> str:
+    """A model's free choices: "12 free choices, 9 of them right"."""
     tried, right = (
-        getattr(found.first, name) + getattr(found.later, name) for name in ("tried", "verified")
+        getattr(choice.first, name) + getattr(choice.later, name) for name in ("tried", "verified")
     )
     return f"{_count(tried, 'free choice')}, {right} of them right"
 
@@ -190,8 +187,8 @@ def headline(summary: RunSummary) -> str:
     what = f"{summary.problem} ({summary.target})"
     if not summary.improved or summary.speedup_interval is None:
         return f"{what}: no improvement found; the serial code is the answer"
-    found = interval(summary.speedup_interval)
-    return f"{what}: {times(summary.speedup)} faster than the serial code (95 %: {found})"
+    spread = interval(summary.speedup_interval)
+    return f"{what}: {times(summary.speedup)} faster than the serial code (95 %: {spread})"
 
 
 def run_table(summary: RunSummary, files: Mapping[str, str], *, walks: bool) -> str:
@@ -207,9 +204,9 @@ def _way(summary: RunSummary) -> str:
 
 
 def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
-    """How the result came about: path, machine, cost, samples, what was left out.
+    """The result's origin: path, machine, cost, samples, excluded examples.
 
-    `walks`: whether the method walks the graph. What is not known is "".
+    `walks`: whether the method walks the graph. An unknown value is "".
     """
     return {
         "path": _way(summary) if walks else "",
@@ -238,24 +235,24 @@ def ended(outcome: Outcome) -> str:
     return _ENDED[outcome]
 
 
-def limits(told: SearchLimits) -> str:
-    """What a search may spend, as it is told: "50 calls, 60 s"."""
+def limits(budget: SearchLimits) -> str:
+    """A search's limits: "50 calls, 60 s"."""
     parts = [
-        _count(told.calls, "call"),
-        "" if told.evaluations is None else _count(told.evaluations, "evaluation"),
-        "" if told.tokens is None else _count(told.tokens, "token"),
-        "" if told.seconds is None else seconds(told.seconds),
+        _count(budget.calls, "call"),
+        "" if budget.evaluations is None else _count(budget.evaluations, "evaluation"),
+        "" if budget.tokens is None else _count(budget.tokens, "token"),
+        "" if budget.seconds is None else seconds(budget.seconds),
         ""
-        if told.patient_calls is None
-        else f"{_count(told.patient_calls, 'call')} without a gain",
-        "" if told.stop_at_roof is None else f"{100 * told.stop_at_roof:.0f} % of the peak",
+        if budget.patient_calls is None
+        else f"{_count(budget.patient_calls, 'call')} without a gain",
+        "" if budget.stop_at_roof is None else f"{100 * budget.stop_at_roof:.0f} % of the peak",
     ]
     return ", ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRow:
-    """What came of one search of several; `ended` says why it has no summary."""
+    """One search of several; `ended` says why it has no summary."""
 
     problem: str
     summary: RunSummary | None
@@ -263,11 +260,11 @@ class SearchRow:
 
 
 def several_table(rows: Sequence[SearchRow]) -> str:
-    """One line a search: what it found and what that cost; columns without any figure left out."""
+    """One line a search, with its result and cost; columns without any figure are left out."""
     names = ("problem", "speedup", "95 %", *_COSTS)
     cells = [(row.problem, *_cells(row)) for row in rows]
-    kept = [index for index in range(len(names)) if any(cell[index] for cell in cells)]
-    columns = [[names[index], *(cell[index] or "-" for cell in cells)] for index in kept]
+    filled = [index for index in range(len(names)) if any(cell[index] for cell in cells)]
+    columns = [[names[index], *(cell[index] or "-" for cell in cells)] for index in filled]
     widths = [max(map(len, column)) for column in columns]
     lines = []
     for line in zip(*columns, strict=True):
@@ -278,21 +275,21 @@ def several_table(rows: Sequence[SearchRow]) -> str:
 
 
 def _cells(row: SearchRow) -> tuple[str, ...]:
-    """A line of `several_table`, but for its problem."""
-    found = row.summary
-    if found is None:
+    """A line of `several_table` without its problem."""
+    summary = row.summary
+    if summary is None:
         return (row.ended, *[""] * (1 + len(_COSTS)))
-    cost, spread = found.cost, found.speedup_interval
-    surely = found.improved and spread is not None
+    cost, spread = summary.cost, summary.speedup_interval
+    surely = summary.improved and spread is not None
     return (
-        times(found.speedup) if surely else "none",
+        times(summary.speedup) if surely else "none",
         interval(spread) if surely and spread is not None else "",
         f"{cost.calls}",
         f"{cost.thoughts or ''}",
         f"{cost.prompt_tokens or ''}",
         f"{cost.output_tokens or ''}",
         f"{cost.evaluations}",
-        seconds(found.active_seconds),
+        seconds(summary.active_seconds),
         seconds(cost.model_seconds) if cost.model_seconds else "",
         seconds(cost.judge_seconds) if cost.judge_seconds else "",
         energy(cost.joules) if cost.joules else "",
@@ -305,9 +302,9 @@ def energy(joules: float) -> str:
 
 
 def _course(summary: RunSummary) -> dict[str, str]:
-    """What was done, why it ended, how its samples came out."""
-    cost, told = summary.cost, summary.limits
-    calls = f"{cost.calls} of {told.calls}, in {_count(summary.iterations, 'iteration')}"
+    """The search's course: calls, end, limits, outcomes."""
+    cost, budget = summary.cost, summary.limits
+    calls = f"{cost.calls} of {budget.calls}, in {_count(summary.iterations, 'iteration')}"
     if cost.thoughts:
         calls += f"; {_count(cost.thoughts, 'more call')} for thoughts"
     strayed = [
@@ -315,8 +312,8 @@ def _course(summary: RunSummary) -> dict[str, str]:
         for what, count in sorted(summary.applied.items())
         if what in _DID and count
     ]
-    known = f" (known which: {summary.relabelled})" if summary.relabelled else ""
-    others = limits(told).partition(", ")[2]
+    recognized = f" (known which: {summary.relabelled})" if summary.relabelled else ""
+    more = limits(budget).partition(", ")[2]
     return {
         "calls": calls,
         "stopped": _stopped(summary),
@@ -325,10 +322,10 @@ def _course(summary: RunSummary) -> dict[str, str]:
         if summary.roof
         else "",
         "limits": ", ".join(
-            filter(None, [others, f"{summary.parallel} at once" if summary.parallel > 1 else ""])
+            filter(None, [more, f"{summary.parallel} at once" if summary.parallel > 1 else ""])
         ),
-        "answers": counts({_ENDED[Outcome(it)]: count for it, count in summary.outcomes.items()}),
-        "of these": f"right, but {' and '.join(strayed)}{known}" if strayed else "",
+        "answers": counts({ended(Outcome(o)): count for o, count in summary.outcomes.items()}),
+        "of these": f"right, but {' and '.join(strayed)}{recognized}" if strayed else "",
     }
 
 
@@ -337,7 +334,7 @@ def _stopped(summary: RunSummary) -> str:
 
 
 def _price(cost: Cost, active: float) -> dict[str, str]:
-    """What a search cost besides its calls."""
+    """A search's cost besides its calls."""
     tokens = cost.prompt_tokens + cost.output_tokens
     return {
         "tokens": f"{cost.prompt_tokens} in, {cost.output_tokens} out" if tokens else "",

@@ -146,26 +146,26 @@ class _Layers(PydanticBaseSettingsSource):
         self._sources = sources
 
     def __call__(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         origins: dict[str, Origin] = {}
         for origin, source in self._sources.items():
             new = {
-                name: value for name, value in source().items() if name not in (*found, "origins")
+                name: value for name, value in source().items() if name not in (*values, "origins")
             }
-            found |= new
+            values |= new
             origins |= dict.fromkeys(new, origin)
         for secret, addresses in SENT_TO.items():
             for address in addresses:
-                _keep_apart(found, origins, secret, address)
+                _keep_apart(values, origins, secret, address)
         if origins.get("workers") == "folder":
             raise BadInput(
-                f"{FILE} of this folder names workers {found['workers']!r}, who would get this"
+                f"{FILE} of this folder names workers {values['workers']!r}, who would get this"
                 " user's token and run code here: if you trust them, set REGRAPH_WORKERS to it,"
                 f" else take it out of {FILE}"
             )
         if origins.get("disclose") == "folder":
-            _keep_narrow(found["disclose"], self._sources["user"]().get("disclose"))
-        return found | {"origins": origins}
+            _keep_narrow(values["disclose"], self._sources["user"]().get("disclose"))
+        return values | {"origins": origins}
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
         """Not asked: all are read at once."""
@@ -173,26 +173,26 @@ class _Layers(PydanticBaseSettingsSource):
 
 
 def _keep_apart(
-    found: Mapping[str, Any], origins: Mapping[str, Origin], secret: str, address: str
+    values: Mapping[str, Any], origins: Mapping[str, Origin], secret: str, address: str
 ) -> None:
     """Raise `BadInput` where `address` is of the current folder's file, and `secret` is not."""
-    named = origins.get(address) == "folder" and found[address] != "embedded"
-    if not named or not found.get(secret) or origins[secret] == "folder":
+    named = origins.get(address) == "folder" and values[address] != "embedded"
+    if not named or not values.get(secret) or origins[secret] == "folder":
         return
     raise BadInput(
-        f"{FILE} of this folder names {address} {without_login(str(found[address]))!r}, and"
+        f"{FILE} of this folder names {address} {without_login(str(values[address]))!r}, and"
         f" {_WHERE[origins[secret]]} {secret}, which is not sent there: if you trust that address,"
         f" set REGRAPH_{address.upper()} to it, else take it out of {FILE}"
     )
 
 
-def _keep_narrow(told: object, own: object) -> None:
+def _keep_narrow(folder: object, user: object) -> None:
     """Raise `BadInput` where the current folder's file tells more of sources than the user's."""
     order: list[object] = list(get_args(Disclosure))
-    if own in order and told in order and order.index(told) < order.index(own):
+    if user in order and folder in order and order.index(folder) < order.index(user):
         raise BadInput(
-            f"{FILE} of this folder says disclose {told!r}, your own settings {own!r}, which tells"
-            f" less: if you mean it, set REGRAPH_DISCLOSE to it, else take it out of {FILE}"
+            f"{FILE} of this folder says disclose {folder!r}, your own settings {user!r}, which"
+            f" tells less: if you mean it, set REGRAPH_DISCLOSE to it, else take it out of {FILE}"
         )
 
 
@@ -225,13 +225,13 @@ def variable(name: str) -> str:
 
 def read_settings(**flags: object) -> Settings:
     """Settings with `flags` that are not None on top; `BadInput` names the first bad one."""
-    given = {name: value for name, value in flags.items() if value is not None}
+    values = {name: value for name, value in flags.items() if value is not None}
     try:
-        return Settings(**given)  # type: ignore[arg-type]
+        return Settings(**values)  # type: ignore[arg-type]
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        where = f"; see {_place(name)}" if name not in given else ""
+        where = f"; see {_place(name)}" if name not in values else ""
         raise BadInput(f"setting {name}: {first['msg']}{where}") from None
 
 
@@ -246,7 +246,7 @@ def _files() -> dict[Origin, Path]:
 def _read(path: Path) -> dict[str, Any]:
     """What a file says, nothing if there is none. `BadInput` names its place and the mistake."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
@@ -255,10 +255,10 @@ def _read(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path}: not UTF-8 text; write name = value, a setting a line") from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f'{path}: not TOML: {error}; write name = "value", a line each') from None
-    for name in found:
+    for name in values:
         if name not in setting_names():
             raise BadInput(f"{_line(path, name)}: no setting {name!r}{_meant(name)}")
-    return found
+    return values
 
 
 def _refuse_unknown_environment() -> None:
@@ -283,7 +283,7 @@ def _meant(name: str, spelt: Callable[[str], str] = str) -> str:
 
 def _place(name: str) -> str:
     """Where a setting was given: in the environment, or a line of a file."""
-    if any(variable(name) == one.upper() for one in os.environ):
+    if any(variable(name) == key.upper() for key in os.environ):
         return variable(name)
     return next((_line(path, name) for path in _files().values() if name in _read(path)), FILE)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 Engine = Literal["neo4j", "embedded"]
-"""Who answers: chooses the query text where the two dialects differ."""
+"""The kind of server, which chooses the query text where the two dialects differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,4 +23,4 @@ class Address:
     ca: Path | None = None
     """Certificates (PEM) that vouch for the server's; None = those of the machine."""
     folder: Path | None = None
-    """Where the data and the log are; None = on another machine, or nobody knows."""
+    """The folder of data and log; None = on another machine, or unknown."""

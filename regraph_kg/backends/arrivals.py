@@ -1,15 +1,14 @@
-"""What a batch brings: its trajectories, each once, and what they add to those that are known.
+"""A batch's trajectories, each once, and their additions to trajectories that the graph knows.
 
-Who discloses a trajectory in part says himself which one it is: what cannot be that one is refused.
-What is known stays as it was disclosed; failures of another disclosure cannot be compared with its
-own, and are left out.
+A partly disclosed trajectory names its own content; a contradicting one is refused. A known
+trajectory keeps its disclosure. Failures of another disclosure cannot be compared and are left out.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from regraph_kg.backends.evidence import Evidence, stored
+from regraph_kg.backends.evidence import Evidence, stored_disclosure
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.models.trajectory import Trajectory
 
@@ -26,19 +25,19 @@ class Arrival:
     evidence: Evidence
     doubles: int = 0
     otherwise: int = 0
-    """Doubles that disclose more of it, or less."""
-    torn: bool = False
-    """Another one says that it is this one, and cannot be."""
+    """Doubles of another disclosure."""
+    contradicted: bool = False
+    """Another trajectory of the batch claims the same content and cannot have it."""
 
     @property
     def trajectory(self) -> Trajectory:
-        """What the plan is for."""
+        """The planned trajectory."""
         return self.plan.trajectory
 
     def with_double(self, trajectory: Trajectory, evidence: Evidence) -> "Arrival":
-        """It came again."""
-        if not self.evidence.of_same(evidence):
-            return replace(self, torn=True)
+        """The arrival with another copy folded in."""
+        if not self.evidence.may_be_same(evidence):
+            return replace(self, contradicted=True)
         same = self.trajectory.disclosed == trajectory.disclosed
         return replace(
             self,
@@ -59,51 +58,51 @@ class Addition:
 
 @dataclass(slots=True)
 class Recognized:
-    """Those of a batch that the graph knows."""
+    """A batch's trajectories that the graph knows."""
 
     additions: list[Addition] = field(default_factory=list)
     count: int = 0
     otherwise: int = 0
-    """Those of them that the graph holds with more of their code, or less."""
+    """The ones that the graph holds under another disclosure."""
     refused: dict[str, str] = field(default_factory=dict)
     """Ids, with the reason."""
 
 
 def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
     """The trajectories of a batch by id, sorted by it."""
-    found: dict[str, Arrival] = {}
+    batch: dict[str, Arrival] = {}
     for plan in plans:
         key, evidence = plan.trajectory.id, Evidence.of(plan)
-        if key in found:
-            found[key] = found[key].with_double(plan.trajectory, evidence)
+        if key in batch:
+            batch[key] = batch[key].with_double(plan.trajectory, evidence)
         else:
-            found[key] = Arrival(key, plan, evidence)
-    return dict(sorted(found.items()))
+            batch[key] = Arrival(key, plan, evidence)
+    return dict(sorted(batch.items()))
 
 
-def torn(batch: Mapping[str, Arrival]) -> dict[str, str]:
-    """Ids to refuse, with the reason: two that cannot be the same say that they are."""
-    return {key: _OTHER.format(key[:12]) for key, one in batch.items() if one.torn}
+def contradictions(batch: Mapping[str, Arrival]) -> dict[str, str]:
+    """Ids to refuse, with the reason: their copies contradict each other."""
+    return {key: _OTHER.format(key[:12]) for key, arrival in batch.items() if arrival.contradicted}
 
 
 def recognize(batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]) -> Recognized:
-    """What the batch adds to the known trajectories `rows`."""
-    found = Recognized()
+    """The batch's additions to the known trajectories `rows`."""
+    recognized = Recognized()
     for row in rows:
         arrival, before = batch[row["id"]], Evidence.read(row)
-        if not before.of_same(arrival.evidence):
-            found.refused[arrival.key] = _OTHER.format(arrival.key[:12])
+        if not before.may_be_same(arrival.evidence):
+            recognized.refused[arrival.key] = _OTHER.format(arrival.key[:12])
             continue
-        same = stored(arrival.trajectory.disclosed) == row["disclosed"]
+        same = stored_disclosure(arrival.trajectory.disclosed) == row["disclosed"]
         after = before.plus(
             arrival.evidence.measurements, arrival.evidence.failures if same else ()
         )
         if after != before:
-            found.additions.append(Addition(arrival, before, after))
-        found.count += 1
-        found.otherwise += not same
-    for one in batch.values():
-        if one.key not in found.refused:
-            found.count += one.doubles
-            found.otherwise += one.otherwise
-    return found
+            recognized.additions.append(Addition(arrival, before, after))
+        recognized.count += 1
+        recognized.otherwise += not same
+    for arrival in batch.values():
+        if arrival.key not in recognized.refused:
+            recognized.count += arrival.doubles
+            recognized.otherwise += arrival.otherwise
+    return recognized

@@ -1,9 +1,8 @@
 """Backups: a whole graph as lines of JSON (models/backup.py), and back into an empty database.
 
-Both ways stream. The lines of one graph are always the same bytes, whichever store holds it, so
-that backups can be compared. A restore goes through `merge`: what is derived comes out as it would
-of an ingest. It marks the graph until it is through; nothing else opens it before, and the same
-backup goes on where it was cut off.
+Both ways stream. One graph gives the same bytes from every store, so that backups compare. A
+restore goes through `merge`, which derives the rest as an ingest does. It marks the graph until
+it ends; nothing else opens the graph before, and the same backup resumes an interrupted restore.
 """
 
 import hashlib
@@ -54,17 +53,17 @@ class BoltBackup:
 
     def restore(self, path: Path) -> Iterator[int]:
         """See `Backup`."""
-        with _opened(path) as file:
-            digest = _whole(file, path)
+        with _open(path) as file:
+            digest = _checked_digest(file, path)
             head = _read(Head, file.readline(), f"{path}:1")
             self._begin(digest, head.bound)
-            lines = _numbered(file, path)
-            for kind, group in groupby(lines, lambda one: one[1].kind):
-                for some in _chunks(group, LINES_AT_ONCE):
+            for kind, group in groupby(_numbered(file, path), lambda numbered: numbered[1].kind):
+                for chunk in _chunks(group, LINES_AT_ONCE):
+                    lines = [line for _, line in chunk]
                     try:
-                        self._bolt.write(partial(_WRITE[str(kind)], lines=[one for _, one in some]))
+                        self._bolt.write(partial(_WRITE[str(kind)], lines=lines))
                     except BadInput as error:
-                        raise BadInput(f"{path}:{some[0][0]}: {error}") from None
+                        raise BadInput(f"{path}:{chunk[0][0]}: {error}") from None
                     yield file.tell()
             self._bolt.write(partial(_end, space=head.embedding))
 
@@ -81,30 +80,31 @@ class BoltBackup:
             yield BackupLine(technique=technique)
         for decision in self._decisions():
             yield BackupLine(decision=dict(sorted(decision.items())))
-        known = {technique.id for technique in techniques}
-        for one in export(self._bolt):
-            if all(step.technique in known for step in one.trajectory.steps):  # else it came later
-                yield BackupLine(kept=_kept(one, known))
+        ids = {technique.id for technique in techniques}
+        for exported in export(self._bolt):
+            # A step of an unknown technique came after the techniques were read.
+            if all(step.technique in ids for step in exported.trajectory.steps):
+                yield BackupLine(kept=_trajectory_line(exported, ids))
         for row in self._bolt.read(lambda ask: ask("backup_last_seen")):
             yield BackupLine(seen=LastSeen.model_validate(row))
         for run in self._free_runs():
             yield BackupLine(free=run)
-        gone = known - {technique.id for technique in self._bolt.read(_techniques)}
-        if gone:
+        lost = ids - {technique.id for technique in self._bolt.read(_techniques)}
+        if lost:
             raise StoreError(
-                f"{self._bolt.place}: {min(gone)} was merged or renamed while the graph was read;"
+                f"{self._bolt.place}: {min(lost)} was merged or renamed while the graph was read;"
                 " run the same command again"
             )
 
     def _decisions(self) -> Iterator[GraphRow]:
         last = ""
-        while page := self._bolt.read(partial(_some_decisions, after=last)):
+        while page := self._bolt.read(partial(_decisions_page, after=last)):
             yield from (row["decision"] for row in page)
             last = page[-1]["id"]
 
     def _free_runs(self) -> Iterator[FreeRun]:
         last = ""
-        while page := self._bolt.read(partial(free.some_runs, after=last)):
+        while page := self._bolt.read(partial(free.runs_page, after=last)):
             yield from (run for _, run in page)
             last = page[-1][0]
 
@@ -130,8 +130,8 @@ def read_backup(path: Path, techniques: list[Technique]) -> Iterator[Trajectory]
 
     `BadInput` for a file that is no whole backup, before the first one.
     """
-    with _opened(path) as file:
-        _whole(file, path)
+    with _open(path) as file:
+        _checked_digest(file, path)
         _read(Head, file.readline(), f"{path}:1")
         for _, line in _numbered(file, path):
             if line.technique is not None:
@@ -141,8 +141,8 @@ def read_backup(path: Path, techniques: list[Technique]) -> Iterator[Trajectory]
 
 
 def _end(ask: Query, space: Space | None) -> None:
-    told = space.model_dump() if space else dict.fromkeys(Space.model_fields)
-    ask("restore_end", **told)
+    fields = space.model_dump() if space else dict.fromkeys(Space.model_fields)
+    ask("restore_end", **fields)
 
 
 def _space(head: GraphRow) -> Space | None:
@@ -155,22 +155,22 @@ def _techniques(ask: Query) -> list[Technique]:
     return [Technique.model_validate(row["technique"]) for row in ask("all_techniques")]
 
 
-def _some_decisions(ask: Query, after: str) -> list[GraphRow]:
+def _decisions_page(ask: Query, after: str) -> list[GraphRow]:
     return ask("backup_decisions", after=after, limit=DECISIONS_AT_ONCE)
 
 
-def _kept(one: Exported, known: Container[str]) -> TrajectoryLine:
-    """Without failures that came later: of techniques that the backup has not."""
-    told = [
+def _trajectory_line(exported: Exported, ids: Container[str]) -> TrajectoryLine:
+    """The line without failures of techniques that came after the backup began."""
+    dated = [
         (failure, created)
-        for failure, created in zip(one.trajectory.failures, one.failed, strict=True)
-        if failure.technique is None or failure.technique in known
+        for failure, created in zip(exported.trajectory.failures, exported.failed, strict=True)
+        if failure.technique is None or failure.technique in ids
     ]
-    failures = tuple(failure for failure, _ in told)
+    failures = tuple(failure for failure, _ in dated)
     return TrajectoryLine(
-        trajectory=one.trajectory.model_copy(update={"failures": failures}),
-        stages=one.stages,
-        failed=tuple(created for _, created in told),
+        trajectory=exported.trajectory.model_copy(update={"failures": failures}),
+        stages=exported.stages,
+        failed=tuple(created for _, created in dated),
     )
 
 
@@ -181,15 +181,15 @@ def _write_techniques(ask: Query, lines: Sequence[BackupLine]) -> None:
 
 
 def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
-    kept = [line.kept for line in lines if line.kept]
-    plans = [resolved_plan(one.trajectory, one.stages) for one in kept]
+    entries = [line.kept for line in lines if line.kept]
+    plans = [resolved_plan(entry.trajectory, entry.stages) for entry in entries]
     refused = merge.merge(_unlogged(ask), plans).conflicts
     if refused:
         raise BadInput(min(refused.values()))
     failures = [
-        {"id": f"{one.trajectory.id}/{failure.key}", "created": created}
-        for one in kept
-        for failure, created in zip(one.trajectory.failures, one.failed, strict=True)
+        {"id": f"{entry.trajectory.id}/{failure.key}", "created": created}
+        for entry in entries
+        for failure, created in zip(entry.trajectory.failures, entry.failed, strict=True)
     ]
     if failures:
         ask("restore_failures", rows=failures)
@@ -197,33 +197,34 @@ def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
 
 _WRITE: dict[str, Callable[..., None]] = {
     "technique": _write_techniques,
-    "decision": lambda ask, lines: ask("restore_decisions", rows=[one.decision for one in lines]),
+    "decision": lambda ask, lines: ask("restore_decisions", rows=[line.decision for line in lines]),
     "kept": _write_trajectories,
     "seen": lambda ask, lines: ask(
-        "restore_last_seen", rows=[one.seen.model_dump() for one in lines]
+        "restore_last_seen", rows=[line.seen.model_dump() for line in lines]
     ),
-    "free": lambda ask, lines: free.add(ask, [one.free for one in lines]),
+    "free": lambda ask, lines: free.add(ask, [line.free for line in lines]),
 }
 
 
-def resolved_plan(one: Trajectory, stages: Sequence[RelabelStage] = ()) -> MergePlan:
-    """The plan of a trajectory that a graph told. `BadInput` where a step has no technique."""
-    given: RelabelStage = "given"
+def resolved_plan(trajectory: Trajectory, stages: Sequence[RelabelStage] = ()) -> MergePlan:
+    """The plan of an exported trajectory. `BadInput` where a step has no technique."""
+    default: RelabelStage = "given"
+    steps = trajectory.steps
     labels = [
         Relabelled(step.label, step.technique, stage, also=step.also)
-        for step, stage in zip(one.steps, stages or [given] * len(one.steps), strict=True)
+        for step, stage in zip(steps, stages or [default] * len(steps), strict=True)
         if step.technique
     ]
-    if len(labels) < len(one.steps):
+    if len(labels) < len(steps):
         raise BadInput(
-            f"trajectory {one.ref or one.id[:12]} has steps without a technique: give what"
-            " regraph graph export or backup wrote"
+            f"trajectory {trajectory.ref or trajectory.id[:12]} has steps without a technique:"
+            " give what regraph graph export or backup wrote"
         )
-    return MergePlan(one, tuple(labels))
+    return MergePlan(trajectory, tuple(labels))
 
 
 def _unlogged(ask: Query) -> Query:
-    """Leaves the log of decisions alone: it is restored as it was."""
+    """The query without writes to the log of decisions, which is restored as it was."""
 
     def quiet(name: str, /, **parameters: object) -> list[GraphRow]:
         return [] if name == "record_labels" else ask(name, **parameters)
@@ -231,7 +232,7 @@ def _unlogged(ask: Query) -> Query:
     return quiet
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except OSError as error:
@@ -240,7 +241,7 @@ def _opened(path: Path) -> IO[bytes]:
         ) from None
 
 
-def _whole(file: IO[bytes], path: Path) -> str:
+def _checked_digest(file: IO[bytes], path: Path) -> str:
     """The digest of a whole, unchanged backup; `file` is at its beginning again."""
     digest, count, before = hashlib.sha256(), 0, b""
     for line in file:
@@ -282,5 +283,5 @@ def _read(kind: type[M], line: bytes, where: str) -> M:
 
 
 def _chunks(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    while some := list(islice(items, size)):
-        yield some
+    while chunk := list(islice(items, size)):
+        yield chunk

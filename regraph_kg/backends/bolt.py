@@ -1,10 +1,9 @@
 """Bolt: managed transactions against Neo4j or the embedded store; the only user of the driver.
 
-Values of the driver are read in reader.py, too. Reads and writes go through the driver's retries
-(deadlocks, conflicts, a lost connection); whatever remains becomes a `StoreError` of one line. The
-password is in no message. In a cluster, reads go to any of its servers and see what this object
-wrote before (bookmarks); what another process wrote may take them a moment to see, unless that
-process tells its bookmarks, which ours do not.
+reader.py reads the driver's values, too. The driver retries deadlocks, conflicts and lost
+connections; any other failure becomes a `StoreError` of one line without the password. In a
+cluster, any server answers reads and knows this object's writes (bookmarks). Not covered: reads
+that follow another process's write at once may miss it.
 """
 
 import re
@@ -32,19 +31,19 @@ T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
 LEAST_ROOM = 64 * 2**20
-"""Bytes; an embedded store that fails with less on its disk has failed for want of them."""
+"""Bytes; an embedded store that fails with less free space has failed for want of space."""
 FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
 CLASH_TRIES = 8
 UNKNOWN = "Neo.DatabaseError.General.UnknownError"
 _LONGEST = 300
-"""Characters of the store's words."""
+"""Characters of the store's message."""
 GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
-"""Deleted by another client, between the look for it and the wait for its lock."""
+"""Another client deleted the entity between its lookup and its lock."""
 DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
 INDEX_ALONE = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
-"""A constraint's index without the constraint: another client is at it, or was killed over it."""
+"""A constraint's index without the constraint: another client makes it, or was killed meanwhile."""
 OVERTAKEN = frozenset(
     {
         INDEX_ALONE,
@@ -55,11 +54,11 @@ OVERTAKEN = frozenset(
         "Neo.DatabaseError.Schema.IndexDropFailed",
     }
 )
-"""Another client made or dropped it between the look of IF [NOT] EXISTS and the deed."""
+"""Another client made or dropped it between the check of IF [NOT] EXISTS and the change."""
 
 
 class Overtaken(StoreError):
-    """What a transaction read at its beginning no longer holds: it is tried anew."""
+    """The transaction's first reads no longer hold; it is retried."""
 
     def __init__(self) -> None:
         super().__init__("graph store: somebody changes the same things all the time; try again")
@@ -109,7 +108,7 @@ class Bolt:
         except (exceptions.ConfigurationError, ValueError):
             raise unusable(address.uri) from None
         try:
-            with self._call():
+            with self._driver_call():
                 self._driver.verify_connectivity()
         except StoreError:
             self._driver.close()
@@ -117,25 +116,24 @@ class Bolt:
 
     def read(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a read transaction; it may run more than once."""
-        with self._call(), self._session(neo4j.READ_ACCESS) as session:
-            return session.execute_read(lambda tx: work(self._asking(tx)))
+        with self._driver_call(), self._session(neo4j.READ_ACCESS) as session:
+            return session.execute_read(lambda tx: work(self._query(tx)))
 
     def write(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a write transaction; it may run more than once, and counts once.
 
         A violated constraint means that another writer was first (every statement is a MERGE on
-        the constrained key), a lost entity that another one deleted it: the next try sees that.
-        Many writers on an empty graph, whose few techniques all of them want, may deadlock for
-        longer than a lost server is waited for. Where the connection is lost during the commit, the
-        server may have committed: `work` must find what it has done already. Raises
-        `CommitUnknown` where the server does not answer any more then.
+        the constrained key); a lost entity means that another writer deleted it. The next try
+        sees that. Many writers on an empty graph may deadlock for longer than the driver waits
+        for a lost server. A connection lost during the commit may have committed: `work` must
+        find its own earlier effect. Raises `CommitUnknown` where the server stays silent then.
         """
         unsure = False
-        with self._turn(), self._call():
+        with self._writers_turn(), self._driver_call():
             for clash in range(CLASH_TRIES + 1):
                 try:
                     with self._session(neo4j.WRITE_ACCESS) as session:
-                        return session.execute_write(lambda tx: work(self._asking(tx)))
+                        return session.execute_write(lambda tx: work(self._query(tx)))
                 except exceptions.IncompleteCommit:
                     unsure = True
                 except (exceptions.ServiceUnavailable, exceptions.SessionExpired):
@@ -143,7 +141,7 @@ class Bolt:
                         raise
                     break
                 except (exceptions.Neo4jError, Overtaken) as error:
-                    if clash == CLASH_TRIES or not _clashed(error):
+                    if clash == CLASH_TRIES or not _is_clash(error):
                         raise
                 time.sleep(FIRST_RETRY_SECONDS * 2**clash)
         raise CommitUnknown(self.place)
@@ -158,11 +156,11 @@ class Bolt:
     ) -> tuple[list[str], list[list[Any]]]:
         """A person's own statement, in a transaction that reads and is rolled back.
 
-        Its columns and its first rows. `BadInput` for a statement that the store refuses, and
-        `TimeoutError` where the store ends it after `seconds`.
+        Returns columns and first rows. Raises `BadInput` for a statement that the store refuses,
+        and `TimeoutError` where the store ends it after `seconds`.
         """
-        said_before = self._log_bytes()
-        with self._call(), self._session(neo4j.READ_ACCESS) as session:
+        log_start = self._log_bytes()
+        with self._driver_call(), self._session(neo4j.READ_ACCESS) as session:
             try:
                 with session.begin_transaction(timeout=seconds) as tx:
                     answer = tx.run(statement, dict(parameters))
@@ -175,38 +173,42 @@ class Bolt:
                     raise TimeoutError from None
                 if code in _READ_ONLY:
                     raise BadInput("query: refused, as only reading is allowed") from None
-                own = self._address.folder is not None and code == UNKNOWN
-                if not (own or code.startswith(_OF_STATEMENT)):
+                embedded = self._address.folder is not None and code == UNKNOWN
+                if not (embedded or code.startswith(_OF_STATEMENT)):
                     raise
-                raise BadInput(f"query: {self._words(error, said_before)}") from None
+                raise BadInput(f"query: {self._statement_error(error, log_start)}") from None
 
     def _log_bytes(self) -> int:
-        """How much the embedded store has said in its log."""
+        """Size of the embedded store's log."""
         folder = self._address.folder
         with suppress(OSError):
             return (folder / "server.log").stat().st_size if folder else 0
         return 0
 
-    def _words(self, error: exceptions.Neo4jError, said_before: int) -> str:
-        """What the store says of a statement; the embedded one says it in its log alone."""
-        said = error.message or error.code or ""
+    def _statement_error(self, error: exceptions.Neo4jError, log_start: int) -> str:
+        """The store's message about a statement; the embedded store writes it to its log alone."""
+        message = error.message or error.code or ""
         folder = self._address.folder
         if folder is not None:
             with suppress(OSError), (folder / "server.log").open("rb") as log:
-                log.seek(said_before)
-                found = _CONCEALED.findall(log.read().decode("utf-8", "replace"))
-                said = found[-1] if found else said
-        return " ".join(said.split())[:_LONGEST]
+                log.seek(log_start)
+                concealed = _CONCEALED.findall(log.read().decode("utf-8", "replace"))
+                message = concealed[-1] if concealed else message
+        return " ".join(message.split())[:_LONGEST]
 
     def define(self, name: str, number: int = 0, /, **parameters: object) -> None:
         """Run statement `number` (from 0) of a file that changes the schema, by itself.
 
-        Every constraint and index, of vectors too, is made and dropped by this. What another client
-        is at, or has done meanwhile, is tried again: it is then done already. An index that a
-        killed client left in the place of a constraint is dropped at last.
+        Every constraint and index, of vectors too, is made and dropped here. A change that another
+        client makes at the same time is retried, and is then done already. The last try drops an
+        index that a killed client left in the place of a constraint.
         """
         statement = queries.statements(name, self._address.engine)[number]
-        with self._turn(), self._call(), self._session(neo4j.WRITE_ACCESS) as session:
+        with (
+            self._writers_turn(),
+            self._driver_call(),
+            self._session(neo4j.WRITE_ACCESS) as session,
+        ):
             for clash in range(CLASH_TRIES):
                 try:
                     session.run(statement, parameters).consume()
@@ -230,12 +232,12 @@ class Bolt:
         self._driver.close()
 
     def bookmarks(self) -> frozenset[str]:
-        """What the sessions to come will wait for: the last writes, where the server tells them."""
+        """The last writes, which later sessions wait for, where the server names them."""
         return frozenset(self._bookmarks.get_bookmarks())
 
     @property
     def place(self) -> str:
-        """Where this is, for messages."""
+        """The store's address, for messages."""
         return f"graph store at {shown(self._address.uri)}"
 
     def _session(self, access: str) -> neo4j.Session:
@@ -247,8 +249,8 @@ class Bolt:
         )
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Wait until no other writer is at work, where the server leaves that to its clients."""
+    def _writers_turn(self) -> Iterator[None]:
+        """Wait until no other writer works, where the server leaves that to its clients."""
         if self._address.writers is None:
             yield
             return
@@ -263,24 +265,24 @@ class Bolt:
             locks.wait(file)
             yield
 
-    def _asking(self, tx: neo4j.ManagedTransaction) -> Query:
+    def _query(self, tx: neo4j.ManagedTransaction) -> Query:
         def ask(name: str, /, **parameters: object) -> list[GraphRow]:
             statement = queries.text(name, self._address.engine)
             shown = {
-                key: _Unseen(value) if isinstance(value, list) else value
+                key: _HiddenRows(value) if isinstance(value, list) else value
                 for key, value in parameters.items()
             }
             answer = tx.run(statement, shown).data()
             for value in shown.values():  # the driver keeps what was sent until the commit
-                if isinstance(value, _Unseen):
+                if isinstance(value, _HiddenRows):
                     value.clear()
             return answer
 
         return ask
 
     @contextmanager
-    def _call(self) -> Iterator[None]:
-        """What goes wrong with the driver is told in one line; a Ctrl-C waits for the end."""
+    def _driver_call(self) -> Iterator[None]:
+        """Turn the driver's errors into one line; a Ctrl-C waits for the end."""
         with undisturbed():
             try:
                 yield
@@ -298,11 +300,11 @@ class Bolt:
             )
         if code == "Neo.ClientError.Database.DatabaseNotFound":
             return f"has no database {self._address.database!r}; see REGRAPH_STORE_DATABASE"
-        if code in _SAID:
-            return _SAID[code]
+        if code in _MESSAGES:
+            return _MESSAGES[code]
         folder = self._address.folder
         if folder is not None and code.startswith("Neo.DatabaseError"):
-            return _own_failure(folder)
+            return _embedded_failure(folder)
         text = getattr(error, "message", None) or str(error) or type(error).__name__
         return f"{code or type(error).__name__}: {text.splitlines()[0][:200]}"
 
@@ -312,36 +314,36 @@ _OF_STATEMENT = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.")
 _CONCEALED = re.compile(
     r"(?:BOLT: |BOLT query error\n[\w.$]+: )(.+?)(?: \(concealed from the client.*)?$", re.MULTILINE
 )
-_SAID = {
+_MESSAGES = {
     DEADLOCK: "too many writers stand in each other's way; start fewer at once",
     "Neo.TransientError.General.MemoryPoolOutOfMemoryError": (
         "the server has too little memory for one transaction of that size; raise its"
         " server.memory.heap.max_size (or dbms.memory.transaction.total.max) and try again"
     ),
 }
-"""What is told in place of the server's words, by its code."""
+"""Replacements of the server's messages, by its code."""
 
 
-class _Unseen(list[object]):
-    """Rows on their way out.
+class _HiddenRows(list[object]):
+    """Parameter rows with a short repr.
 
-    The driver makes the repr of all parameters for a debug line, logged or not, which took ten
-    times longer than to send them (docs/dev/LOG.md).
+    The driver makes the repr of all parameters for a debug line, logged or not; that took ten
+    times longer than sending them (docs/dev/LOG.md).
     """
 
     def __repr__(self) -> str:
         return f"<{len(self)} rows>"
 
 
-def _clashed(error: Exception) -> bool:
-    """Whether another writer was in the way, so that the next try sees what he did."""
+def _is_clash(error: Exception) -> bool:
+    """Whether another writer was in the way, so that the next try sees its changes."""
     if isinstance(error, exceptions.ConstraintError | Overtaken):
         return True
     return getattr(error, "code", None) in (GONE_MEANWHILE, DEADLOCK)
 
 
-def _own_failure(folder: Path) -> str:
-    """Why the embedded store failed, as far as it can be told: it says no more than that it did."""
+def _embedded_failure(folder: Path) -> str:
+    """The likely cause of an embedded store's failure, which its error does not name."""
     log = f"{folder / 'server.log'} says more"
     with suppress(OSError):
         free = shutil.disk_usage(folder).free
@@ -354,7 +356,7 @@ def _own_failure(folder: Path) -> str:
 
 
 def _unreachable(error: BaseException) -> str:
-    """Why nobody answers, as far as it can be told."""
+    """The likely cause of a server's silence."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -373,9 +375,9 @@ def _unreachable(error: BaseException) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An exception and all that led to it."""
+    """An exception and all its causes."""
     yield error
     below = list(getattr(error, "exceptions", ()))  # of a group
     below += [error.__cause__ or error.__context__]
-    for one in filter(None, below):
-        yield from _causes(one)
+    for cause in filter(None, below):
+        yield from _causes(cause)

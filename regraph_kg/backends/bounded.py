@@ -1,17 +1,15 @@
 """Which examples of a pair stay TRANSITIONs, and which newcomers may join them: pure arithmetic.
 
-A pair keeps its `bound` best examples. Half of the places go to the devices in turn, each the best
-effect there first, and more than half where there are more devices, so that no device's best is
-displaced by another's while there are at most `bound` devices; the rest to the problems in turn,
-verified before unverified, each problem's best first, so that what stays is not one problem told
-many times. What was given comes before what was learned, and what was learned from
-one model has a third of the places at most (`learned_places`), be others empty: a search must not
-read back mostly what one model has said.
+A pair keeps its `bound` best examples. Half of the places go to the devices in turn, the best
+effect on each first; more than half where there are more devices, so that every device keeps its
+best while there are at most `bound` devices. The rest goes to the problems in turn, verified
+before unverified, each problem's best first, so that no problem fills the pair. Given examples
+precede learned ones. Examples learned from one model get a third of the places at most
+(`learned_places`), even where places stay empty: a search must not mostly read back one model.
 
-A newcomer to a pair that has an archive joins only if it would be among the best of its device
-(`exact` of them), or tells of a problem that is not there yet while few problems are: `Floors`. So
-the best are exact at any time, those behind them are good ones that came early, and a popular pair
-writes what it gets once, into the archive, instead of twice.
+A newcomer to a pair with an archive joins only if it is among the `exact` best of its device, or
+shows a new problem while few problems are there (`Floors`). So the best are exact at any time,
+the others are good early ones, and a popular pair writes a newcomer once, into the archive.
 """
 
 import json
@@ -24,7 +22,7 @@ DEFAULT_BOUND = 128
 
 
 def limit(bound: int) -> int:
-    """How many TRANSITIONs of a pair are let be before it is pruned back to `bound`."""
+    """How many TRANSITIONs a pair may have before it is pruned back to `bound`."""
     return bound + bound // 4
 
 
@@ -39,7 +37,7 @@ def learned_places(bound: int) -> int:
 
 
 class Worth(NamedTuple):
-    """What a verified example is worth on a device; the larger is kept."""
+    """A verified example's rank on a device; the larger is kept."""
 
     given: bool
     """Not learned."""
@@ -48,7 +46,7 @@ class Worth(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What decides whether an example stays."""
+    """The properties that decide whether an example stays."""
 
     id: str
     problem: str
@@ -69,7 +67,7 @@ class Mark:
         return (not worth.given, -worth.effect, self.id)
 
     def worth(self, device: str) -> Worth:
-        """What it competes with on a device."""
+        """Its rank on a device."""
         return Worth(self.learner is None, self.effects[device])
 
 
@@ -78,12 +76,12 @@ NOTHING = Worth(given=False, effect=-1.0)
 
 @dataclass(frozen=True, slots=True)
 class Floors:
-    """What a newcomer to a pair must surpass."""
+    """The figures that a newcomer to a pair must surpass."""
 
     effects: dict[str, Worth] = field(default_factory=dict)
-    """Per device of an archived example: what to beat."""
+    """The rank to beat, by device of an archived example."""
     problems: frozenset[str] = frozenset()
-    """Those of which there are archived examples, unless `full`."""
+    """Problems of archived examples, unless `full`."""
     full: bool = False
     """Examples of enough problems stay: another problem is no reason."""
 
@@ -97,7 +95,7 @@ class Floors:
         return cls(effects, frozenset(read["problems"]), read["full"])
 
     def text(self) -> str:
-        """As an Edge holds it."""
+        """The text that an Edge holds."""
         return json.dumps(
             {"effects": self.effects, "problems": sorted(self.problems), "full": self.full},
             sort_keys=True,

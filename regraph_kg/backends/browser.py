@@ -7,12 +7,12 @@ from pathlib import Path
 from regraph_kg.backends import queries
 
 FOLDER = "regraph"
-"""Of the saved queries, among the Browser's favorites."""
+"""Folder of the saved queries among the Browser's favorites."""
 QUERIES, STYLE = "regraph-queries.zip", "regraph-style.grass"
 
 
 def write_pack(folder: Path) -> tuple[Path, Path]:
-    """Write queries and style into a folder, made if it is not there; their paths.
+    """Write queries and style into a folder, made if absent; return their paths.
 
     The bytes depend on nothing but the queries. Raises OSError.
     """

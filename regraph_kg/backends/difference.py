@@ -1,9 +1,9 @@
 """Compares two graphs, each a store, a backup or an export: what one has and the other has not.
 
-A graph is read once and held as digests, some hundred bytes a trajectory. Its statistics are what
-its trajectories say: whether a store's rows say so too is for `regraph graph check`. An export
-names techniques and does not describe them: beside one, only those that steps lead to are compared,
-by id. Not compared: the archive's choice, embeddings, the log of decisions, times.
+A graph is read once and held as digests, some hundred bytes a trajectory. Its statistics follow
+from its trajectories; `regraph graph check` compares them with a store's rows. An export only
+names techniques: beside one, only techniques that steps lead to are compared, by id. Not compared:
+the archive's choice, embeddings, the log of decisions, times.
 """
 
 import hashlib
@@ -29,13 +29,13 @@ ADDED_UP = 1_000
 
 @dataclass(slots=True)
 class GraphDigest:
-    """What is compared of one graph."""
+    """The compared parts of one graph."""
 
     trajectories: dict[str, str] = field(default_factory=dict)
     techniques: dict[str, str] = field(default_factory=dict)
     statistics: Share = field(default_factory=dict)
     described: bool = True
-    """Whether it says what its techniques are."""
+    """Whether it describes its techniques."""
 
 
 def of_store(store: GraphStore) -> GraphDigest:
@@ -49,8 +49,8 @@ def of_file(path: Path) -> GraphDigest:
         with path.open("rb") as file:
             backup = b'"regraph-kg backup"' in file.readline(1000)
     except OSError as error:
-        wanted = 'an export, a backup, "embedded" or a URI'
-        raise BadInput(f"{path}: {error.strerror}; give {wanted}") from None
+        accepted = 'an export, a backup, "embedded" or a URI'
+        raise BadInput(f"{path}: {error.strerror}; give {accepted}") from None
     if not backup:
         return _digest(None, _exported(path))
     techniques: list[Technique] = []
@@ -58,10 +58,10 @@ def of_file(path: Path) -> GraphDigest:
 
 
 def compare(a: GraphDigest, b: GraphDigest) -> tuple[PartDifference, ...]:
-    """What differs, part by part."""
+    """The differences, part by part."""
     if not (a.described and b.described):
-        for one in (a, b):
-            one.techniques = dict.fromkeys(_led_to(one.statistics), "")
+        for digest in (a, b):
+            digest.techniques = dict.fromkeys(_led_to(digest.statistics), "")
     return (
         _part("trajectories", a.trajectories, b.trajectories),
         _part("techniques", a.techniques, b.techniques),
@@ -83,29 +83,29 @@ def _exported(path: Path) -> Iterator[Trajectory]:
 
 def _digest(techniques: list[Technique] | None, trajectories: Iterable[Trajectory]) -> GraphDigest:
     """`techniques` may come while the trajectories are read."""
-    found = GraphDigest(described=techniques is not None)
-    some: list[Share] = []
+    digest = GraphDigest(described=techniques is not None)
+    shares: list[Share] = []
     for trajectory in trajectories:
         evidence, key = Evidence.of(resolved_plan(trajectory)), trajectory.id
-        found.trajectories[key] = _content(trajectory)
-        some.append(share(evidence))
-        if len(some) >= ADDED_UP:
-            found.statistics, some = total([found.statistics, *some]), []
-    found.statistics = total([found.statistics, *some])
+        digest.trajectories[key] = _content(trajectory)
+        shares.append(share(evidence))
+        if len(shares) >= ADDED_UP:
+            digest.statistics, shares = total([digest.statistics, *shares]), []
+    digest.statistics = total([digest.statistics, *shares])
     for technique in techniques or ():
         if technique.id == start_id(technique.target):  # which stores tell nothing of
             continue
         plain = technique.model_dump(exclude={"created"}) | {"aliases": sorted(technique.aliases)}
-        found.techniques[technique.id] = repr(sorted(plain.items()))
-    return found
+        digest.techniques[technique.id] = repr(sorted(plain.items()))
+    return digest
 
 
-def _content(one: Trajectory) -> str:
-    """A digest of all that a trajectory holds, in whatever order it came.
+def _content(trajectory: Trajectory) -> str:
+    """A digest of a trajectory that does not depend on the order of arrival.
 
-    Without the code of failures: which of them keep it hangs on that order.
+    The code of failures is left out: that order decides which failures keep it.
     """
-    plain = one.model_dump(mode="json")
+    plain = trajectory.model_dump(mode="json")
     for step in plain["steps"]:
         step["measurements"].sort(key=repr)
     for failure in plain["failures"]:

@@ -1,12 +1,12 @@
 """Examples of a pair in the graph: TRANSITIONs up to the bound, the rest (:Archived) nodes.
 
-An (:Archived) node holds what only the example knows; the rest is in its trajectory, and the code
-before it is the code after the step before. Newcomers have no embedding: those of TRANSITIONs are
-made after an ingest, for what stayed.
+An (:Archived) node holds only the example's own properties; its trajectory has the rest, and the
+code before it is the code after the step before. Newcomers have no embedding: an ingest embeds
+the remaining TRANSITIONs at its end.
 
-An (:Edge) node per pair counts its TRANSITIONs and remembers what a newcomer must surpass
-(`bounded.Floors`); whoever moves examples of a pair holds its lock. Floors are read without it: a
-newcomer let in by mistake is displaced by the next pruning.
+An (:Edge) node per pair counts its TRANSITIONs and holds the `bounded.Floors`. Every writer that
+moves examples of a pair holds the Edge's lock. Floors are read without it: the next pruning
+displaces a newcomer that was let in by mistake.
 """
 
 import sys
@@ -22,14 +22,14 @@ from regraph_kg.backends.evidence import Evidence, Pair, latest
 from regraph_kg.errors import StoreError
 
 MEASURED = ("verified_on", "effects", "effect")
-"""Of an archived example's measurements: what decides whether it comes back."""
+"""Properties of measurements that decide whether an archived example comes back."""
 PROVENANCE = ("model", "licence", "prompt_hash", "created")
-"""What a TRANSITION repeats of its trajectory."""
+"""Properties that a TRANSITION repeats of its trajectory."""
 VECTORS = ("embedding", "embedding_2", "code_embedding", "code_embedding_2")
 LEFT_OUT = frozenset({*PROVENANCE, *VECTORS, *latest(())} - {*MEASURED})
-"""What of a TRANSITION no (:Archived) node has, as it can be made again."""
+"""Properties of a TRANSITION that can be made again, so that no (:Archived) node has them."""
 RESTORED = 500
-"""Examples brought back by one statement: their texts are held meanwhile."""
+"""Examples restored by one statement, which holds their texts."""
 FAILED_CODES = 20
 """Failures of a pair whose code is kept."""
 
@@ -47,15 +47,15 @@ class MissingTechniques(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An example: where it belongs, and its properties as a TRANSITION holds them."""
+    """An example: its pair, and its properties as a TRANSITION holds them."""
 
     pair: Pair
     properties: Mapping[str, Any]
 
     @property
     def mark(self) -> Mark:
-        """What decides whether it stays."""
-        return mark(self.properties)
+        """The example's mark."""
+        return mark_of(self.properties)
 
     def row(self) -> GraphRow:
         """The row of a TRANSITION."""
@@ -66,8 +66,8 @@ class Placed:
         }
 
 
-def mark(properties: Mapping[str, Any]) -> Mark:
-    """What the properties of an example say to the bound."""
+def mark_of(properties: Mapping[str, Any]) -> Mark:
+    """The mark in the properties of an example."""
     return Mark(
         properties["id"],
         properties["problem"],
@@ -81,7 +81,7 @@ def _effects(devices: Sequence[str], effects: Sequence[float]) -> dict[str, floa
 
 
 def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:
-    """Those properties of a step's example (steps from 0) that its measurements decide."""
+    """The properties of a step's example (steps from 0) that its measurements decide."""
     return Placed(
         evidence.pairs[step],
         {"id": f"{trajectory}/{step + 1}", "trajectory": trajectory}
@@ -91,30 +91,30 @@ def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:
 
 def hold(ask: Query, pairs: Iterable[Pair]) -> None:
     """Nothing moves within these pairs until the transaction ends."""
-    _grown(ask, pairs)
+    _add_to_edges(ask, pairs)
 
 
-def add(ask: Query, examples: Sequence[Placed], bound: int, others: Iterable[Pair] = ()) -> None:
+def add(ask: Query, examples: Sequence[Placed], bound: int, moved: Iterable[Pair] = ()) -> None:
     """Add new examples: each becomes a TRANSITION or goes straight to the archive.
 
-    `others`: what the transaction will move or count besides; all its pairs are locked in one go.
+    `moved`: pairs that the transaction moves or counts besides; one statement locks all pairs.
     """
     floors = _floors(ask, {example.pair for example in examples}) if examples else {}
     kept = [
         example for example in examples if floors.get(example.pair, Floors()).admit(example.mark)
     ]
-    if also := set(others):
-        hold(ask, also.union(one.pair for one in kept))
-    admitted = {one.properties["id"] for one in kept}
+    if also := set(moved):
+        hold(ask, also.union(example.pair for example in kept))
+    admitted = {example.properties["id"] for example in kept}
     _archive(ask, [example for example in examples if example.properties["id"] not in admitted])
     _keep(ask, kept, bound)
 
 
 def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
-    """Give known examples those of their properties that measurements decide.
+    """Give known examples the properties that measurements decide.
 
-    An archived one that is now better than what the archive holds comes back as a TRANSITION; one
-    that is worse than before stays where it is until its pair is chosen anew.
+    An archived example that now beats the floors comes back as a TRANSITION; a worse one stays
+    where it is until its pair is chosen anew.
     """
     pairs = {example.pair for example in examples}
     hold(ask, pairs)
@@ -127,15 +127,15 @@ def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
     back = []
     rest = [{name: row["properties"].get(name) for name in ("id", *MEASURED)} for row in rest]
     for row in ask("update_archived", rows=rest):
-        pair, one = Pair(row["source"], row["target"]), mark(row)
-        if floors.get(pair, Floors()).admit(one):
-            back.append((pair, one))
-    _restore(ask, [one.id for _, one in back])
+        pair, candidate = Pair(row["source"], row["target"]), mark_of(row)
+        if floors.get(pair, Floors()).admit(candidate):
+            back.append((pair, candidate))
+    _restore(ask, [candidate.id for _, candidate in back])
     _prune(ask, _count_kept(ask, [pair for pair, _ in back], bound), bound)
 
 
 def delete(ask: Query, places: Iterable[tuple[str, Pair]]) -> None:
-    """Delete examples by id, wherever they lie; their pairs are held, and recounted after it."""
+    """Delete examples by id, wherever they lie; the caller locks and recounts their pairs."""
     rows = _by_pair((pair, key) for key, pair in places)
     ask("purge_transitions", rows=rows)
     ask("delete_archived", ids=[key for row in rows for key in row["ids"]])
@@ -144,12 +144,12 @@ def delete(ask: Query, places: Iterable[tuple[str, Pair]]) -> None:
 def reselect(ask: Query, pairs: Iterable[Pair], bound: int) -> None:
     """Choose anew, from all examples of these pairs, which are TRANSITIONs.
 
-    Costs as much as the pairs have examples, and holds one pair's at a time: for curation, repair
-    and another bound. Pairs without an example lose their (:Edge).
+    For curation, repair and another bound. Reads all examples, one pair's at a time. Pairs without
+    an example lose their (:Edge).
     """
-    wanted = sorted(set(pairs))
-    hold(ask, wanted)
-    for pair in wanted:
+    distinct = sorted(set(pairs))
+    hold(ask, distinct)
+    for pair in distinct:
         _choose_anew(ask, pair, bound)
 
 
@@ -158,17 +158,17 @@ def _choose_anew(ask: Query, pair: Pair, bound: int) -> None:
     archived = _marks(ask, "archived_marks", [pair])[pair]
     everyone = [*kept, *archived]
     chosen = choose(everyone, bound)
-    left = [one for one in everyone if one.id not in chosen]
-    stay = [one for one in everyone if one.id in chosen]
-    _displace(ask, [(pair, one) for one in kept if one.id not in chosen])
-    _restore(ask, [one.id for one in archived if one.id in chosen])
-    floors = Floors().after(stay, left, bound).text() if left else None
+    surplus = [mark for mark in everyone if mark.id not in chosen]
+    stay = [mark for mark in everyone if mark.id in chosen]
+    _displace(ask, [(pair, mark) for mark in kept if mark.id not in chosen])
+    _restore(ask, [mark.id for mark in archived if mark.id in chosen])
+    floors = Floors().after(stay, surplus, bound).text() if surplus else None
     ask("set_edges", rows=[{"id": pair.id, "kept": len(chosen), "floors": floors}])
 
 
 def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, int]:
     """Make room for the code of new failures: how many of each pair may keep theirs."""
-    grown = _grown(ask, failures, codes=failures)
+    grown = _add_to_edges(ask, failures, codes=failures)
     return {
         pair: min(count, max(0, FAILED_CODES - grown[pair]["codes_before"]))
         for pair, count in failures.items()
@@ -176,7 +176,7 @@ def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, i
 
 
 def _keep(ask: Query, examples: Sequence[Placed], bound: int) -> None:
-    """Make TRANSITIONs, and prune the pairs that have too many then."""
+    """Make TRANSITIONs, and prune the pairs that then have too many."""
     full = _count_kept(ask, [example.pair for example in examples], bound)
     rows = [example.row() for example in _sorted(examples)]
     if rows and ask("create_transitions", rows=rows)[0]["written"] != len(rows):
@@ -185,19 +185,19 @@ def _keep(ask: Query, examples: Sequence[Placed], bound: int) -> None:
 
 
 def _count_kept(ask: Query, pairs: Iterable[Pair], bound: int) -> list[Pair]:
-    """Count new TRANSITIONs, one per element of `pairs`; the pairs that have too many then."""
+    """Count new TRANSITIONs, one per element of `pairs`; return the pairs that have too many."""
     new = Counter(pairs)
-    grown = _grown(ask, new, kept=new)
+    grown = _add_to_edges(ask, new, kept=new)
     return [pair for pair, row in grown.items() if row["kept"] > limit(bound)]
 
 
-def _grown(
+def _add_to_edges(
     ask: Query,
     pairs: Iterable[Pair],
     kept: Mapping[Pair, int] = MappingProxyType({}),
     codes: Mapping[Pair, int] = MappingProxyType({}),
 ) -> dict[Pair, GraphRow]:
-    """Count on, and hold; begin anew where somebody deleted an (:Edge) that we waited for."""
+    """Add to the counts of Edges and lock them; `Overtaken` where a writer deleted one."""
     counts = {
         pair: {"id": pair.id, "kept": kept.get(pair, 0), "codes": codes.get(pair, 0)}
         for pair in sorted(set(pairs))
@@ -217,17 +217,17 @@ def _prune(ask: Query, pairs: Sequence[Pair], bound: int) -> None:
     edges, displaced = [], []
     for pair in pairs:
         chosen = choose(kept[pair], bound)
-        left = [one for one in kept[pair] if one.id not in chosen]
-        displaced += [(pair, one) for one in left]
-        stay = [one for one in kept[pair] if one.id in chosen]
-        above = floors.get(pair, Floors()).after(stay, left, bound)
+        surplus = [mark for mark in kept[pair] if mark.id not in chosen]
+        displaced += [(pair, mark) for mark in surplus]
+        stay = [mark for mark in kept[pair] if mark.id in chosen]
+        above = floors.get(pair, Floors()).after(stay, surplus, bound)
         edges.append({"id": pair.id, "kept": len(chosen), "floors": above.text()})
     _displace(ask, displaced)
     ask("set_edges", rows=edges)
 
 
 def _archive(ask: Query, examples: Iterable[Placed]) -> None:
-    """Newcomers that no pair has room for."""
+    """Write newcomers that no pair has room for."""
     rows = [_archived(example) for example in examples]
     if rows:
         ask("create_archived", rows=rows)
@@ -235,28 +235,28 @@ def _archive(ask: Query, examples: Iterable[Placed]) -> None:
 
 def _archived(example: Placed) -> GraphRow:
     """Properties of an (:Archived) node; `archive_transitions.cypher` makes the same ones."""
-    kept = {name: one for name, one in example.properties.items() if name not in LEFT_OUT}
-    if kept["step"] > 1:
-        del kept["before"]
-    return kept | _home(example.pair)
+    properties = {name: value for name, value in example.properties.items() if name not in LEFT_OUT}
+    if properties["step"] > 1:
+        del properties["before"]
+    return properties | _location(example.pair)
 
 
 def _displace(ask: Query, examples: Iterable[tuple[Pair, Mark]]) -> None:
-    """From TRANSITION to archive."""
-    if rows := _by_pair((pair, one.id) for pair, one in examples):
+    """Move TRANSITIONs to the archive."""
+    if rows := _by_pair((pair, mark.id) for pair, mark in examples):
         ask("archive_transitions", rows=rows, without=dict.fromkeys(LEFT_OUT))
 
 
 def _restore(ask: Query, ids: Sequence[str]) -> None:
-    """From archive to TRANSITION, with all that its trajectory knows of it."""
+    """Make archived examples TRANSITIONs again, with the properties that their trajectory holds."""
     for first in range(0, len(ids), RESTORED):
         _restore_some(ask, ids[first : first + RESTORED])
 
 
 def _restore_some(ask: Query, ids: Sequence[str]) -> None:
     rows = ask("read_archived", ids=ids)
-    wanted = [_step_before(row) for row in rows if row["example"]["step"] > 1]
-    codes = {row["id"]: row["code"] for row in ask("codes_of_steps", rows=wanted)} if wanted else {}
+    later = [_step_before(row) for row in rows if row["example"]["step"] > 1]
+    codes = {row["id"]: row["code"] for row in ask("codes_of_steps", rows=later)} if later else {}
     examples = [_restored(row, codes) for row in rows]
     ask("delete_archived", ids=ids)
     ask("create_transitions", rows=[example.row() for example in _sorted(examples)])
@@ -268,7 +268,7 @@ def _restored(row: GraphRow, codes: Mapping[str, str]) -> Placed:
     measured = Evidence.read(trajectory).measurements[number - 1]
     pair = Pair(archived["source"], archived["target"])
     properties = {
-        **{name: one for name, one in archived.items() if name not in _home(pair)},
+        **{name: value for name, value in archived.items() if name not in _location(pair)},
         "before": archived.get("before") if number == 1 else codes[_step_before(row)["id"]],
         **{name: trajectory[name] for name in PROVENANCE},
         **latest(measured),
@@ -277,7 +277,7 @@ def _restored(row: GraphRow, codes: Mapping[str, str]) -> Placed:
 
 
 def _step_before(row: GraphRow) -> GraphRow:
-    """Where to find the example that led to this one."""
+    """Id and pair of the example of the step before."""
     archived, path = row["example"], row["trajectory"]["path"]
     number = archived["step"] - 1
     return {
@@ -292,11 +292,11 @@ def _by_pair(examples: Iterable[tuple[Pair, str]]) -> list[GraphRow]:
     ids: defaultdict[Pair, list[str]] = defaultdict(list)
     for pair, key in examples:
         ids[pair].append(key)
-    return [{**_home(pair), "ids": ids[pair]} for pair in sorted(ids)]
+    return [{**_location(pair), "ids": ids[pair]} for pair in sorted(ids)]
 
 
-def _home(pair: Pair) -> GraphRow:
-    """Where an archived example belongs."""
+def _location(pair: Pair) -> GraphRow:
+    """The pair's properties of an archived example."""
     return {"source": pair.source, "target": pair.target, "pair": pair.id}
 
 
@@ -309,13 +309,13 @@ def _floors(ask: Query, pairs: Iterable[Pair]) -> dict[Pair, Floors]:
 def _marks(ask: Query, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list[Mark]]:
     by_id = {pair.id: pair for pair in pairs}
     rows = [{"id": key, "source": p.source, "target": p.target} for key, p in by_id.items()]
-    found: defaultdict[Pair, list[Mark]] = defaultdict(list)
+    marks: defaultdict[Pair, list[Mark]] = defaultdict(list)
     for row in ask(statement, rows=rows):
-        found[by_id[row["pair"]]] = [
+        marks[by_id[row["pair"]]] = [
             Mark(key, sys.intern(problem), _effects(devices, effects), learner)
             for key, problem, devices, effects, learner in row["marks"]
         ]
-    return found
+    return marks
 
 
 def _sorted(examples: Iterable[Placed]) -> list[Placed]:

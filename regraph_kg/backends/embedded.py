@@ -5,7 +5,7 @@ One process per folder, shared by every command; `embedded_server` is what runs 
     FOLDER/lock         held (flock) by the process as long as it lives: who holds it, serves
     FOLDER/state.json   pid, port and passwords while it serves (0600); stale without the lock
     FOLDER/writers      held (flock) by a client while it writes
-    FOLDER/server.log   what the process says
+    FOLDER/server.log   the process's output
     FOLDER/databases/   the data
 """
 
@@ -33,7 +33,7 @@ POLL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """What a running store tells its clients."""
+    """A running store's state, as it publishes it for clients."""
 
     folder: str
     pid: int
@@ -46,12 +46,12 @@ class ServerState:
 
     @property
     def reading(self) -> Address:
-        """How to connect as the user who can change nothing."""
+        """The address of a user who can change nothing."""
         return replace(self.address, user=READER, password=self.reader_password, writers=None)
 
     @property
     def address(self) -> Address:
-        """How to connect. Writers take turns: at once, they would only undo each other's work."""
+        """The store's address. Writers take turns: at once, they would undo each other's work."""
         uri = f"bolt://127.0.0.1:{self.port}"
         folder = Path(self.folder)
         writers = folder / "writers"
@@ -71,7 +71,7 @@ class ServerState:
 
 
 def find(folder: Path) -> ServerState | None:
-    """The store that serves `folder` now, or None; a state file left by a dead one is ignored."""
+    """The store that serves `folder` now, or None; a dead store's state file is ignored."""
     if not running(folder):
         return None
     try:
@@ -96,7 +96,7 @@ def ensure(folder: Path, idle_seconds: float) -> ServerState:
         state = find(folder)
         if state is not None:
             return state
-        if running(folder):  # somebody else starts or ends it: wait for the outcome
+        if running(folder):  # another process starts or ends it: wait
             time.sleep(POLL_SECONDS)
         else:
             _start(folder, idle_seconds)
@@ -107,7 +107,7 @@ def ensure(folder: Path, idle_seconds: float) -> ServerState:
 
 
 def stop(folder: Path) -> ServerState | None:
-    """End the store that serves `folder`, in order; returns what it was, None when none ran.
+    """End the store that serves `folder`, in order; returns its state, None where none ran.
 
     Raises `StoreError` when it does not end.
     """

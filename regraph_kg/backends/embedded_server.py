@@ -28,10 +28,10 @@ HEAP = "1g"
 MESSAGE_BYTES = 256 * 2**20
 """Largest Bolt message taken: a batch of trajectories with their code."""
 LIBRARY = "regraph"
-"""Of the functions that cypher/embedded/start.cypher defines."""
+"""Library of the functions that cypher/embedded/start.cypher defines."""
 LOCK_SECONDS = 1.0
 GRACE_SECONDS = 1.0
-"""After the state file is gone: time for a client that has just read it to connect."""
+"""Time after the deletion of the state file for a client that has just read it to connect."""
 
 
 def main() -> int:
@@ -147,7 +147,7 @@ def _add_reader(server: Any, password: str) -> None:
 def wait_until_unused(
     ending: threading.Event, idle_seconds: float, connections: Callable[[], int]
 ) -> bool:
-    """Wait for the end: True after `idle_seconds` without a connection, False when told to."""
+    """Wait for the end: True after `idle_seconds` without a connection, False on `ending`."""
     last_used = time.monotonic()
     while not ending.wait(min(1.0, idle_seconds / 4)):
         now = time.monotonic()
@@ -177,7 +177,7 @@ def _bolt_listener(server: Any) -> Any:
 
 
 def _detach(folder: Path) -> None:
-    """Leave the caller's terminal and folder; from now on both outputs go to the log."""
+    """Leave the caller's terminal and folder; both outputs go to the log from now on."""
     os.chdir(folder)  # ArcadeDB writes ./log
     log = os.open("server.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     null = os.open(os.devnull, os.O_RDONLY)

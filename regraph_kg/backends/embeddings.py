@@ -1,17 +1,17 @@
-"""Writes the vectors of examples: those that are missing, and all of them in another space.
+"""Writes the vectors of examples: the missing ones, or all of them in another space.
 
-Each has two: of its text (what the step is called and explained by), and of its code: the one that
-the step was applied to, for that is what a search holds in its hands when it looks for examples.
-Only here are vectors written. Newcomers have none; they get it after an ingest, if they are among
-the examples that a pair keeps. Another space goes through the slot that does not serve:
+Each example has two: of its text (name and explanation of the step), and of the code that the
+step was applied to, as a search has that code when it looks for examples. Only this module writes
+vectors. Newcomers get theirs after an ingest, if their pair keeps them. Another space goes through
+the spare slot:
 
-    clear     that slot, and note in (:Meta) which space it is for
+    clear     the spare slot, and note in (:Meta) which space it is for
     fill      it, while the old vectors serve, and new examples get vectors in the old slot
-    flip      (:Meta) names it: one transaction; what came meanwhile is filled in
+    flip      (:Meta) names it: one transaction; examples that came meanwhile are filled in
     clear     the old slot
 
-Several that embed at once begin at different pairs; what two of them embed twice is the same.
-Whoever dies on the way is followed by whoever runs it again.
+Several processes that embed at once begin at different pairs; their doubled work is the same.
+Another run resumes after one that died.
 """
 
 import secrets
@@ -29,9 +29,9 @@ from regraph_kg.backends.vectors import (
     SCANNED,
     VectorState,
     floats,
-    holding,
-    mixed,
     place,
+    space_mismatch,
+    vector_state,
 )
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import Embed
@@ -43,91 +43,91 @@ POLL_SECONDS = 0.2
 
 
 def fill_missing(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
-    """Embed what has no vector; the first ones decide the graph's space."""
-    if bolt.read(holding).space is None:
+    """Embed examples without a vector; the first ones decide the graph's space."""
+    if bolt.read(vector_state).space is None:
         unindex(bolt, VECTORS)
-    held = bolt.write(partial(_claim, space=space))
-    yield from _fill(bolt, held.slot, space, embed)
-    _index(bolt, held.slot, space)
+    state = bolt.write(partial(_claim, space=space))
+    yield from _fill(bolt, state.slot, space, embed)
+    _index(bolt, state.slot, space)
 
 
 def change(bolt: Bolt, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
-    """Make `space` the graph's, or finish what was begun, and embed what has no vector in it."""
-    held = bolt.read(holding)
-    if held.space not in (None, space):
-        yield from _replace(bolt, held, space, embed)
-    elif held.following is not None:  # somebody has thought better of it
-        bolt.write(partial(_note, held=held, following=None))
+    """Make `space` the graph's, or finish a begun change, and embed examples without a vector."""
+    state = bolt.read(vector_state)
+    if state.space not in (None, space):
+        yield from _replace(bolt, state, space, embed)
+    elif state.following is not None:  # a begun change is called off
+        bolt.write(partial(_note, state=state, following=None))
     yield from fill_missing(bolt, space, embed)
-    yield from _clear(bolt, bolt.read(holding).other_slot)
+    yield from _clear(bolt, bolt.read(vector_state).other_slot)
 
 
 def _replace(
-    bolt: Bolt, held: VectorState, space: EmbeddingSpace, embed: Embed
+    bolt: Bolt, state: VectorState, space: EmbeddingSpace, embed: Embed
 ) -> Iterator[EmbeddingProgress]:
-    """Everything up to the flip."""
-    slot = held.other_slot
-    if held.following != space:
-        bolt.write(partial(_note, held=held, following=None))
+    """Fill the spare slot, then flip."""
+    slot = state.other_slot
+    if state.following != space:
+        bolt.write(partial(_note, state=state, following=None))
         yield from _clear(bolt, slot)
-        held = bolt.write(partial(_note, held=held, following=space))
+        state = bolt.write(partial(_note, state=state, following=space))
     yield from _fill(bolt, slot, space, embed)
     _index(bolt, slot, space)
     yield from _fill(bolt, slot, space, embed)  # what came meanwhile
-    bolt.write(partial(_flip, held=held))
+    bolt.write(partial(_flip, state=state))
 
 
 def _claim(ask: Query, space: EmbeddingSpace) -> VectorState:
     ask("lock_stamp")
-    held = holding(ask)
-    if held.space is None:
-        state = {"embedding_model": space.model, "dimension": space.dimension}
-        ask("vectors_set_state", state=state | {"embedding_prompts": space.prompts or None})
-        return holding(ask)
-    if held.space != space:
-        raise mixed(held.space, space)
-    return held
+    state = vector_state(ask)
+    if state.space is None:
+        properties = {"embedding_model": space.model, "dimension": space.dimension}
+        ask("vectors_set_state", state=properties | {"embedding_prompts": space.prompts or None})
+        return vector_state(ask)
+    if state.space != space:
+        raise space_mismatch(state.space, space)
+    return state
 
 
-def _note(ask: Query, held: VectorState, following: EmbeddingSpace | None) -> VectorState:
-    """Say in (:Meta) what the other slot is for."""
+def _note(ask: Query, state: VectorState, following: EmbeddingSpace | None) -> VectorState:
+    """Note in (:Meta) the spare slot's space."""
     ask("lock_stamp")
-    now = holding(ask)
-    if (now.space, now.slot) != (held.space, held.slot):
-        raise _disturbed()
-    state = {
+    current = vector_state(ask)
+    if (current.space, current.slot) != (state.space, state.slot):
+        raise _concurrent_change()
+    properties = {
         "next_model": following and following.model,
         "next_dimension": following and following.dimension,
         "next_prompts": (following and following.prompts) or None,
     }
-    ask("vectors_set_state", state=state)
-    return holding(ask)
+    ask("vectors_set_state", state=properties)
+    return vector_state(ask)
 
 
-def _flip(ask: Query, held: VectorState) -> None:
-    """From now on the other slot serves."""
+def _flip(ask: Query, state: VectorState) -> None:
+    """Make the spare slot serve."""
     ask("lock_stamp")
-    if holding(ask) != held or held.following is None:
-        raise _disturbed()
-    state = {
-        "embedding_model": held.following.model,
-        "dimension": held.following.dimension,
-        "embedding_prompts": held.following.prompts or None,
-        "embedding_slot": held.other_slot,
+    if vector_state(ask) != state or state.following is None:
+        raise _concurrent_change()
+    properties = {
+        "embedding_model": state.following.model,
+        "dimension": state.following.dimension,
+        "embedding_prompts": state.following.prompts or None,
+        "embedding_slot": state.other_slot,
         "next_model": None,
         "next_dimension": None,
         "next_prompts": None,
     }
-    ask("vectors_set_state", state=state)
+    ask("vectors_set_state", state=properties)
 
 
 def _fill(
     bolt: Bolt, slot: str, space: EmbeddingSpace, embed: Embed
 ) -> Iterator[EmbeddingProgress]:
-    """Embed what has no vector in `slot`, which is for `space`."""
+    """Embed examples without a vector in `slot`, which is for `space`."""
     for pairs, progress in _portions(bolt, "embedding", slot):
         rows = bolt.read(partial(_missing, pairs=pairs, slot=slot))
-        if rows:  # else somebody else has embedded them meanwhile
+        if rows:  # else another process has embedded them meanwhile
             written = _with_vectors(rows, embed, slot)
             bolt.write(partial(_write, rows=written, slot=slot, space=space))
         yield progress
@@ -138,15 +138,15 @@ def _missing(ask: Query, pairs: Sequence[GraphRow], slot: str) -> list[GraphRow]
 
 
 def _write(ask: Query, rows: Sequence[GraphRow], slot: str, space: EmbeddingSpace) -> None:
-    """Only while the slot is for this space."""
-    held = holding(ask)
-    if space != (held.space if slot == held.slot else held.following):
-        raise _disturbed()
+    """Write vectors, if the slot is still for this space."""
+    state = vector_state(ask)
+    if space != (state.space if slot == state.slot else state.following):
+        raise _concurrent_change()
     ask("vectors_write", rows=rows)
 
 
 def _clear(bolt: Bolt, slot: str) -> Iterator[EmbeddingProgress]:
-    """Empty a slot that does not serve, its index first."""
+    """Empty the spare slot, its index first."""
     unindex(bolt, _names(slot))
     for pairs, progress in _portions(bolt, "clearing", slot):
         bolt.write(partial(_empty, pairs=pairs, slot=slot))
@@ -154,9 +154,9 @@ def _clear(bolt: Bolt, slot: str) -> Iterator[EmbeddingProgress]:
 
 
 def _empty(ask: Query, pairs: Sequence[GraphRow], slot: str) -> None:
-    held = holding(ask)
-    if held.space is not None and (slot == held.slot or held.following is not None):
-        raise _disturbed()
+    state = vector_state(ask)
+    if state.space is not None and (slot == state.slot or state.following is not None):
+        raise _concurrent_change()
     ask("vectors_clear", rows=pairs, slot=slot, nothing=dict.fromkeys(_names(slot)))
 
 
@@ -174,7 +174,7 @@ def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
 
 
 def unindex(bolt: Bolt, names: Iterable[str]) -> None:
-    """Take away indexes over vectors, be they of a graph that was in the database before."""
+    """Drop indexes over vectors, also those of a graph that was in the database before."""
     for name in _indexes(bolt).keys() & set(names):
         bolt.define("vectors_unindex", VECTORS.index(name))
 
@@ -193,7 +193,7 @@ def _indexes(bolt: Bolt) -> dict[str, bool]:
 def _portions(
     bolt: Bolt, step: Literal["embedding", "clearing"], slot: str
 ) -> Iterator[tuple[list[GraphRow], EmbeddingProgress]]:
-    """Pairs to work on, a few at a time, and how far it will be done then."""
+    """Pairs to work on, a few at a time, and the progress after them."""
     filled = step == "clearing"
     pairs = bolt.read(lambda ask: ask("vectors_pairs", slot=slot, filled=filled))
     first = secrets.randbelow(len(pairs)) if pairs else 0
@@ -213,13 +213,13 @@ def _portions(
 def _with_vectors(rows: Sequence[GraphRow], embed: Embed, slot: str) -> list[GraphRow]:
     """Rows of examples to embed -> rows of pairs with their examples' vectors."""
     texts = [(text_of(row), row["before"]) for row in rows]  # None: not disclosed
-    wanted = list(dict.fromkeys(filter(None, chain.from_iterable(texts))))  # codes recur
-    known = dict(zip(wanted, map(floats, embed(wanted)), strict=True))
+    distinct = list(dict.fromkeys(filter(None, chain.from_iterable(texts))))  # codes recur
+    by_text = dict(zip(distinct, map(floats, embed(distinct)), strict=True))
     pairs: dict[Pair, dict[str, GraphRow]] = {}
     for row, both in zip(rows, texts, strict=True):
         pair = Pair(row["source"], row["target"])
-        told = zip(KINDS, both, strict=True)
-        vectors = {place(slot, kind): known[one] for kind, one in told if one is not None}
+        kinds = zip(KINDS, both, strict=True)
+        vectors = {place(slot, kind): by_text[text] for kind, text in kinds if text is not None}
         pairs.setdefault(pair, {})[row["id"]] = vectors
     return [
         {"source": pair.source, "target": pair.target, "pair": pair.id, "vectors": vectors}
@@ -228,12 +228,12 @@ def _with_vectors(rows: Sequence[GraphRow], embed: Embed, slot: str) -> list[Gra
 
 
 def text_of(row: GraphRow) -> str:
-    """What an example says of itself, and its technique's name and definition."""
-    told = (row[name] for name in ("name", "definition", "label", "reasoning", "detail"))
-    return "\n".join(filter(None, told))
+    """An example's own text, with its technique's name and definition."""
+    parts = (row[name] for name in ("name", "definition", "label", "reasoning", "detail"))
+    return "\n".join(filter(None, parts))
 
 
-def _disturbed() -> StoreError:
+def _concurrent_change() -> StoreError:
     return StoreError(
         "somebody else changes the graph's embeddings at the same time: run the same command again"
     )

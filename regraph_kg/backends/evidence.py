@@ -1,8 +1,7 @@
-"""What a (:Trajectory) node holds: provenance, path, and measurements and failures as JSON.
+"""Contents of a (:Trajectory) node: provenance, path, and measurements and failures as JSON.
 
-A step's measurements are in the order of their times, whatever order they arrived in, so that what
-follows from them is the same for every order of ingests. Not covered: two measurements with one key
-and different figures, of which the first that arrived stays.
+A step's measurements are ordered by time, so that the derived figures do not depend on the order
+of ingests. Not covered: of two measurements with one key and different figures, the first stays.
 """
 
 import json
@@ -32,7 +31,7 @@ _STEPS = TypeAdapter(tuple[Measurements, ...])
 _FAILURES = TypeAdapter(tuple[FailedStep, ...])
 _SOURCE = set(Source.model_fields) - {"learned"}
 _CODE = {"__all__": {"code"}}
-"""Of a failure; the (:Failure) nodes hold it."""
+"""A failure's code, which the (:Failure) nodes hold."""
 
 
 class Pair(NamedTuple):
@@ -43,13 +42,13 @@ class Pair(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Of its (:Edge)."""
+        """Id of its (:Edge)."""
         return f"{self.source} {self.target}"
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one trajectory contributes to the statistics."""
+    """One trajectory's contribution to the statistics."""
 
     problem: str
     path: tuple[str, ...]
@@ -59,11 +58,11 @@ class Evidence:
     failures: tuple[FailedStep, ...]
     """With resolved techniques."""
     learner: str | None = None
-    """The model that it was learned from; None: it was given."""
+    """The model that it was learned from; None for a given one."""
 
     @classmethod
     def of(cls, plan: MergePlan) -> "Evidence":
-        """What a plan brings; a measurement or failure given twice counts once."""
+        """A plan's evidence; a measurement or failure given twice counts once."""
         labels = [label.technique for label in plan.failed_labels]
         failures = plan.trajectory.failures
         if labels:
@@ -77,7 +76,7 @@ class Evidence:
 
     @classmethod
     def read(cls, node: Mapping[str, Any]) -> "Evidence":
-        """What a node holds."""
+        """A node's evidence."""
         return cls(
             node["problem"],
             tuple(node["path"]),
@@ -89,32 +88,32 @@ class Evidence:
     def plus(
         self, measurements: tuple[Measurements, ...], failures: tuple[FailedStep, ...]
     ) -> "Evidence":
-        """With those measurements whose key is new to their step, and the failures that are new."""
+        """The evidence with the measurements whose key is new to their step, and new failures."""
         steps = []
-        for known, given in zip(self.measurements, measurements, strict=True):
-            by_key = {one.key: one for one in known}
-            for one in given:
-                by_key.setdefault(one.key, one)
+        for old, new in zip(self.measurements, measurements, strict=True):
+            by_key = {measurement.key: measurement for measurement in old}
+            for measurement in new:
+                by_key.setdefault(measurement.key, measurement)
             steps.append(in_order(by_key.values()))
-        tried = {one.key: one for one in self.failures}
+        tried = {failure.key: failure for failure in self.failures}
         for failure in failures:
             tried.setdefault(failure.key, failure)
         return replace(self, measurements=tuple(steps), failures=tuple(tried.values()))
 
-    def of_same(self, other: "Evidence") -> bool:
-        """Whether it may be the same trajectory: who discloses one in part says itself which."""
+    def may_be_same(self, other: "Evidence") -> bool:
+        """Whether it may be the same trajectory: a partly disclosed one only claims to be."""
         return self.problem == other.problem and (
             (self.path[0], len(self.path)) == (other.path[0], len(other.path))
         )
 
     @property
     def pairs(self) -> list[Pair]:
-        """Of its steps, in order."""
+        """The pairs of its steps, in order."""
         return list(map(Pair, self.path, self.path[1:]))
 
     @property
     def failed(self) -> list[tuple[FailedStep, Pair]]:
-        """Its failures that are some technique's, with their pairs."""
+        """Its failures that have a technique, with their pairs."""
         return [
             (failure, Pair(self.path[failure.after_step], failure.technique))
             for failure in self.failures
@@ -126,11 +125,11 @@ class Evidence:
         return sum(len(step) for step in self.measurements)
 
     def measurements_json(self) -> str:
-        """As the node holds them."""
+        """The measurements as the node holds them."""
         return _STEPS.dump_json(self.measurements).decode()
 
     def failures_json(self) -> str:
-        """As the node holds them: without their code."""
+        """The failures as the node holds them: without their code."""
         return _FAILURES.dump_json(self.failures, exclude=_CODE).decode()
 
 
@@ -141,9 +140,9 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "ref": trajectory.ref,
         "problem": trajectory.problem,
         "target": trajectory.target,
-        "disclosed": stored(trajectory.disclosed),
+        "disclosed": stored_disclosure(trajectory.disclosed),
         **trajectory.source.model_dump(include=_SOURCE),
-        "own": _own(trajectory),
+        "own": _sender_fields(trajectory),
         "learner": evidence.learner,
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
@@ -152,8 +151,8 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
     }
 
 
-def stored(disclosure: Disclosure) -> str | None:
-    """As nodes and relationships hold it: only where it is not all."""
+def stored_disclosure(disclosure: Disclosure) -> str | None:
+    """The disclosure as the store holds it: None for "code"."""
     return None if disclosure == "code" else disclosure
 
 
@@ -165,9 +164,9 @@ def trajectory(
     `codes` are those of its (:Failure) nodes that keep one, by node id.
     """
     evidence = Evidence.read(node)
-    own = json.loads(node.get("own") or "{}")
+    fields = json.loads(node.get("own") or "{}")
     return Trajectory.model_validate(
-        own.get("trajectory", {})
+        fields.get("trajectory", {})
         | {
             "schema": 1,
             "ref": node.get("ref"),
@@ -176,11 +175,11 @@ def trajectory(
             "disclosed": node.get("disclosed") or "code",
             "content": node["id"] if node.get("disclosed") else None,
             "serial": steps[0].get("before") or "",
-            "source": own.get("source", {})
+            "source": fields.get("source", {})
             | {name: node[name] for name in _SOURCE}
             | {"learned": evidence.learner is not None},
             "steps": [
-                own.get("steps", {}).get(str(number), {})
+                fields.get("steps", {}).get(str(number), {})
                 | {
                     "label": step["original_label"],
                     "technique": evidence.path[number],
@@ -204,23 +203,23 @@ def trajectory(
 
 
 def in_order(measured: Iterable[Measurement]) -> Measurements:
-    """By time, the latest last; of those whose time nobody knows, by judge and run."""
-    some = tuple(measured)
-    return tuple(sorted(some, key=_moment)) if len(some) > 1 else some
+    """The measurements by time, the latest last; those of unknown time by judge and run."""
+    measurements = tuple(measured)
+    return tuple(sorted(measurements, key=_order)) if len(measurements) > 1 else measurements
 
 
-def _moment(one: Measurement) -> tuple[float, int, str, str, str, str, str]:
-    """Its place in that order; no two of a step share theirs."""
-    who = (one.device, one.toolchain, one.evaluator, one.metric)
-    return (one.time, judge_version(one), one.run, *who)
+def _order(measurement: Measurement) -> tuple[float, int, str, str, str, str, str]:
+    """Its place in that order; no two measurements of a step share one."""
+    who = (measurement.device, measurement.toolchain, measurement.evaluator, measurement.metric)
+    return (measurement.time, judge_version(measurement), measurement.run, *who)
 
 
-def _own(trajectory: Trajectory) -> str | None:
-    """The sender's own fields as JSON; those of measurements and failures are with these."""
+def _sender_fields(trajectory: Trajectory) -> str | None:
+    """The sender's own fields as JSON, except those of measurements and failures."""
     steps = {str(number): step.own for number, step in enumerate(trajectory.steps, 1) if step.own}
-    own = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
-    found = {place: fields for place, fields in own.items() if fields}
-    return json.dumps(found) if found else None
+    by_place = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
+    present = {place: fields for place, fields in by_place.items() if fields}
+    return json.dumps(present) if present else None
 
 
 def latest(measured: Measurements) -> dict[str, Any]:
@@ -228,9 +227,9 @@ def latest(measured: Measurements) -> dict[str, Any]:
     counted = standing(measured)
     last = counted[-1] if counted else None
     effects: dict[str, float] = {}
-    for one in counted:  # the later ones last
-        if one.outcome is Outcome.PASSED:
-            effects[one.device] = one.effect or effects.get(one.device, UNTIMED)
+    for m in counted:  # the later ones last
+        if m.outcome is Outcome.PASSED:
+            effects[m.device] = m.effect or effects.get(m.device, UNTIMED)
     devices = sorted(effects)
     return {
         "verified": bool(devices),

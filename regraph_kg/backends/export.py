@@ -1,8 +1,8 @@
 """Reads trajectories back, page by page in the order of their ids, whatever their number.
 
-A trajectory that somebody purges, or whose steps go to the archive or come from it, between the
-statements that read it or within one, is read again: what is told is whole. Not covered: a curation
-of a trajectory in that instant, whose failures may name the technique that their step had before.
+A trajectory that a writer changes between or within the reading statements (a purge, a move to or
+from the archive) is read again, so that it is whole. Not covered: a curation in that instant may
+leave a failure with the technique that its step had before.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,31 +19,31 @@ from regraph_kg.models.trajectory import Trajectory
 PAGE = 500
 """Trajectories read at a time."""
 READINGS = 20
-"""Of one trajectory, while somebody changes it all the time."""
+"""Tries to read one trajectory that writers keep changing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A trajectory, and what a graph knows of it beside."""
+    """A trajectory with the graph's notes on it."""
 
     id: str
     trajectory: Trajectory
     stages: tuple[RelabelStage, ...]
     """How each step's technique was found."""
     failed: tuple[str | None, ...]
-    """When each failure was merged, where that was noted."""
+    """The time of each failure's merge, where noted."""
 
 
 def export(bolt: Bolt) -> Iterator[Exported]:
-    """Every trajectory; what is merged meanwhile may or may not be among them."""
+    """Every trajectory; those merged meanwhile may or may not be among them."""
     last = ""
-    while found := bolt.read(partial(_page, after=last, limit=PAGE)):
-        yield from found
-        last = found[-1].id
+    while page := bolt.read(partial(_page, after=last, limit=PAGE)):
+        yield from page
+        last = page[-1].id
 
 
 def _page(ask: Query, after: str, limit: int) -> list[Exported]:
-    """The next ones up to the first that was changed meanwhile: that begins another page."""
+    """The next trajectories up to the first one that changed meanwhile: it begins a new page."""
     torn = ""
     for _ in range(READINGS):
         nodes = [row["trajectory"] for row in ask("page_of_trajectories", after=after, limit=limit)]
@@ -58,7 +58,7 @@ def _page(ask: Query, after: str, limit: int) -> list[Exported]:
 
 
 def _whole(ask: Query, nodes: list[GraphRow]) -> list[Exported]:
-    """Those before the first whose steps are not all there once."""
+    """The trajectories before the first one with a missing or doubled step."""
     ends = {"first": nodes[0]["id"], "last": nodes[-1]["id"]}
     rows = [row["step"] for row in ask("steps_of_trajectories", **ends)]
     rows.sort(key=lambda row: (row["trajectory"], row["step"]))

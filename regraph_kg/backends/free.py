@@ -1,7 +1,6 @@
-"""What models' free choices came to: a (:FreeRun) node a run and device, summed when asked for.
+"""Results of models' free choices: a (:FreeRun) node for each run and device, summed when read.
 
-Such a node is truth: nothing is derived from it. Not here: which steps of a run count
-(search/free_steps.py).
+Nothing is derived from such a node. Not here: which steps of a run count (search/free_steps.py).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,33 +15,33 @@ RUNS_AT_ONCE = 1_000
 
 
 def add(ask: Query, runs: Sequence[FreeRun]) -> None:
-    """Write runs; one that is known is replaced."""
+    """Write runs; a known run is replaced."""
     rows = {row["id"]: row for row in map(_node, runs)}
     ask("add_free_runs", rows=[rows[key] for key in sorted(rows)])
 
 
 def seen_from(rows: Sequence[GraphRow], device: str) -> FreeChoice:
-    """The sum of what was tried on `device`; of all others where that is nothing."""
-    own, others = FreeChoice(), FreeChoice()
+    """The sum of the tries on `device`, or on all others where there are none."""
+    here, elsewhere = FreeChoice(), FreeChoice()
     for row in rows:
         if row["device"] == device:
-            own += _choice(row)
+            here += _choice(row)
         else:
-            others += _choice(row)
-    return own if own.first.tried + own.later.tried else others
+            elsewhere += _choice(row)
+    return here if here.first.tried + here.later.tried else elsewhere
 
 
-def some_runs(ask: Query, after: str) -> list[tuple[str, FreeRun]]:
-    """The next runs by id, with it."""
+def runs_page(ask: Query, after: str) -> list[tuple[str, FreeRun]]:
+    """The next runs by id, with their ids."""
     rows = ask("page_of_free_runs", after=after, limit=RUNS_AT_ONCE)
     return [(row["run"]["id"], _run(row["run"])) for row in rows]
 
 
-def _node(one: FreeRun) -> dict[str, Any]:
+def _node(free_run: FreeRun) -> dict[str, Any]:
     return {
-        "id": f"{one.run} {one.device}",
-        **one.model_dump(exclude={"choice"}),
-        **dict(_counts(one.choice)),
+        "id": f"{free_run.run} {free_run.device}",
+        **free_run.model_dump(exclude={"choice"}),
+        **dict(_counts(free_run.choice)),
     }
 
 
@@ -61,5 +60,5 @@ def _choice(row: Mapping[str, Any]) -> FreeChoice:
 
 
 def _run(node: Mapping[str, Any]) -> FreeRun:
-    told = {name: node[name] for name in FreeRun.model_fields if name != "choice"}
-    return FreeRun(**told, choice=_choice(node))
+    fields = {name: node[name] for name in FreeRun.model_fields if name != "choice"}
+    return FreeRun(**fields, choice=_choice(node))

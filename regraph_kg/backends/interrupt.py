@@ -1,7 +1,6 @@
-"""Ctrl-C during a call of the driver: it waits for the end, as a half-read answer is of no use.
+"""Ctrl-C during a call of the driver waits for the end, as a half-read answer is of no use.
 
-Not covered: other signals, and calls from other threads than the main one (which Ctrl-C never
-reaches).
+Not covered: other signals, and calls from other threads, which Ctrl-C never reaches.
 """
 
 import signal
@@ -13,9 +12,9 @@ from types import FrameType
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Put a Ctrl-C off until the end; a second one, for those who cannot wait, acts at once.
+    """Put a Ctrl-C off until the end; a second one acts at once.
 
-    Whatever else goes wrong after a Ctrl-C is its consequence, and is not told.
+    Any other error after a Ctrl-C is its consequence, and is dropped.
     """
     if (
         threading.current_thread() is not threading.main_thread()

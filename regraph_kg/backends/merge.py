@@ -1,8 +1,8 @@
 """Merges plans in one write transaction: claim the trajectories, then write what is new.
 
-A trajectory's steps are written by the transaction that created its node, and by no other; whoever
-else sends it adds only measurements and failures. Locks are taken in the order of
-docs/dev/graph.md section 4: what every writer wants (Edges, techniques, Shares, NEXT) comes last.
+Only the transaction that created a trajectory's node writes its steps; a later sender adds only
+measurements and failures. Locks are taken in the order of docs/dev/graph.md section 4: the rows
+that every writer wants (Edges, techniques, Shares, NEXT) come last.
 """
 
 import hashlib
@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from regraph_kg.backends import edges, shares, techniques
-from regraph_kg.backends.arrivals import Addition, Arrival, arrivals, recognize, torn
+from regraph_kg.backends.arrivals import Addition, Arrival, arrivals, contradictions, recognize
 from regraph_kg.backends.bolt import Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import MissingTechniques, Placed
-from regraph_kg.backends.evidence import Pair, latest, node, stored
+from regraph_kg.backends.evidence import Pair, latest, node, stored_disclosure
 from regraph_kg.backends.shares import ShareKey
 from regraph_kg.backends.statistics import Share, row_id, share, total
 from regraph_kg.errors import StoreError
@@ -28,36 +28,35 @@ from regraph_kg.models.trajectory import FailedStep
 LOGGED = ("compound", "lexical", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
 TRIES_AT_ONCE = 3
-"""Of a batch beside curations; after them it takes its turn with them."""
+"""Tries of a batch beside curations; after them it takes turns with them."""
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What a batch does to the statistics: what trajectories of problems count, and counted."""
+    """A batch's change of the statistics: shares that its trajectories gained, and had before."""
 
     gained: Sequence[tuple[str, Share]]
     lost: Sequence[tuple[str, Share]]
     next: Share
-    """What comes to the NEXT rows."""
+    """Additions to the NEXT rows."""
     lowered: Sequence[ShareKey]
-    """Whose best effect is to be looked for anew."""
+    """Shares whose best effect is computed anew."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeContext:
-    """What the graph says to every merge."""
+    """The graph's facts that every merge needs."""
 
     bound: int
     replaced: Mapping[str, str]
-    """Ids of techniques that were merged into another one -> that one."""
+    """Ids of merged-away techniques -> the technique that took their place."""
 
 
 def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> MergeCounts:
-    """Merge a batch inside the transaction of `ask`; curations and purges begin it anew.
+    """Merge a batch inside the transaction of `ask`; a curation or purge meanwhile restarts it.
 
-    `alone`: no curation is at work meanwhile, so that one that has begun it anew again and again
-    comes to its end.
+    `alone`: locks curations out, so that a batch that they restarted again and again ends.
     """
     if alone:
         ask("lock_stamp")
@@ -70,7 +69,7 @@ def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> Mer
         raise Overtaken
     if isinstance(refusal, MissingTechniques):
         ours = {technique.id for plan in plans for technique in plan.new}
-        if not ours.isdisjoint(refusal.ids):  # it was there when we came
+        if not ours.isdisjoint(refusal.ids):  # a purge deleted it after `create` saw it
             raise Overtaken
     if refusal is not None:
         raise refusal
@@ -79,10 +78,10 @@ def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> Mer
 
 def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> MergeCounts:
     batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
-    conflicts = _ref_clashes(ask, batch) | torn(batch)
+    conflicts = _ref_clashes(ask, batch) | contradictions(batch)
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
-    made = techniques.create(ask, new)
+    created = techniques.create(ask, new)
     rows = [
         {"id": key, "properties": node(arrival.trajectory, key, arrival.evidence)}
         for key, arrival in accepted.items()
@@ -91,13 +90,14 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
-    known = recognize(accepted, [row for row in claimed if not row["new"]])
-    additions = known.additions
+    recognized = recognize(accepted, [row for row in claimed if not row["new"]])
+    additions = recognized.additions
     _record_labels(ask, added)
     measured, failures = _measured(additions), _failures(added, additions)
-    others = {one.pair for one in measured} | {_pair(row) for row in failures if row["code"]}
+    pairs = [example.pair for example in measured]
+    pairs += [_pair(row) for row in failures if row["code"]]
     examples = [example for arrival in added for example in _examples(arrival)]
-    edges.add(ask, examples, context.bound, others)
+    edges.add(ask, examples, context.bound, pairs)
     _write_additions(ask, additions, measured, context.bound)
     if failures:
         ask("create_failures", rows=_with_room(ask, failures))
@@ -106,34 +106,34 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     _add_to_statistics(ask, growth)
     return MergeCounts(
         added=len(added),
-        known=known.count,
-        disclosed_otherwise=known.otherwise,
+        known=recognized.count,
+        disclosed_otherwise=recognized.otherwise,
         examples=sum(len(arrival.trajectory.steps) for arrival in added),
-        techniques=made,
+        techniques=created,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(addition.after.measured() - addition.before.measured() for addition in additions),
         failures=len(failures),
-        conflicts=conflicts | known.refused,
+        conflicts=conflicts | recognized.refused,
     )
 
 
 def read_context(ask: Query) -> MergeContext:
-    """The bound, and which techniques were merged away."""
+    """The bound, and the merged-away techniques."""
     (row,) = ask("merge_context")
     return MergeContext(
         row["bound"] or DEFAULT_BOUND,
-        {old: one["id"] for one in row["replaced"] for old in one["replaces"]},
+        {old: technique["id"] for technique in row["replaced"] for old in technique["replaces"]},
     )
 
 
 def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
-    """A plan whose merged-away techniques are the ones that took their place."""
+    """The plan with merged-away techniques replaced by their successors."""
     if not replaced:
         return plan
 
-    def label(one: Relabelled) -> Relabelled:
-        technique = replaced.get(one.technique, one.technique)
-        return replace(one, technique=technique, also=besides(one.also, technique, replaced))
+    def current(label: Relabelled) -> Relabelled:
+        key = replaced.get(label.technique, label.technique)
+        return replace(label, technique=key, also=current_also(label.also, key, replaced))
 
     failures = tuple(
         failure.model_copy(update={"technique": replaced.get(failure.technique, failure.technique)})
@@ -144,40 +144,40 @@ def _redirected(plan: MergePlan, replaced: Mapping[str, str]) -> MergePlan:
     return replace(
         plan,
         trajectory=plan.trajectory.model_copy(update={"failures": failures}),
-        labels=tuple(map(label, plan.labels)),
-        failed_labels=tuple(map(label, plan.failed_labels)),
-        new=tuple(one.model_copy(update={"id": replaced.get(one.id, one.id)}) for one in plan.new),
+        labels=tuple(map(current, plan.labels)),
+        failed_labels=tuple(map(current, plan.failed_labels)),
+        new=tuple(t.model_copy(update={"id": replaced.get(t.id, t.id)}) for t in plan.new),
     )
 
 
-def besides(also: Iterable[str], own: str, replaced: Mapping[str, str]) -> tuple[str, ...]:
-    """What a step did besides its `own` technique, as it is called today."""
-    named = dict.fromkeys(replaced.get(one, one) for one in also)
-    return tuple(one for one in named if one != own)
+def current_also(also: Iterable[str], main: str, replaced: Mapping[str, str]) -> tuple[str, ...]:
+    """A step's further techniques by their current ids, without its `main` one."""
+    current = dict.fromkeys(replaced.get(key, key) for key in also)
+    return tuple(key for key in current if key != main)
 
 
 def _ref_clashes(ask: Query, batch: Mapping[str, Arrival]) -> dict[str, str]:
     """Ids to refuse, with the reason: their ref names other content, stored or in this batch."""
-    refs = {key: one.trajectory.ref for key, one in batch.items() if one.trajectory.ref}
+    refs = {key: arrival.trajectory.ref for key, arrival in batch.items() if arrival.trajectory.ref}
     if not refs:
         return {}
     rows = [{"id": key, "ref": ref} for key, ref in refs.items()]
-    others = {row["id"]: row["other"] for row in ask("ref_clashes", rows=rows)}
+    owners = {row["id"]: row["other"] for row in ask("ref_clashes", rows=rows)}
     first: dict[str, str] = {}
     for arrival in batch.values():
         ref = arrival.trajectory.ref
-        if ref is not None and arrival.key not in others:
+        if ref is not None and arrival.key not in owners:
             holder = first.setdefault(ref, arrival.key)
             if holder != arrival.key:
-                others[arrival.key] = holder
+                owners[arrival.key] = holder
     return {
         key: f"ref {refs[key]!r} already names other content (trajectory {other[:12]})"
-        for key, other in others.items()
+        for key, other in owners.items()
     }
 
 
 def _record_labels(ask: Query, added: Sequence[Arrival]) -> None:
-    """Log the verdicts that are not plain, one per target and spelling."""
+    """Log the verdicts of the `LOGGED` stages, one per target and spelling."""
     rows = {
         row["id"]: row
         for arrival in added
@@ -227,7 +227,7 @@ def _examples(arrival: Arrival) -> list[Placed]:
             "before": before or None,
             "after": step.code or None,
             "diff": step.diff or None,
-            "disclosed": stored(trajectory.disclosed),
+            "disclosed": stored_disclosure(trajectory.disclosed),
             "reasoning": step.reasoning,
             "detail": step.detail,
             "original_label": step.label,
@@ -243,7 +243,7 @@ def _examples(arrival: Arrival) -> list[Placed]:
 
 
 def _measured(additions: Sequence[Addition]) -> list[Placed]:
-    """Known examples that were measured again."""
+    """Known examples with new measurements."""
     return [
         edges.remeasured(addition.arrival.key, addition.after, step)
         for addition in additions
@@ -270,8 +270,8 @@ def _write_additions(
 
 
 def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[dict[str, Any]]:
-    """The (:Failure) nodes of what is new."""
-    new = [(one, one.evidence) for one in added]
+    """The (:Failure) nodes of new failures."""
+    new = [(arrival, arrival.evidence) for arrival in added]
     for addition in additions:
         failures = addition.after.failures[len(addition.before.failures) :]
         new.append((addition.arrival, replace(addition.after, failures=failures)))
@@ -297,16 +297,16 @@ def failure_node(trajectory: str, problem: str, failure: FailedStep, pair: Pair)
 
 
 def _with_room(ask: Query, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without the code of failures whose pair keeps enough of them already."""
+    """The rows without the code of failures whose pair keeps enough codes already."""
     pairs = Counter(_pair(row) for row in rows if row["code"])
     room = Counter(edges.count_failed_codes(ask, pairs)) if pairs else Counter()
-    kept = []
+    fitted = []
     for row in rows:
         pair = _pair(row)
         fits = row["code"] is not None and room[pair] > 0
         room[pair] -= fits
-        kept.append(row if fits else row | {"code": None})
-    return kept
+        fitted.append(row if fits else row | {"code": None})
+    return fitted
 
 
 def _pair(row: Mapping[str, Any]) -> Pair:
@@ -314,8 +314,8 @@ def _pair(row: Mapping[str, Any]) -> Pair:
 
 
 def _grown(added: Sequence[Arrival], additions: Sequence[Addition]) -> Growth:
-    """What comes to the statistics."""
-    gained = [(one.evidence.problem, share(one.evidence)) for one in added]
+    """The growth of the statistics."""
+    gained = [(arrival.evidence.problem, share(arrival.evidence)) for arrival in added]
     gained += [(addition.after.problem, share(addition.after)) for addition in additions]
     lost = [(addition.before.problem, share(addition.before)) for addition in additions]
     lowered = [
@@ -323,15 +323,15 @@ def _grown(added: Sequence[Arrival], additions: Sequence[Addition]) -> Growth:
         for addition in additions
         for pair, origin in shares.lowered(share(addition.before), share(addition.after))
     ]
-    sums = total((one for _, one in gained), (one for _, one in lost))
+    sums = total((rows for _, rows in gained), (rows for _, rows in lost))
     return Growth(gained, lost, sums, lowered)
 
 
 def _newly_joined(ask: Query, sums: Share) -> set[str]:
-    """The ends of NEXT rows that are not there: making one locks both of them."""
+    """The ends of missing NEXT rows: making one locks both of them."""
     rows = [{"id": row_id(*key), **key[0]._asdict()} for key in sums]
-    known = {row["id"] for row in ask("known_next", rows=rows)} if rows else set()
-    return {end for row in rows if row["id"] not in known for end in _pair(row)}
+    existing = {row["id"] for row in ask("known_next", rows=rows)} if rows else set()
+    return {end for row in rows if row["id"] not in existing for end in _pair(row)}
 
 
 def _add_to_statistics(ask: Query, growth: Growth) -> None:

@@ -1,8 +1,8 @@
 """The neighbourhoods of techniques, one or all added up, with or without one problem's share.
 
-What a problem contributed is read in the statement that reads the sums, before and after them.
-Where somebody writes that problem meanwhile, the rows say so (written.py), and of such a pair all
-other problems' shares are added up instead. Not covered: how far another problem's commit is seen.
+One statement reads a problem's shares before and after the sums. Where a writer changes that
+problem meanwhile, the rows show it (written.py), and all other problems' shares of the pair are
+added up instead. Not covered: another problem's commit may be seen in part.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.shares import ShareKey, is_empty, read
 from regraph_kg.backends.statistics import RowCounts, RowKey, precedence, successor, tallies
-from regraph_kg.backends.written import of_one_state
+from regraph_kg.backends.written import same_state
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, start_id
@@ -29,14 +29,14 @@ def neighbourhood(
     ask: Query, technique: str, device: str, limit: int, exclude_problem: str | None
 ) -> Neighbourhood:
     """See `graph.GraphStore`."""
-    rows, by_target = _following(ask, technique, exclude_problem)
+    rows, by_target = _successor_rows(ask, technique, exclude_problem)
     nodes = {row["technique"]["id"]: row["technique"] for row in rows}
-    known = sorted((precedence(found), target) for target, found in by_target.items())
+    ranked = sorted((precedence(counts), target) for target, counts in by_target.items())
     return Neighbourhood(
         technique,
         tuple(
             successor(Technique.model_validate(nodes[target]), by_target[target], device)
-            for (given, learned), target in known
+            for (given, learned), target in ranked
             if given or learned
         )[:limit],
     )
@@ -46,11 +46,11 @@ def pooled(
     ask: Query, target: Target, device: str, exclude_problem: str | None
 ) -> tuple[Successor, ...]:
     """See `graph.GraphStore`: a neighbourhood of each technique, added up by where it leads."""
-    known = [Technique.model_validate(row["technique"]) for row in ask("techniques", target=target)]
-    sums: _Tallies = {one.id: {} for one in known}
+    nodes = [row["technique"] for row in ask("techniques", target=target)]
+    sums: _Tallies = {node["id"]: {} for node in nodes}
     most: dict[str, tuple[int, str]] = {}
     for source in (start_id(target), *sums):
-        _, by_target = _following(ask, source, exclude_problem)
+        _, by_target = _successor_rows(ask, source, exclude_problem)
         for id_, rows in by_target.items():
             examples = sum(tally.counts["examples"] for tally in rows.values())
             if id_ not in sums or not examples:
@@ -60,57 +60,57 @@ def pooled(
             for origin, tally in rows.items():
                 sums[id_].setdefault(origin, RowCounts()).add(tally)
     return tuple(
-        replace(successor(one, sums[one.id], device), after=most.get(one.id, (0, ""))[1])
-        for one in known
+        replace(successor(t, sums[t.id], device), after=most.get(t.id, (0, ""))[1])
+        for t in map(Technique.model_validate, nodes)
     )
 
 
-def _following(
+def _successor_rows(
     ask: Query, technique: str, exclude_problem: str | None
 ) -> tuple[list[GraphRow], _Tallies]:
-    """What follows a technique, and its statistics by target."""
+    """The successors of a technique, and its statistics by target."""
     problem = exclude_problem or ""  # no problem's name
-    (found,) = ask("neighbourhood", technique=technique, problem=problem)
-    rows = _known(found["rows"])
-    own, then = (
-        {node["id"]: node for node in found[name] if "id" in node} for name in ("own", "own_then")
+    (answer,) = ask("neighbourhood", technique=technique, problem=problem)
+    rows = _complete_rows(answer["rows"])
+    before, after = (
+        {node["id"]: node for node in answer[name] if "id" in node} for name in ("own", "own_then")
     )
-    torn = set(_unsteady(own, then, rows))
-    left: _Tallies = {}
+    torn = set(_changed_pairs(before, after, rows))
+    remaining: _Tallies = {}
     for row in rows:
         pair = Pair(technique, row["technique"]["id"])
-        tallied = _less(row["statistics"], then, problem)
+        tallied = _subtract_shares(row["statistics"], after, problem)
         if tallied is None:
             torn.add(pair)
         else:
-            left[pair.target] = tallied
+            remaining[pair.target] = tallied
     if torn:
-        left |= _of_others(ask, torn, problem)
-    return rows, {row["technique"]["id"]: left[row["technique"]["id"]] for row in rows}
+        remaining |= _sum_others(ask, torn, problem)
+    return rows, {row["technique"]["id"]: remaining[row["technique"]["id"]] for row in rows}
 
 
-def _known(rows: list[GraphRow]) -> list[GraphRow]:
-    """Without techniques that somebody is making or deleting: Neo4j shows parts of them."""
+def _complete_rows(rows: list[GraphRow]) -> list[GraphRow]:
+    """The rows without techniques in creation or deletion, of which Neo4j shows parts."""
     return [row for row in rows if row["technique"] and row["technique"].keys() >= _TECHNIQUE]
 
 
-def _unsteady(
-    own: dict[str, GraphRow], then: dict[str, GraphRow], rows: list[GraphRow]
+def _changed_pairs(
+    before: dict[str, GraphRow], after: dict[str, GraphRow], rows: list[GraphRow]
 ) -> Iterator[Pair]:
-    """Where somebody wrote a Share between the two looks at it, or it has no NEXT."""
-    held = {one.get("id") for row in rows for one in row["statistics"]}
-    for key in own.keys() | then.keys():
-        lost = key not in then or (key.rpartition("\n")[0] not in held and not is_empty(then[key]))
-        if lost or own.get(key) != then[key]:
+    """Pairs of which a Share changed between its two reads, or has no NEXT."""
+    ids = {node.get("id") for row in rows for node in row["statistics"]}
+    for key in before.keys() | after.keys():
+        lost = key not in after or (key.rpartition("\n")[0] not in ids and not is_empty(after[key]))
+        if lost or before.get(key) != after[key]:
             yield Pair(*key.split(" ", 2)[:2])
 
 
-def _less(
-    statistics: list[GraphRow], own: dict[str, GraphRow], problem: str
+def _subtract_shares(
+    statistics: list[GraphRow], share_rows: dict[str, GraphRow], problem: str
 ) -> dict[RowKey, RowCounts] | None:
-    """What is left of a pair's sums; None where they are not of one state with what goes."""
-    shares = {row.get("id"): own.get(f"{row.get('id')}\n{problem}") for row in statistics}
-    if not all(of_one_state(row, shares[row.get("id")], problem) for row in statistics):
+    """A pair's sums without the problem's shares; None where the two are of different states."""
+    shares = {row.get("id"): share_rows.get(f"{row.get('id')}\n{problem}") for row in statistics}
+    if not all(same_state(row, shares[row.get("id")], problem) for row in statistics):
         return None
     return {
         origin: tally if (share := shares[row["id"]]) is None else tally.less(read(share))
@@ -119,12 +119,12 @@ def _less(
     }
 
 
-def _of_others(ask: Query, pairs: set[Pair], problem: str) -> _Tallies:
-    """The sums of all other problems' shares: slower, and nothing that the problem writes."""
-    found: _Tallies = {pair.target: {} for pair in pairs}
+def _sum_others(ask: Query, pairs: set[Pair], problem: str) -> _Tallies:
+    """The sums of all other problems' shares: slower, but untouched by the problem's writers."""
+    sums: _Tallies = {pair.target: {} for pair in pairs}
     for row in ask("shares_of_others", pairs=sorted(pair.id for pair in pairs), problem=problem):
-        if not row["share"].keys() >= _SHARE:  # somebody is making or deleting it
+        if not row["share"].keys() >= _SHARE:  # in creation or deletion
             continue
         key = ShareKey.read(row["share"])
-        found[key.pair.target].setdefault(key.origin, RowCounts()).add(read(row["share"]))
-    return found
+        sums[key.pair.target].setdefault(key.origin, RowCounts()).add(read(row["share"]))
+    return sums

@@ -1,11 +1,11 @@
-"""Takes out of a graph what came from one origin, as if it had never been told.
+"""Deletes everything that came from one origin, as if the graph had never known it.
 
-Trajectories go some at a time, each batch in a transaction that recounts their pairs: whoever stops
-it runs it again. With them go their examples, vectors, failures and share of the statistics; what
-they had displaced comes back from the archive. At last go the runs of free steps, and names that
-relabelling learned from labels that nothing has any more. Not covered: measurements that the origin
-added to others' trajectories; others' failed code that was left out because a pair had enough;
-what arrives while it runs, which the next purge finds.
+Each batch of trajectories is one transaction that recounts their pairs; a stopped purge is run
+again. Their examples, vectors, failures and share of the statistics go with them; the examples
+that they displaced come back from the archive. Runs of free steps go last, with the names that
+relabelling learned from labels without any use. Not covered: measurements that the origin added to
+others' trajectories; others' failed code that was left out because a pair had enough; arrivals
+during the purge, which the next one finds.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.technique import spelling
 
 AT_ONCE = 500
-"""Trajectories of one transaction: each reads all that share techniques with them."""
+"""Trajectories of one transaction, which reads all trajectories that share techniques with them."""
 
 
 class BoltPurge:
@@ -42,59 +42,59 @@ class BoltPurge:
         names = [
             row["name"] for row in self._bolt.read(lambda ask: ask("purge_origins", by=origin.by))
         ]
-        if origin.value in names or self._bolt.read(partial(_left, origin=origin)):
+        if origin.value in names or self._bolt.read(partial(_is_unfinished, origin=origin)):
             return None
         return get_close_matches(origin.value, sorted(names), n=3)
 
     def run(self, origin: Provenance) -> Iterator[PurgeCounts]:
         """See `Purge`."""
         prepare(self._bolt)
-        done = PurgeCounts()
-        ids = [row["id"] for row in self._bolt.read(partial(_found, origin=origin))]
+        total = PurgeCounts()
+        ids = [row["id"] for row in self._bolt.read(partial(_trajectory_rows, origin=origin))]
         for first in range(0, len(ids), AT_ONCE):
-            done += self._bolt.write(partial(_take_out, ids=ids[first : first + AT_ONCE]))
-            yield done
+            total += self._bolt.write(partial(_delete, ids=ids[first : first + AT_ONCE]))
+            yield total
         self._bolt.write(shares.sweep)
-        done += self._bolt.write(partial(_tidy, origin=origin))
-        yield done
+        total += self._bolt.write(partial(_tidy, origin=origin))
+        yield total
 
     def close(self) -> None:
         """Release the connection; idempotent."""
         self._bolt.close()
 
 
-def _found(ask: Query, origin: Provenance) -> list[GraphRow]:
+def _trajectory_rows(ask: Query, origin: Provenance) -> list[GraphRow]:
     return ask("purge_trajectories", by=origin.by, value=origin.value)
 
 
-def _left(ask: Query, origin: Provenance) -> bool:
-    """Whether a purge was interrupted before it tidied up."""
+def _is_unfinished(ask: Query, origin: Provenance) -> bool:
+    """Whether an interrupted purge has not tidied up."""
     emptied = origin.by == "problem" and ask("purge_emptied", problem=origin.value)[0]["left"]
     return bool(emptied or _unused_verdicts(ask))
 
 
-def _take_out(ask: Query, ids: Sequence[str]) -> PurgeCounts:
-    """Trajectories and all that they brought; those that are gone already are none."""
-    held = {
+def _delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
+    """Delete trajectories with all their contributions; skip deleted ones."""
+    locked = {
         row["id"]: Evidence.read(row | {"measurements": "[]"})
         for row in ask("curate_hold", ids=ids)
         if row["id"] is not None
     }
     places = [
         (f"{key}/{number}", pair)
-        for key, one in held.items()
-        for number, pair in enumerate(one.pairs, 1)
+        for key, evidence in locked.items()
+        for number, pair in enumerate(evidence.pairs, 1)
     ]
-    failed = [pair for one in held.values() for _, pair in one.failed]
+    failed = [pair for evidence in locked.values() for _, pair in evidence.failed]
     pairs = {*failed, *(pair for _, pair in places)}
     ends = sorted({end for pair in pairs for end in pair})
     edges.hold(ask, pairs)
     ask("lock_techniques", ids=ends)
     edges.delete(ask, places)
-    ask("purge_delete", ids=sorted(held))
+    ask("purge_delete", ids=sorted(locked))
     recount(ask, pairs)
     return PurgeCounts(
-        trajectories=len(held),
+        trajectories=len(locked),
         examples=len(places),
         failures=len(failed),
         techniques=_drop_unused(ask, ends),
@@ -102,7 +102,7 @@ def _take_out(ask: Query, ids: Sequence[str]) -> PurgeCounts:
 
 
 def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
-    """Delete those of them that only an ingest has vouched for, and nothing leads to any more."""
+    """Delete the techniques that only an ingest made, and nothing leads to any more."""
     idle = [row["id"] for row in ask("purge_idle", ids=techniques)]
     for row in ask("purge_used", ids=idle) if idle else ():
         idle.remove(row["id"])
@@ -111,26 +111,26 @@ def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
 
 
 def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
-    """Runs of free steps, and what labels that nothing has any more have taught."""
+    """Delete runs of free steps, and the names learned from labels without any use."""
     (runs,) = ask("purge_free_runs", by=origin.by, value=origin.value)
-    held = {row["id"] for row in _unused_verdicts(ask)}
-    ask("lock_labels", ids=sorted(held))  # ingests that have just logged one come to their end
-    lost = [row for row in _unused_verdicts(ask) if row["id"] in held] if held else []
+    candidates = {row["id"] for row in _unused_verdicts(ask)}
+    ask("lock_labels", ids=sorted(candidates))  # waits for ingests that have just logged one
+    lost = [row for row in _unused_verdicts(ask) if row["id"] in candidates] if candidates else []
     if lost:
-        _unteach(ask, lost)
+        _delete_verdicts(ask, lost)
     return PurgeCounts(free_runs=runs["deleted"], names=len(lost))
 
 
 def _unused_verdicts(ask: Query) -> list[GraphRow]:
-    """Log entries of labels that nothing has any more."""
+    """Log entries of labels without any use."""
     used = {_name(row["technique"], row["label"]) for row in ask("labels_in_use")}
     return [
         row for row in ask("purge_verdicts") if _name(row["technique"], row["label"]) not in used
     ]
 
 
-def _unteach(ask: Query, verdicts: Iterable[GraphRow]) -> None:
-    """Delete log entries, and the aliases that came of them, but not what a curator confirmed."""
+def _delete_verdicts(ask: Query, verdicts: Iterable[GraphRow]) -> None:
+    """Delete log entries and their aliases, except those that a curator confirmed."""
     confirmed = {spelling(label) for row in ask("curations") for label in row["entry"]["labels"]}
     rows = [
         {"target": row["technique"].partition("/")[0], "label": row["label"]}
@@ -144,5 +144,5 @@ def _unteach(ask: Query, verdicts: Iterable[GraphRow]) -> None:
 
 
 def _name(technique: str, label: str) -> tuple[str, str]:
-    """What two labels have in common that are one name."""
+    """The target and spelling that all labels of one name share."""
     return technique.partition("/")[0], spelling(label)

@@ -1,4 +1,4 @@
-"""Reads the statements of cypher/ by name; an engine's override goes first."""
+"""Reads the statements of cypher/ by name; an engine's override takes precedence."""
 
 import re
 from functools import cache
@@ -27,9 +27,9 @@ def statements(name: str, engine: Engine) -> tuple[str, ...]:
 @cache
 def browser_names() -> tuple[str, ...]:
     """Names of the saved queries of cypher/browser/, in the order of their titles."""
-    found = (files(cypher) / "browser").iterdir()
-    names = (one.name.removesuffix(".cypher") for one in found if one.name.endswith(".cypher"))
-    return tuple(sorted(names, key=browser_query))
+    names = (entry.name for entry in (files(cypher) / "browser").iterdir())
+    queries = (name.removesuffix(".cypher") for name in names if name.endswith(".cypher"))
+    return tuple(sorted(queries, key=browser_query))
 
 
 def browser_query(name: str) -> str:
@@ -38,5 +38,5 @@ def browser_query(name: str) -> str:
 
 
 def browser_style() -> str:
-    """How Neo4j Browser is to draw nodes and relationships, in its own language."""
+    """The style sheet of Neo4j Browser for nodes and relationships."""
     return (files(cypher) / "browser" / "style.grass").read_text(encoding="utf-8")

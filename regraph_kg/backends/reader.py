@@ -1,9 +1,9 @@
 """BoltReader: a person's own query, which changes nothing.
 
-Neo4j refuses a write in a transaction that reads. ArcadeDB takes no notice of that: there the query
-is asked by a user who may only read. Every transaction is rolled back, and words that write, load
-or terminate are refused before anything is sent. Not covered: a procedure of Neo4j that writes
-files of the server, where its administrator allows that.
+Neo4j refuses a write in a read transaction. ArcadeDB does not, so that there a user without write
+access asks the query. Every transaction is rolled back, and words that write, load or terminate
+are refused before anything is sent. Not covered: a procedure of Neo4j that writes files of the
+server, where its administrator allows that.
 """
 
 import base64
@@ -23,7 +23,7 @@ from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.query import GraphTable
 
 GRACE_SECONDS = 2.0
-"""For the store's own end of a query that takes too long; ArcadeDB does not end it."""
+"""Time for the store to end a query that takes too long; ArcadeDB does not end it."""
 _QUOTED = re.compile(
     r"'(?:\\.|[^'\\])*'" r'|"(?:\\.|[^"\\])*"' r"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.DOTALL
 )
@@ -59,14 +59,14 @@ class BoltReader:
 
         Thread(target=ask, daemon=True).start()
         try:
-            found = answers.get(timeout=seconds + GRACE_SECONDS)
-            if isinstance(found, BaseException):
-                raise found
+            answer = answers.get(timeout=seconds + GRACE_SECONDS)
+            if isinstance(answer, BaseException):
+                raise answer
         except (Empty, TimeoutError):
             raise StoreError(
                 f"query: no answer within {seconds:g} s; ask for less, or give --timeout"
             ) from None
-        return found
+        return answer
 
     def close(self) -> None:
         """See `ReadOnlyGraph`."""
@@ -85,27 +85,27 @@ def _require_reading(statement: str) -> None:
 
 
 def _plain(value: Any) -> JsonValue:
-    """A value of Bolt as JSON has it."""
+    """A value of Bolt as JSON."""
     match value:
         case Node():
-            found: Any = {"labels": sorted(value.labels), "properties": _plain(dict(value))}
+            plain: Any = {"labels": sorted(value.labels), "properties": _plain(dict(value))}
         case Relationship():
-            found = {"type": value.type, "properties": _plain(dict(value))}
+            plain = {"type": value.type, "properties": _plain(dict(value))}
         case Path():
-            found = {"nodes": [*map(_plain, value.nodes)]}
-            found["relationships"] = [*map(_plain, value.relationships)]
+            plain = {"nodes": [*map(_plain, value.nodes)]}
+            plain["relationships"] = [*map(_plain, value.relationships)]
         case dict():
-            found = {name: _plain(one) for name, one in value.items()}
+            plain = {name: _plain(item) for name, item in value.items()}
         case Point():
-            found = {"srid": value.srid, "coordinates": [*map(_plain, value)]}
+            plain = {"srid": value.srid, "coordinates": [*map(_plain, value)]}
         case list():
-            found = [*map(_plain, value)]
+            plain = [*map(_plain, value)]
         case bytes() | bytearray():
-            found = base64.b64encode(value).decode("ascii")
+            plain = base64.b64encode(value).decode("ascii")
         case float() if not math.isfinite(value):
-            found = str(value)
+            plain = str(value)
         case None | bool() | int() | float() | str():
-            found = value
+            plain = value
         case _:  # a time, which knows its ISO form
-            found = str(value.iso_format() if hasattr(value, "iso_format") else value)
-    return found  # type: ignore[no-any-return]
+            plain = str(value.iso_format() if hasattr(value, "iso_format") else value)
+    return plain  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
 """Derived rows from the truth: Share, NEXT, Edge and Failure rows, rebuilt or compared.
 
-The truth is what trajectories say (path, measurements, failures) and which examples hang where.
+The truth is the trajectories (path, measurements, failures) and the places of the examples.
 `recount` rebuilds pairs inside one transaction; `findings` compares a whole graph, page by page.
 """
 
@@ -24,38 +24,38 @@ PAIRS = 10
 
 
 def recount(ask: Query, pairs: Iterable[Pair]) -> None:
-    """Rebuild the Share, NEXT, Edge and Failure rows of `pairs`, and choose anew what is archived.
+    """Rebuild the Share, NEXT, Edge and Failure rows of `pairs`, and choose their archive anew.
 
-    Part of the transaction that moved their examples, or of a repair. Reads every trajectory that
-    goes through one of the pairs' sources, a page at a time: once the pairs' rows are locked,
-    nobody who adds to them can commit.
+    Part of the transaction that moved their examples, or of a repair. Reads every trajectory
+    through one of the pairs' sources, a page at a time: once the pairs' rows are locked, no writer
+    who adds to them can commit.
     """
-    wanted = sorted(set(pairs))
-    if not wanted:
+    distinct = sorted(set(pairs))
+    if not distinct:
         return
-    rows = _rows(wanted)
-    edges.hold(ask, wanted)
-    ask("lock_techniques", ids=sorted({end for pair in wanted for end in pair}))
-    shares.hold(ask, wanted)
+    rows = _rows(distinct)
+    edges.hold(ask, distinct)
+    ask("lock_techniques", ids=sorted({end for pair in distinct for end in pair}))
+    shares.hold(ask, distinct)
     ask("lock_next", rows=rows)
     ids = [row["id"] for row in rows]
-    known = [row["id"] for row in ask("failures_of_pairs", pairs=ids)]
-    truth: dict[Pair, Shares] = {pair: {} for pair in wanted}
+    existing = [row["id"] for row in ask("failures_of_pairs", pairs=ids)]
+    truth: dict[Pair, Shares] = {pair: {} for pair in distinct}
     right: set[str] = set()
-    for page in _pages(ask, sorted({pair.source for pair in wanted})):
-        failures = sorted(_counted(page, truth), key=lambda node: str(node["id"]))
+    for page in _pages(ask, sorted({pair.source for pair in distinct})):
+        failures = sorted(_gather(page, truth), key=lambda node: str(node["id"]))
         if failures:
             ask("update_failures", rows=failures)
         right.update(node["id"] for node in failures)
-    for first in range(0, len(wanted), PAIRS):
-        _rebuild(ask, wanted[first : first + PAIRS], truth)
-    ask("delete_failures", ids=sorted(key for key in known if key not in right))
-    edges.reselect(ask, wanted, read_context(ask).bound)
+    for first in range(0, len(distinct), PAIRS):
+        _rebuild(ask, distinct[first : first + PAIRS], truth)
+    ask("delete_failures", ids=sorted(key for key in existing if key not in right))
+    edges.reselect(ask, distinct, read_context(ask).bound)
     ask("finish_edges", ids=ids)
 
 
-def _counted(page: Iterable[GraphRow], truth: Mapping[Pair, Shares]) -> Iterator[GraphRow]:
-    """Add what trajectories have in the pairs of `truth`; their (:Failure) nodes, without code."""
+def _gather(page: Iterable[GraphRow], truth: Mapping[Pair, Shares]) -> Iterator[GraphRow]:
+    """Add the trajectories' shares to `truth`; yield their (:Failure) nodes, without code."""
     for row in page:
         evidence = Evidence.read(row)
         for key, tally in share(evidence).items():
@@ -73,24 +73,24 @@ def _rows(pairs: Iterable[Pair]) -> list[GraphRow]:
 
 
 def _rebuild(ask: Query, pairs: Sequence[Pair], truth: dict[Pair, Shares]) -> None:
-    """The Share and NEXT rows of some pairs, of which `truth` holds nothing any more then."""
+    """Rebuild the Share and NEXT rows of some pairs, and take these out of `truth`."""
     by_problem: Shares = {}
     for pair in pairs:
         by_problem |= truth.pop(pair)
-    changed, writers = shares.wrong(ask, pairs, by_problem)
+    changed, writers = shares.corrections(ask, pairs, by_problem)
     sums: Share = {}
     shares.add_up(by_problem, sums)
     sums = total([sums])
     keep = [row_id(*key) for key in sums]
-    gone = ask("delete_next", rows=_rows(pairs), keep=keep)
+    deleted = ask("delete_next", rows=_rows(pairs), keep=keep)
     ticks = shares.write_next(ask, sums, writers)
     if len(ticks) != len(sums):
         edges.refuse_missing(ask, (end for pair in pairs for end in pair))
-    shares.write(ask, changed, ticks | {row["id"]: row["tick"] for row in gone})
+    shares.write(ask, changed, ticks | {row["id"]: row["tick"] for row in deleted})
 
 
 def findings(ask: Query) -> Iterator[GraphFinding]:
-    """Where the derived rows of a graph, or its examples, are not what its trajectories say."""
+    """Derived rows and examples of a graph that contradict its trajectories."""
     steps: Counter[Pair] = Counter()
     failures: dict[str, str] = {}
     for page in _pages(ask):
@@ -115,24 +115,24 @@ def _pages(ask: Query, through: Sequence[str] | None = None) -> Iterator[list[Gr
 
 
 def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
-    """Examples that are missing, there twice, or on another pair than their trajectory says."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    """Examples that are missing, doubled, or on another pair than their trajectory says."""
+    by_id: defaultdict[str, list[str]] = defaultdict(list)
     for row in ask("places_of_steps", first=page[0]["id"], last=page[-1]["id"]):
-        found[row["id"]].append(f"{row['source']} {row['target']}")
+        by_id[row["id"]].append(f"{row['source']} {row['target']}")
     for row in page:
         for number, pair in enumerate(zip(row["path"], row["path"][1:], strict=False), 1):
             key, expected = f"{row['id']}/{number}", " ".join(pair)
-            places = found.pop(key, [])
+            places = by_id.pop(key, [])
             if places != [expected]:
-                said = " and ".join(places) or "nowhere"
-                yield GraphFinding("example", *pair, key, expected, said)
-    for key, places in sorted(found.items()):
+                actual = " and ".join(places) or "nowhere"
+                yield GraphFinding("example", *pair, key, expected, actual)
+    for key, places in sorted(by_id.items()):
         source, _, target = places[0].partition(" ")
         yield GraphFinding("example", source, target, key, "nowhere", " and ".join(places))
 
 
 def _wrong_sums(ask: Query, truth: Share) -> Iterator[GraphFinding]:
-    """Where NEXT rows are not what all trajectories add up to."""
+    """NEXT rows that are not the sum of all trajectories."""
     stored = {}
     for row in ask("transitions"):
         node = row["statistics"]
@@ -145,7 +145,7 @@ def _wrong_sums(ask: Query, truth: Share) -> Iterator[GraphFinding]:
 def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding]:
     bound = read_context(ask).bound
     counted = ask("count_edges")
-    known = {row["id"] for row in counted}
+    edge_ids = {row["id"] for row in counted}
     for row in counted:
         pair = Pair(*row["id"].split(" "))
         if row["kept"] != row["transitions"]:
@@ -153,7 +153,7 @@ def _wrong_edges(ask: Query, steps: Mapping[Pair, int]) -> Iterator[GraphFinding
         elif row["transitions"] > limit(bound):
             yield GraphFinding("edge", *pair, "bound", f"at most {bound}", str(row["transitions"]))
     for pair in sorted(steps):
-        if pair.id not in known:
+        if pair.id not in edge_ids:
             yield GraphFinding("edge", *pair, "kept", str(steps[pair]), "no Edge")
 
 
@@ -161,7 +161,7 @@ def _wrong_failures(ask: Query, expected: Mapping[str, str]) -> Iterator[GraphFi
     stored = {row["id"]: row["pair"] for row in ask("places_of_failures")}
     for key in sorted({*expected, *stored}):
         right = expected.get(key, "nowhere")
-        is_ = stored.get(key, "nowhere")
-        if right != is_:
-            pair = Pair(*(right if key in expected else is_).split(" "))
-            yield GraphFinding("failure", *pair, key, right, is_)
+        actual = stored.get(key, "nowhere")
+        if right != actual:
+            pair = Pair(*(right if key in expected else actual).split(" "))
+            yield GraphFinding("failure", *pair, key, right, actual)

@@ -1,9 +1,8 @@
-"""The schema: what makes an empty database a graph, and whose graph a database is.
+"""The schema makes an empty database a graph; its stamp tells whose graph a database is.
 
 A database is ours when it carries our stamp, (:Meta), which the last statement of
-cypher/schema.cypher writes. Each statement may run again: an opening that was killed, or that two
-processes do at once, is simply done again. Constraints and data are never in one transaction: Neo4j
-forbids it.
+cypher/schema.cypher writes. Each statement may run again, after a kill or beside another process.
+Constraints and data are never in one transaction: Neo4j forbids it.
 """
 
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ PRODUCT = "regraph-kg"
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a database says of itself."""
+    """A database's stamp and state."""
 
     empty: bool
     """It holds no node."""
@@ -30,8 +29,8 @@ class Stamp:
 def prepare(bolt: Bolt, *, restoring: bool = False) -> None:
     """Make an empty database a graph; leave one of our version alone.
 
-    Raises `StoreError` for another version, for what is not ours, and for a graph that a restore
-    has not finished, unless `restoring` does that.
+    Raises `StoreError` for another version, for another product's data, and, unless `restoring`,
+    for a graph that a restore has not finished.
     """
     stamp = read_stamp(bolt)
     if stamp.restoring is not None and not restoring:
@@ -44,7 +43,7 @@ def prepare(bolt: Bolt, *, restoring: bool = False) -> None:
 
 
 def read_stamp(bolt: Bolt) -> Stamp:
-    """What the database says; raises `StoreError` for another version and what is not ours."""
+    """The database's stamp; `StoreError` for another version or another product's data."""
     (row,) = bolt.read(lambda ask: ask("read_stamp"))
     if not row["empty"] and row["products"] != [PRODUCT]:
         raise StoreError(

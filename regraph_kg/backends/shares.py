@@ -1,8 +1,8 @@
-"""The statistics in the graph: what each problem has in them, (:Share) rows, and NEXT, their sum.
+"""The statistics in the graph: (:Share) rows, one problem's part each, and NEXT rows, their sums.
 
-One Share for each pair, device, learner and problem, written in the transaction that writes NEXT,
-so that a search can leave out its own problem by one read. Shares are held before NEXT, whose locks
-every writer wants, and written after it, with its tick. Not covered: when a Share last grew.
+One transaction writes NEXT and the Shares of each pair, device, learner and problem, so that a
+search leaves out its own problem by one read. Shares are locked before NEXT, whose locks every
+writer wants, and written after it, with its tick. Not covered: when a Share last grew.
 """
 
 import datetime
@@ -27,16 +27,14 @@ from regraph_kg.models.graph import EFFECT_SCALE, GraphFinding
 
 PAGE = 2_000
 """Trajectories read at a time."""
-
-
 SHORT = 8
-"""Gains from here on are told in one decimal."""
+"""Gains from here on have one decimal."""
 MOST_LOG2 = 1_000.0
-"""Of a gain that is told: beyond, it would be no number."""
+"""Largest logarithm of a gain that is shown: beyond, it overflows."""
 
 
 class ShareKey(NamedTuple):
-    """Whose numbers a (:Share) holds."""
+    """The key of a (:Share)."""
 
     pair: Pair
     origin: RowKey
@@ -44,12 +42,12 @@ class ShareKey(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Of the node; no problem's name has a line feed."""
+        """The node's id; no problem's name has a line feed."""
         return f"{row_id(self.pair, self.origin)}\n{self.problem}"
 
     @classmethod
     def read(cls, node: Mapping[str, Any]) -> "ShareKey":
-        """Of a node's properties."""
+        """The key in a node's properties."""
         source, _, target = node["pair"].partition(" ")
         origin = RowKey(node["device"], node.get("learner"))
         return cls(Pair(source, target), origin, node["problem"])
@@ -58,7 +56,7 @@ class ShareKey(NamedTuple):
 Shares = dict[ShareKey, RowCounts]
 """Per (:Share)."""
 LastWriters = dict[str, list[int]]
-"""By id of a NEXT: the problems whose rows in it are written (written.py)."""
+"""By id of a NEXT: the problems whose Shares of it are written (written.py)."""
 
 
 def read(node: Mapping[str, Any]) -> RowCounts:
@@ -70,7 +68,7 @@ def read(node: Mapping[str, Any]) -> RowCounts:
 
 
 def gather(into: Shares, problem: str, rows: Share, sign: int = 1) -> None:
-    """Add what a trajectory of `problem` contributes, or subtract it."""
+    """Add the share of a trajectory of `problem`, or subtract it."""
     for (pair, origin), tally in rows.items():
         into.setdefault(ShareKey(pair, origin, problem), RowCounts()).add(tally, sign)
 
@@ -81,37 +79,37 @@ def claim(
     lost: Iterable[tuple[str, Share]],
     lowered: Iterable[ShareKey],
 ) -> Shares:
-    """What rows come to with what trajectories of some problems gained, less what they had before.
+    """New values of Shares: the stored ones with trajectories' gains, less their former shares.
 
-    Holds them until the transaction ends; `write` writes them. `lowered`: rows whose best effect is
-    looked for anew, in their problems' trajectories.
+    Locks the rows until the transaction ends; `write` writes them. `lowered`: rows whose best
+    effect is computed anew from their problems' trajectories.
     """
     sums: Shares = {}
-    for sign, some in ((1, gained), (-1, lost)):
-        for problem, told in some:
-            gather(sums, problem, told, sign)
+    for sign, contributions in ((1, gained), (-1, lost)):
+        for problem, counts in contributions:
+            gather(sums, problem, counts, sign)
     for row in ask("claim_shares", ids=sorted(key.id for key in sums)):
         sums[ShareKey.read(row["share"])].add(read(row["share"]))
-    own: Shares = {}
-    wanted = sorted(set(lowered), key=lambda key: key.id)
-    for row in _evidence(ask, sorted({key.problem for key in wanted})) if wanted else ():
-        gather(own, row["problem"], share(Evidence.read(row)))
-    for key in wanted:
-        sums[key].best_effect = own[key].best_effect if key in own else None
+    truth: Shares = {}
+    recomputed = sorted(set(lowered), key=lambda key: key.id)
+    for row in _evidence(ask, sorted({key.problem for key in recomputed})) if recomputed else ():
+        gather(truth, row["problem"], share(Evidence.read(row)))
+    for key in recomputed:
+        sums[key].best_effect = truth[key].best_effect if key in truth else None
     return sums
 
 
 def writers(shares: Shares) -> LastWriters:
-    """Of rows that a merge writes."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    """The last writers of NEXT rows, from the Shares that a merge writes."""
+    by_row: defaultdict[str, list[int]] = defaultdict(list)
     for key, tally in shares.items():
         sign = 1 if any(tally.counts[name] for name in COUNTS) else -1
-        found[row_id(key.pair, key.origin)].append(sign * written.key(key.problem))
-    return found
+        by_row[row_id(key.pair, key.origin)].append(sign * written.key(key.problem))
+    return by_row
 
 
 def write(ask: Query, shares: Shares, ticks: Mapping[str, int]) -> None:
-    """Set the rows, after the NEXT rows that they are in: by id, the ticks of these."""
+    """Set Shares after their NEXT rows; `ticks` are these rows' ticks by id."""
     nodes = _nodes(shares)
     for node in nodes:
         tick = ticks.get(node["id"].rpartition("\n")[0], 0)
@@ -121,7 +119,7 @@ def write(ask: Query, shares: Shares, ticks: Mapping[str, int]) -> None:
 
 
 def lowered(before: Share, after: Share) -> set[tuple[Pair, RowKey]]:
-    """Where a trajectory's best effect is not what it was: a newer judge has measured it."""
+    """Rows in which a newer judge has lowered a trajectory's best effect."""
     return {
         key
         for key, tally in before.items()
@@ -138,32 +136,32 @@ def write_next(
     grown: Shares | None = None,
     lowered: Iterable[ShareKey] = (),
 ) -> dict[str, int]:
-    """Set NEXT rows to these numbers; with `grown`, which are about to be written, add them.
+    """Set NEXT rows to these sums, or with `grown`, the Shares to be written, add the sums.
 
-    `lowered`: of those, whose best effect is less than it was: it is looked for in all Shares. The
-    ticks by id; one of a technique that is not there has none.
+    `lowered`: Shares with a lowered best effect, for which all Shares are read. Returns the ticks
+    by id; a row of a missing technique has none.
     """
     places = {key: _place(*key) for key in sums}
     claimed = ask("claim_next", rows=list(places.values())) if places else []
-    held = {row["statistics"]["id"]: row["statistics"] for row in claimed}
+    locked = {row["statistics"]["id"]: row["statistics"] for row in claimed}
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     bests = _bests(ask, lowered, grown or {})
     rows, ticks = [], {}
     for key, place in places.items():
-        if place["id"] not in held:
+        if place["id"] not in locked:
             continue
-        was, tally = held[place["id"]], sums[key]
+        old, tally = locked[place["id"]], sums[key]
         if grown is not None:
-            tally.add(RowCounts.read(was))
+            tally.add(RowCounts.read(old))
         if key in bests:
             tally.take_best(bests[key])
-        ticks[place["id"]] = tick = written.tick(was) + 1
-        seen = now if grown is not None else was.get("last_seen", now)
-        told = _numbers(key[1], tally) | {
-            "last_seen": seen,
+        ticks[place["id"]] = tick = written.tick(old) + 1
+        last_seen = now if grown is not None else old.get("last_seen", now)
+        numbers = _numbers(key[1], tally) | {
+            "last_seen": last_seen,
             "written": [tick, *writers.get(place["id"], ())],
         }
-        rows.append(place | {"properties": told | {"checksum": written.checksum(told, tick)}})
+        rows.append(place | {"properties": numbers | {"checksum": written.checksum(numbers, tick)}})
     if rows:
         ask("set_next", rows=rows)
     return ticks
@@ -174,7 +172,7 @@ def _place(pair: Pair, origin: RowKey) -> GraphRow:
 
 
 def _numbers(origin: RowKey, tally: RowCounts) -> GraphRow:
-    """Properties of a NEXT; `tries` and `gain` are for eyes."""
+    """Properties of a NEXT; `tries` and `gain` are for people who look at the graph."""
     verified, gained = tally.counts["verified"], tally.counts["sum_log2_effect"]
     gain = 2.0 ** min(gained / verified / EFFECT_SCALE, MOST_LOG2) if verified else None
     return {
@@ -190,7 +188,7 @@ def _numbers(origin: RowKey, tally: RowCounts) -> GraphRow:
 
 
 def _bests(ask: Query, keys: Iterable[ShareKey], grown: Shares) -> Share:
-    """The best effects of the NEXT rows that these rows are in, looked for in all Shares."""
+    """The best effects of the NEXT rows of these Shares, from all Shares."""
     bests: Share = {(key.pair, key.origin): RowCounts() for key in keys}
     if not bests:
         return bests
@@ -198,21 +196,21 @@ def _bests(ask: Query, keys: Iterable[ShareKey], grown: Shares) -> Share:
     shares = {ShareKey.read(row["share"]): read(row["share"]) for row in rows} | grown
     for key, tally in shares.items():
         if key[:2] in bests and tally.best_effect is not None:
-            own = RowCounts(best_effect=tally.best_effect, best_problem=key.problem)
-            bests[key[:2]].add(own)
+            counts = RowCounts(best_effect=tally.best_effect, best_problem=key.problem)
+            bests[key[:2]].add(counts)
     return bests
 
 
 def hold(ask: Query, pairs: Iterable[Pair]) -> None:
-    """Nobody else writes the rows of these pairs until the transaction ends."""
+    """Lock the Shares of these pairs until the transaction ends."""
     ask("lock_shares", pairs=_ids(pairs))
 
 
-def wrong(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, LastWriters]:
-    """Those rows of these pairs that are not as expected, as they must be; `write` writes them.
+def corrections(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, LastWriters]:
+    """Corrected values of these pairs' Shares that are not as expected; `write` writes them.
 
-    What is not expected is emptied now, and deleted by whoever comes next (`sweep`). Who had it is
-    not told: all others of that NEXT get its tick instead.
+    An unexpected Share is emptied now, and deleted by a later `sweep`. Its problem is not noted:
+    all other Shares of that NEXT get its tick instead.
     """
     nodes = {row["share"]["id"]: row["share"] for row in ask("shares", pairs=_ids(pairs))}
     right = {key.id for key in expected}
@@ -221,40 +219,37 @@ def wrong(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, 
     if old:
         ask("delete_shares", ids=sorted(old))
     stored = {ShareKey.read(node): node for id_, node in nodes.items() if id_ not in old}
-    found: Shares = {}
+    changed: Shares = {}
     for key, tally in expected.items():
         node = stored.get(key)
-        if node is None or not written.whole(node) or any(differences(tally, read(node))):
-            found[key] = tally
-    by_row = writers(found)
-    gone = stored.keys() - expected.keys()
-    for row in {row_id(key.pair, key.origin) for key in gone}:
+        if node is None or not written.is_sound(node) or any(differences(tally, read(node))):
+            changed[key] = tally
+    by_row = writers(changed)
+    unexpected = stored.keys() - expected.keys()
+    for row in {row_id(key.pair, key.origin) for key in unexpected}:
         by_row.setdefault(row, []).append(written.SOMEBODY)
-    emptied = {(key.pair, key.origin) for key in gone}
-    found |= {key: tally for key, tally in expected.items() if key[:2] in emptied}
-    return found | {key: RowCounts() for key in gone}, by_row
+    emptied = {(key.pair, key.origin) for key in unexpected}
+    changed |= {key: tally for key, tally in expected.items() if key[:2] in emptied}
+    return changed | {key: RowCounts() for key in unexpected}, by_row
 
 
 def sweep(ask: Query) -> None:
-    """Delete the rows that count nothing any more, some time after they were emptied."""
+    """Delete Shares that count nothing any more, some time after they were emptied."""
     ask("delete_empty_shares")
 
 
 def findings(ask: Query, totals: Share) -> Iterator[GraphFinding]:
-    """Where rows are not what their problem's trajectories say; some problems at a time.
-
-    Adds what the trajectories say to `totals`.
-    """
+    """Shares that contradict their problem's trajectories; adds the expected sums to `totals`."""
     trajectories = {row["problem"]: row["trajectories"] for row in ask("problems")}
-    some: list[str] = []
+    batch: list[str] = []
     count = 0
     for problem in sorted(trajectories):
-        some.append(problem)
+        batch.append(problem)
         count += trajectories[problem]
         if count >= PAGE:
-            yield from _wrong(ask, some, totals)
-            some, count = [], 0
-    yield from _wrong(ask, some, totals)
+            yield from _wrong(ask, batch, totals)
+            batch, count = [], 0
+    yield from _wrong(ask, batch, totals)
 
 
 def _wrong(ask: Query, problems: Sequence[str], totals: Share) -> Iterator[GraphFinding]:
@@ -264,13 +259,13 @@ def _wrong(ask: Query, problems: Sequence[str], totals: Share) -> Iterator[Graph
     add_up(truth, totals)
     nodes = (row["share"] for row in ask("shares_of_problems", problems=problems))
     stored = {ShareKey.read(node): node for node in nodes}
-    for key in sorted({*truth, *stored}, key=lambda one: one.id):
+    for key in sorted({*truth, *stored}, key=lambda key: key.id):
         whose = f"of {key.problem} on {key.origin}"
         yield from compare(key.pair, whose, truth.get(key), stored.get(key))
 
 
 def _evidence(ask: Query, problems: Sequence[str]) -> Iterator[GraphRow]:
-    """What all trajectories of some problems say."""
+    """The evidence of all trajectories of some problems."""
     after = ""
     while page := ask("evidence_of_problems", problems=problems, after=after, limit=PAGE):
         yield from page
@@ -278,7 +273,7 @@ def _evidence(ask: Query, problems: Sequence[str]) -> Iterator[GraphRow]:
 
 
 def add_up(shares: Shares, into: Share) -> None:
-    """Add Shares to the NEXT rows that they are in."""
+    """Add Shares to their NEXT rows."""
     for key, tally in shares.items():
         into.setdefault((key.pair, key.origin), RowCounts()).add(tally)
 
@@ -286,17 +281,17 @@ def add_up(shares: Shares, into: Share) -> None:
 def compare(
     pair: Pair, whose: str, expected: RowCounts | None, node: Mapping[str, Any] | None
 ) -> Iterator[GraphFinding]:
-    """What of a NEXT or a Share is not as its trajectories say."""
-    found = RowCounts() if node is None else read(node)
-    wrong = [*differences(expected or RowCounts(), found)]
-    if not wrong and node is not None and not written.whole(node):
+    """The properties of a NEXT or a Share that contradict its trajectories."""
+    counts = RowCounts() if node is None else read(node)
+    wrong = [*differences(expected or RowCounts(), counts)]
+    if not wrong and node is not None and not written.is_sound(node):
         wrong = [written.UNSOUND]
-    for name, right, is_ in wrong:
-        yield GraphFinding("statistics", *pair, f"{name} {whose}", right, is_)
+    for name, right, actual in wrong:
+        yield GraphFinding("statistics", *pair, f"{name} {whose}", right, actual)
 
 
 def _nodes(shares: Shares) -> list[GraphRow]:
-    """Properties of the nodes, sorted by id; without what is zero or unknown."""
+    """Properties of the nodes, sorted by id, without zero and unknown ones."""
     return [
         {
             "id": key.id,

@@ -1,16 +1,15 @@
-"""What trajectories contribute to the NEXT rows: the same arithmetic adds, updates and subtracts.
+"""Trajectories' contributions to the NEXT rows: the same arithmetic adds, updates and subtracts.
 
-What was given counts in a pair's row of a device, what was learned from a model in one of its own.
+Given trajectories count in a pair's row of a device, those learned from a model in its own row.
 
-What a newer judge measured on a device stands for what older ones had measured of the same step
-there: their figures are not pooled, nor are times by two metrics. Code that was right but timed too
-noisily neither passed nor failed: it is no try. Not covered: trajectories that only an older judge
-has measured still count beside those of a newer one, until they are measured again.
+A newer judge's measurements on a device replace older ones of the same step there: figures of two
+judges are never pooled, nor are times by two metrics. Code that was right but timed too noisily is
+no try. Not covered: trajectories that only an older judge has measured count beside those of a
+newer one, until they are measured again.
 
-An example counts in one row, that of its latest measurement's device, so that `examples` adds up
-over devices; every measurement and every failure counts as tried on its own device. Where a
-technique was declined, nothing was tried: that has a count of its own. Where the code came back
-unchanged, nothing was tried, and nothing counts.
+An example counts in the row of its latest measurement's device, so that `examples` adds up over
+devices; every measurement and every failure is a try on its own device. A declined technique has a
+count of its own and is no try. Unchanged code counts nowhere.
 """
 
 import math
@@ -49,7 +48,7 @@ class RowCounts:
     counts: Counter[str] = field(default_factory=Counter)
     best_effect: float | None = None
     best_problem: str | None = None
-    """Whose the best effect is; of equals the first by name."""
+    """The problem of the best effect; of equals the first by name."""
     best_other: float | None = None
     """The best of all other problems."""
 
@@ -65,29 +64,29 @@ class RowCounts:
             self.counts[name] += sign * count
         if sign > 0 and other.best_effect is not None:
             first, second = sorted((self, other), key=_by_best)
-            others = (
+            rivals = (
                 (first.best_other, second.best_other)
                 if first.best_problem == second.best_problem
                 else (first.best_other, second.best_effect)
             )
             self.best_effect, self.best_problem = first.best_effect, first.best_problem
-            self.best_other = best(*others)
+            self.best_other = best(*rivals)
 
     def take_best(self, other: "RowCounts") -> None:
-        """Its best effects, whatever they were."""
+        """Replace the best effects by the other's."""
         self.best_effect, self.best_problem = other.best_effect, other.best_problem
         self.best_other = other.best_other
 
     def less(self, share: "RowCounts") -> "RowCounts":
-        """Without one problem's share, as if it had never been; whose the best is, is lost."""
-        left = RowCounts(self.counts.copy(), self.best_effect)
-        left.add(share, -1)
+        """The counts without one problem's share; the problem of the best effect is lost."""
+        remaining = RowCounts(self.counts.copy(), self.best_effect)
+        remaining.add(share, -1)
         if share.best_effect is not None and share.best_effect == self.best_effect:
-            left.best_effect = self.best_other
-        return left
+            remaining.best_effect = self.best_other
+        return remaining
 
     def count(self, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
-        """Count one trial; there was none where the technique was declined, or nothing changed."""
+        """Count one trial; a declined technique or unchanged code is none."""
         if outcome is Outcome.UNCHANGED:
             return
         if outcome is Outcome.DECLINED:
@@ -112,13 +111,13 @@ def _by_best(tally: RowCounts) -> tuple[bool, float, str]:
 
 
 class RowKey(NamedTuple):
-    """Whose numbers a NEXT row holds: a device's, as given or as learned from one model."""
+    """The origin of a NEXT row's numbers: a device, given or learned from one model."""
 
     device: str
     learner: str | None = None
 
     def __str__(self) -> str:
-        """For a reader."""
+        """The origin as text."""
         return self.device + ("" if self.learner is None else f"{LEARNED} {self.learner}")
 
 
@@ -127,7 +126,7 @@ Share = dict[tuple[Pair, RowKey], RowCounts]
 
 
 def tallies(rows: Iterable[Mapping[str, Any]]) -> dict[RowKey, RowCounts]:
-    """NEXT rows of one pair, or one problem's (:Share) rows of it, less one that is half made."""
+    """NEXT rows of one pair, or one problem's (:Share) rows of it, without half-made ones."""
     return {
         RowKey(row["device"], row.get("learner")): RowCounts.read(row)
         for row in rows
@@ -142,11 +141,11 @@ def share(evidence: Evidence) -> Share:
         counted = standing(measured)
         home = RowKey(counted[-1].device if counted else UNMEASURED, evidence.learner)
         rows.setdefault((pair, home), RowCounts()).counts["examples"] += 1
-        for one in counted:
-            if one.outcome is Outcome.UNSTABLE_TIMING:
+        for measurement in counted:
+            if measurement.outcome is Outcome.UNSTABLE_TIMING:
                 continue
-            row = rows.setdefault((pair, RowKey(one.device, evidence.learner)), RowCounts())
-            row.count(one.outcome, one.repairs, one.effect)
+            row = rows.setdefault((pair, RowKey(measurement.device, evidence.learner)), RowCounts())
+            row.count(measurement.outcome, measurement.repairs, measurement.effect)
     for failure, pair in evidence.failed:
         if failure.outcome is not Outcome.UNSTABLE_TIMING:
             origin = RowKey(failure.device or UNMEASURED, evidence.learner)
@@ -170,9 +169,8 @@ def total(added: Iterable[Share], removed: Iterable[Share] = ()) -> Share:
 def together(rows: Mapping[RowKey, RowCounts], *, capped: bool = False) -> RowCounts:
     """The sum of some NEXT rows of one pair.
 
-    `capped`: what was learned from one model counts as `LEARNED_TRIES` tries at most, or as many as
-    all the others, given or learned, where those are more: at its own rates, so that the cap takes
-    weight from it and not truth.
+    `capped`: one model's learned tries count as `LEARNED_TRIES` at most, or as many as all other
+    tries where those are more. The cap keeps the model's rates and lowers its weight only.
     """
     summed, learned = RowCounts(), dict[str | None, RowCounts]()
     for origin, tally in rows.items():
@@ -185,35 +183,35 @@ def together(rows: Mapping[RowKey, RowCounts], *, capped: bool = False) -> RowCo
             tried = tally.counts["tried"]
             most = max(LEARNED_TRIES, total - tried)
             if tried > most:
-                summed.add(_beyond(tally, most), sign=-1)
+                summed.add(_excess(tally, most), sign=-1)
     return summed
 
 
 class PairView(NamedTuple):
-    """What is known of a pair where a search runs, and on whose word (`Successor.statistics`)."""
+    """A pair's figures for a search's device, and their origin (`Successor.statistics`)."""
 
     tally: RowCounts
     by: Literal["device", "other-devices", "none"]
     elsewhere: RowCounts
-    """Of the other devices, beside the asked device's own."""
+    """The other devices' figures, beside the asked device's own."""
 
 
 def seen_from(rows: Mapping[RowKey, RowCounts], device: str) -> PairView:
-    """One pair's rows as a search on `device` is told of them: its own, and all others; capped."""
-    own, others = (
+    """One pair's rows for a search on `device`: its own, and all others; capped."""
+    on_device, rest = (
         together(
             {origin: rows[origin] for origin in rows if (origin.device == device) is here},
             capped=True,
         )
         for here in (True, False)
     )
-    if own.counts["tried"]:
-        return PairView(own, "device", others)
-    return PairView(others, "other-devices" if others.counts["tried"] else "none", RowCounts())
+    if on_device.counts["tried"]:
+        return PairView(on_device, "device", rest)
+    return PairView(rest, "other-devices" if rest.counts["tried"] else "none", RowCounts())
 
 
 def successor(technique: Technique, rows: Mapping[RowKey, RowCounts], device: str) -> Successor:
-    """A pair's target as a search on `device` is told of it."""
+    """A pair's target as a successor, for a search on `device`."""
     chosen, by, elsewhere = seen_from(rows, device)
     return Successor(
         technique=technique,
@@ -232,17 +230,17 @@ def successor(technique: Technique, rows: Mapping[RowKey, RowCounts], device: st
 
 def _declined(rows: Mapping[RowKey, RowCounts]) -> int:
     """How often a pair's technique was declined, by one learner `LEARNED_TRIES` times at most."""
-    said = Counter[str | None]()
+    counts = Counter[str | None]()
     for origin, tally in rows.items():
-        said[origin.learner] += tally.counts["declined"]
-    return sum(n if who is None else min(n, LEARNED_TRIES) for who, n in said.items())
+        counts[origin.learner] += tally.counts["declined"]
+    return sum(n if who is None else min(n, LEARNED_TRIES) for who, n in counts.items())
 
 
 def precedence(rows: Mapping[RowKey, RowCounts]) -> tuple[int, int]:
     """Sorts the pairs of a neighbourhood: most given examples first, then most learned ones.
 
     A run's leaves share the beginnings of their paths, and each leaf is an example of every step on
-    its way: how many were learned says more of the search than of the step.
+    its path: the number of learned examples depends on the search more than on the step.
     """
     given, learned = 0, 0
     for origin, tally in rows.items():
@@ -253,11 +251,11 @@ def precedence(rows: Mapping[RowKey, RowCounts]) -> tuple[int, int]:
     return -given, -learned
 
 
-def _beyond(tally: RowCounts, most: int) -> RowCounts:
-    """What a tally holds beyond `most` of its tries, each count in proportion."""
+def _excess(tally: RowCounts, most: int) -> RowCounts:
+    """The part of a tally beyond `most` of its tries, each count in proportion."""
     tried = tally.counts["tried"]
-    kept = {name: tally.counts[name] for name in COUNTS if name != "examples"}
-    return RowCounts(Counter({name: n - round(n * most / tried) for name, n in kept.items()}))
+    numbers = {name: tally.counts[name] for name in COUNTS if name != "examples"}
+    return RowCounts(Counter({name: n - round(n * most / tried) for name, n in numbers.items()}))
 
 
 def _order(origin: RowKey) -> tuple[str, bool, str]:
@@ -265,19 +263,19 @@ def _order(origin: RowKey) -> tuple[str, bool, str]:
 
 
 def row_id(pair: Pair, origin: RowKey) -> str:
-    """Id of a NEXT relationship; no two origins share one, whatever a sender calls his device."""
+    """Id of a NEXT relationship; no two origins share one, whatever a device is called."""
     device = origin.device.replace(LEARNED, f"\x1f{LEARNED}")  # no name of a device has a \x1f
     return f"{pair.source} {pair.target} {origin._replace(device=device)}"
 
 
-def differences(expected: RowCounts, found: RowCounts) -> Iterator[tuple[str, str, str]]:
-    """What of a row is not as expected: name, expected, found."""
+def differences(expected: RowCounts, actual: RowCounts) -> Iterator[tuple[str, str, str]]:
+    """The properties of a row that are not as expected: name, expected, actual."""
     for name in COUNTS:
-        if expected.counts[name] != found.counts[name]:
-            yield name, str(expected.counts[name]), str(found.counts[name])
+        if expected.counts[name] != actual.counts[name]:
+            yield name, str(expected.counts[name]), str(actual.counts[name])
     for name in ("best_effect", "best_problem", "best_other"):
-        if getattr(expected, name) != getattr(found, name):
-            yield name, str(getattr(expected, name)), str(getattr(found, name))
+        if getattr(expected, name) != getattr(actual, name):
+            yield name, str(getattr(expected, name)), str(getattr(actual, name))
 
 
 def best(*effects: float | None) -> float | None:

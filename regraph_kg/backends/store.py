@@ -109,7 +109,7 @@ class BoltStore:
         """See `GraphStore`."""
         choice = ExampleFilter(device, min(limit, MOST_ROWS), exclude_problem)
         return self._bolt.read(
-            lambda ask: _today(ask, vectors.of_pair(ask, near, source, target, choice))
+            lambda ask: _with_current_ids(ask, vectors.of_pair(ask, near, source, target, choice))
         )
 
     def failures(
@@ -146,12 +146,12 @@ class BoltStore:
         """See `GraphStore`."""
         choice = ExampleFilter(None, min(k, MOST_ROWS), exclude_problem)
         return self._bolt.read(
-            lambda ask: _today(ask, vectors.nearest(ask, vector, target, choice))
+            lambda ask: _with_current_ids(ask, vectors.nearest(ask, vector, target, choice))
         )
 
     def embedding_space(self) -> EmbeddingSpace | None:
         """See `GraphStore`."""
-        return self._bolt.read(vectors.holding).space
+        return self._bolt.read(vectors.vector_state).space
 
     def embed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
         """See `GraphStore`."""
@@ -199,8 +199,8 @@ class BoltStore:
         """See `GraphStore`."""
         pairs = sorted({Pair(finding.source, finding.target) for finding in findings})
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
-            some = pairs[first : first + PAIRS_AT_ONCE]
-            self._bolt.write(partial(recount.recount, pairs=some))
+            chunk = pairs[first : first + PAIRS_AT_ONCE]
+            self._bolt.write(partial(recount.recount, pairs=chunk))
         self._bolt.write(shares.sweep)
 
     def bound(self) -> int:
@@ -218,24 +218,24 @@ class BoltStore:
 
     def export(self) -> Iterator[Trajectory]:
         """See `GraphStore`."""
-        return (one.trajectory for one in export.export(self._bolt))
+        return (exported.trajectory for exported in export.export(self._bolt))
 
     def close(self) -> None:
         """See `GraphStore`."""
         self._bolt.close()
 
 
-def _today(ask: Query, found: Iterable[Example]) -> tuple[Example, ...]:
-    """Examples whose `also` is called as it is today; stored ids stay as they were merged.
+def _with_current_ids(ask: Query, stored: Iterable[Example]) -> tuple[Example, ...]:
+    """The examples with current ids in `also`; the stored ids stay as they were merged.
 
-    So a curation and its undoing rewrite none of them. The graph is asked only where one has some.
+    So a curation and its undoing rewrite no example. The graph is read only if an example has some.
     """
-    examples = tuple(found)
+    examples = tuple(stored)
     if not any(example.also for example in examples):
         return examples
     replaced = merge.read_context(ask).replaced
     return tuple(
-        replace(example, also=merge.besides(example.also, example.target, replaced))
+        replace(example, also=merge.current_also(example.also, example.target, replaced))
         for example in examples
     )
 
@@ -255,15 +255,15 @@ def _failures(
         for (trajectory, step), path in places.items()
     ]
     codes = {row["id"]: row for row in ask("codes_of_steps", rows=steps)} if steps else {}
-    moved = {"code": "", "before": ""}  # by somebody who curates, between the two statements
-    found = []
+    moved = {"code": "", "before": ""}  # by a curation between the two statements
+    failures = []
     for row in rows:
         step = codes.get(f"{row['trajectory']}/{max(1, row['steps'])}", moved)
         before = step["code" if row["steps"] else "before"]
         if before is not None:  # else it is not disclosed, nor what failed there
-            said = {name: row[name] for name in ("diagnosis", "code", "problem", "model")}
-            found.append(KnownFailure(outcome=Outcome(row["outcome"]), before=before, **said))
-    return tuple(found)
+            fields = {name: row[name] for name in ("diagnosis", "code", "problem", "model")}
+            failures.append(KnownFailure(outcome=Outcome(row["outcome"]), before=before, **fields))
+    return tuple(failures)
 
 
 def _place(row: GraphRow) -> tuple[Pair, str]:

@@ -1,6 +1,6 @@
-"""Techniques that an ingest brings: made where they are unknown, else taught the names they lack.
+"""An ingest's techniques: unknown ones are made, known ones get the names that they lack.
 
-Neither touches, or locks, a technique that lacks nothing. Those that were merged away stay away.
+A technique that lacks nothing is neither written nor locked. Merged-away ones stay away.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,18 +10,18 @@ from regraph_kg.backends.bolt import Query
 from regraph_kg.models.technique import Technique
 
 _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps")
-"""What known techniques are taught where they lack it, besides aliases."""
+"""Properties that known techniques get where they lack them, besides aliases."""
 
 
 def add(ask: Query, techniques: Collection[Technique]) -> int:
-    """Make the unknown ones, extend the others; count the new ones."""
+    """Make unknown techniques, extend the others; return the number of new ones."""
     added = create(ask, techniques)
     extend(ask, techniques, ())
     return added
 
 
 def create(ask: Query, techniques: Iterable[Technique]) -> int:
-    """Make the unknown ones; their number."""
+    """Make unknown techniques; return their number."""
     rows = [
         {
             "id": technique.id,
@@ -38,38 +38,42 @@ def create(ask: Query, techniques: Iterable[Technique]) -> int:
 
 
 def extend(ask: Query, techniques: Iterable[Technique], also: Iterable[str]) -> None:
-    """Extend those that lack something; lock them, and the ids of `also`, in one go."""
-    given = _in_order(techniques)
-    lacking = _taught(ask, given).keys()
+    """Extend techniques that lack something; one statement locks them and the ids of `also`."""
+    ordered = _in_order(techniques)
+    lacking = _missing_properties(ask, ordered).keys()
     if ids := lacking | set(also):
         ask("lock_techniques", ids=sorted(ids))
     if lacking:
-        taught = _taught(ask, [one for one in given if one.id in lacking])  # as they are now
-        rows = [{"id": key, "properties": told} for key, told in taught.items()]
+        taught = _missing_properties(
+            ask, [t for t in ordered if t.id in lacking]
+        )  # as they are now
+        rows = [{"id": key, "properties": missing} for key, missing in taught.items()]
         ask("curate_techniques", rows=rows)
         ask("label_techniques", ids=sorted(taught))
 
 
-def _taught(ask: Query, given: Sequence[Technique]) -> dict[str, dict[str, object]]:
-    """Properties that known techniques lack, by id; no alias that a curator took from one."""
-    rows = ask("read_techniques", ids=sorted({one.id for one in given})) if given else []
-    known = {row["id"]: _read(row["id"], row["technique"]) for row in rows}
+def _missing_properties(
+    ask: Query, techniques: Sequence[Technique]
+) -> dict[str, dict[str, object]]:
+    """Properties that known techniques lack, by id, without aliases that a curator removed."""
+    rows = ask("read_techniques", ids=sorted({t.id for t in techniques})) if techniques else []
+    current = {row["id"]: _read(row["id"], row["technique"]) for row in rows}
     taught: dict[str, dict[str, object]] = {}
-    for one in given:
-        if (now := known.get(one.id)) is None:
+    for technique in techniques:
+        if (now := current.get(technique.id)) is None:
             continue
-        told = {name: getattr(one, name) for name in _TAUGHT if not getattr(now, name)}
-        told["aliases"] = tuple(
-            dict.fromkeys((*now.aliases, *(a for a in one.aliases if a not in now.disowned)))
+        missing = {name: getattr(technique, name) for name in _TAUGHT if not getattr(now, name)}
+        missing["aliases"] = tuple(
+            dict.fromkeys((*now.aliases, *(a for a in technique.aliases if a not in now.disowned)))
         )
-        known[one.id] = after = now.model_copy(update=told)
+        current[technique.id] = after = now.model_copy(update=missing)
         if after != now:
-            taught.setdefault(one.id, {}).update(told)
+            taught.setdefault(technique.id, {}).update(missing)
     return taught
 
 
 def _read(key: str, node: Mapping[str, Any]) -> Technique:
-    """One that somebody makes is seen in part: it lacks much, and is read again under a lock."""
+    """A technique; one in creation is seen in part, lacks much, and is read again under a lock."""
     parts = {"id": key, "name": key, "target": key.partition("/")[0]}
     return Technique.model_validate(parts | dict(node))
 

@@ -1,4 +1,4 @@
-"""A store's URI: which are allowed, how the connection is encrypted, how it is shown.
+"""A store's URI: allowed forms, encryption, display.
 
 bolt://   one server                 neo4j://   a cluster: reads go to its replicas
 +s        TLS, certificate checked against the machine's authorities, or those of `ca`
@@ -19,7 +19,7 @@ SCHEMES = frozenset(f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("",
 
 @dataclass(frozen=True, slots=True)
 class DriverAddress:
-    """What a driver is given."""
+    """The driver's arguments."""
 
     uri: str
     ssl_context: ssl.SSLContext | None
@@ -27,7 +27,7 @@ class DriverAddress:
 
 
 def endpoint(address: Address) -> DriverAddress:
-    """Where and how to connect; `BadInput` for a URI or CA file that cannot be used."""
+    """The driver's arguments for an address; `BadInput` for an unusable URI or CA file."""
     parts = _split(address.uri)
     if parts.scheme not in SCHEMES or not parts.hostname:
         raise unusable(address.uri)
@@ -48,7 +48,7 @@ def endpoint(address: Address) -> DriverAddress:
 
 
 def unusable(uri: str) -> BadInput:
-    """What is wrong with a URI that no driver takes."""
+    """The error for a URI that no driver takes."""
     return BadInput(
         f"store {shown(uri)}: not a Bolt URI; say embedded, neo4j://HOST:7687"
         " or bolt://HOST:7687 (REGRAPH_STORE)"

@@ -1,10 +1,9 @@
-"""Vectors of examples in the graph: which ones it holds, and which examples are near to one.
+"""Vectors of examples in the graph: their state, and the examples nearest to a vector.
 
-A TRANSITION has the vector of its text in the property that (:Meta) names, its slot, and that of
-its code in another that belongs to the slot. There are two slots, so that another model's vectors
-can be made in one while the other still serves (`backends/embeddings.py`). On a pair, and in a
-small graph, all examples are compared, which is exact; beyond, an index proposes candidates, which
-are then compared exactly.
+(:Meta) names the slot, a property of TRANSITIONs with the vector of the text; another property of
+the slot has the vector of the code. There are two slots, so that one serves while the other gets
+another model's vectors (`backends/embeddings.py`). On a pair, and in a small graph, all examples
+are compared, which is exact; in a large graph an index proposes candidates to compare.
 """
 
 from collections.abc import Iterable
@@ -22,23 +21,23 @@ from regraph_kg.models.target import Target
 SLOTS = VECTORS[:2]
 KINDS: tuple[EmbeddedKind, ...] = ("text", "code")
 SCANNED = 2000
-"""Examples up to which all are compared: a graph that small needs no index."""
+"""Examples of the largest graph without an index."""
 FEWEST_CANDIDATES = 200
-"""Of an index: with fewer, too many of the nearest are missed (docs/embeddings.md)."""
+"""Fewest candidates of an index: fewer miss too many of the nearest (docs/embeddings.md)."""
 OVERSAMPLED = 10
 """Candidates for each example asked for."""
 MOST_CANDIDATES = 20_000
-"""Where a filter leaves too few of so many, all examples are compared."""
+"""Most candidates: where a filter leaves too few of them, all examples are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorState:
-    """What (:Meta) says about the graph's vectors."""
+    """The state of the graph's vectors in (:Meta)."""
 
     space: EmbeddingSpace | None
     slot: str
     following: EmbeddingSpace | None
-    """The space that is being changed to, in the other slot."""
+    """The space of a begun change, in the other slot."""
 
     @property
     def other_slot(self) -> str:
@@ -47,12 +46,12 @@ class VectorState:
 
 
 def place(slot: str, kind: EmbeddedKind) -> str:
-    """The property of a slot that has the vectors of texts, or of codes."""
+    """A slot's property for the vectors of texts, or of codes."""
     return slot if kind == "text" else f"code_{slot}"
 
 
-def holding(ask: Query) -> VectorState:
-    """Which vectors the graph holds."""
+def vector_state(ask: Query) -> VectorState:
+    """The state of the graph's vectors."""
     (row,) = ask("vectors_state")
     return VectorState(
         space=_space(row["model"], row["dimension"], row["prompts"]),
@@ -63,7 +62,7 @@ def holding(ask: Query) -> VectorState:
 
 @dataclass(frozen=True, slots=True)
 class ExampleFilter:
-    """Which examples are wanted, besides near ones."""
+    """Conditions on examples, besides nearness."""
 
     device: str | None
     limit: int
@@ -92,7 +91,7 @@ def nearest(
 ) -> tuple[Example, ...]:
     """The nearest of all examples, or of those for `target`."""
     slot = _slot(ask, vector)
-    wanted: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "slot": slot,
         "vector": floats(vector.packed),
         "language": target,
@@ -102,33 +101,33 @@ def nearest(
     serving = any(row["slot"] == slot and row["online"] for row in ask("vectors_indexes"))
     candidates = max(FEWEST_CANDIDATES, OVERSAMPLED * choice.limit)
     while serving and candidates <= MOST_CANDIDATES:
-        rows = ask("vectors_nearest", candidates=candidates, **wanted)
+        rows = ask("vectors_nearest", candidates=candidates, **parameters)
         if len(rows) == choice.limit:
             return _examples(rows)
         candidates *= 4
-    return _examples(ask("vectors_scan", **wanted))
+    return _examples(ask("vectors_scan", **parameters))
 
 
 def floats(packed: bytes) -> list[float]:
-    """A vector as the stores want it."""
+    """A vector as the stores take it."""
     values: list[float] = np.frombuffer(packed, dtype="<f4").tolist()
     return values
 
 
 def _slot(ask: Query, vector: Vector) -> str:
-    """Where the vectors that compare with `vector` are."""
-    held = holding(ask)
-    if held.space is None:
+    """The property of the vectors that compare with `vector`."""
+    state = vector_state(ask)
+    if state.space is None:
         raise BadInput("the graph holds no embeddings yet: make them with regraph graph update")
-    if held.space != vector.space:
-        raise mixed(held.space, vector.space)
-    return place(held.slot, vector.kind)
+    if state.space != vector.space:
+        raise space_mismatch(state.space, vector.space)
+    return place(state.slot, vector.kind)
 
 
-def mixed(held: EmbeddingSpace, given: EmbeddingSpace) -> BadInput:
-    """Says that vectors of two spaces were about to meet."""
+def space_mismatch(graph_space: EmbeddingSpace, other_space: EmbeddingSpace) -> BadInput:
+    """The error for a vector of another space than the graph's."""
     return BadInput(
-        f"the graph holds embeddings {held.difference(given)}: name its embedder"
+        f"the graph holds embeddings {graph_space.difference(other_space)}: name its embedder"
         " (REGRAPH_EMBEDDER), or change the graph with regraph graph update"
     )
 
@@ -140,7 +139,7 @@ def _examples(rows: Iterable[GraphRow]) -> tuple[Example, ...]:
             | {"source": row["source"], "target": row["target"], "similarity": _similarity(row)}
         )
         for row in rows
-        if Example.whole(row["example"])
+        if Example.is_complete(row["example"])
     )
 
 

@@ -1,10 +1,9 @@
-"""Which write a row of the statistics is of, so that rows of two states are not taken for one.
+"""Ticks and checksums of the statistics' rows, which tell rows of two writes apart.
 
-Neo4j shows a commit while it is applied, property by property: a reader may meet a NEXT that is
-new by half, or one that is new beside a (:Share) that is not. So each write of a NEXT counts one
-on, names the problems that it changed, and leaves that count (its tick) on their Shares; a
-checksum of what a search is told goes with both. Not covered: counts that no search is told of
-(failures by kind).
+Neo4j shows a commit while it is applied, property by property: a reader may meet a half-new NEXT,
+or a new one beside an old (:Share). So each write of a NEXT increments its tick, names the changed
+problems, and leaves the tick on their Shares; both have a checksum of the figures that a search
+reads. Not covered: counts that no search reads (failures by kind).
 """
 
 import zlib
@@ -20,44 +19,40 @@ WEIGHTS = {
     "declined": 86_028_121,
     "sum_log2_effect": 7,
 }
-"""Of a checksum, with the next three: primes, so that no few changes cancel out."""
+"""Weights of a checksum, with the next three: primes, so that few changes do not cancel out."""
 OF_TICK, OF_BEST, OF_OTHER = 15_485_863, 1_299_709, 2_750_159
-
-
 SOMEBODY = 0
-"""In the list of a NEXT's last writers: a problem that has nothing there any more, and may be gone
-from the graph. All that are left have the tick of that write."""
-
-
+"""In the list of a NEXT's last writers: a problem without a Share any more, maybe without a
+trajectory. All remaining Shares have the tick of that write."""
 UNSOUND = ("checksum", "that of its numbers", "another")
-"""A finding: what of a row, expected, found."""
+"""A finding: property, expected, actual."""
 
 
 def key(problem: str) -> int:
-    """A problem in the list of a NEXT's last writers; negative: it has nothing there any more."""
+    """A problem in the list of a NEXT's last writers; negative: its Share is empty."""
     return zlib.crc32(problem.encode()) + 1
 
 
 def tick(row: Mapping[str, Any]) -> int:
-    """How often a NEXT had been written when this row of it, or (:Share) in it, was."""
+    """The number of writes of a NEXT up to the one that wrote this row, or this (:Share)."""
     return int((row.get("written") or (0,))[0])
 
 
 def checksum(row: Mapping[str, Any], ticks: int) -> int:
-    """Of the properties of a NEXT or a (:Share)."""
+    """The checksum of the properties of a NEXT or a (:Share)."""
     weighed = sum(weight * (row.get(name) or 0) for name, weight in WEIGHTS.items())
     best = OF_BEST * _fixed(row.get("best_effect")) + OF_OTHER * _fixed(row.get("best_other"))
     return weighed + best + OF_TICK * ticks
 
 
-def whole(row: Mapping[str, Any]) -> bool:
+def is_sound(row: Mapping[str, Any]) -> bool:
     """Whether all properties of a row are of one write."""
     return bool(row.get("checksum") == checksum(row, tick(row)))
 
 
-def of_one_state(row: Mapping[str, Any], share: Mapping[str, Any] | None, problem: str) -> bool:
-    """Whether a NEXT holds a problem's (:Share) just as it was read; None: there is none."""
-    if not whole(row) or (share is not None and not whole(share)):
+def same_state(row: Mapping[str, Any], share: Mapping[str, Any] | None, problem: str) -> bool:
+    """Whether a NEXT contains a problem's (:Share) as it was read; None: there is none."""
+    if not is_sound(row) or (share is not None and not is_sound(share)):
         return False
     writers = (row.get("written") or (0,))[1:]
     if key(problem) in writers:

@@ -1,8 +1,8 @@
 """A backup of a whole graph as JSONL, version 1: one `Head`, then `BackupLine`s, then an `End`.
 
 Techniques, decisions, trajectories, times and runs of free choices come in this order, each kind by
-id. What is derived (statistics, failures as nodes, which examples are in sight) and embeddings are
-not in it: a restore makes the former, the next ingest or `regraph graph update` the latter.
+id. A restore makes the derived rows (statistics, failures as nodes, the choice of TRANSITIONs); the
+next ingest or `regraph graph update` makes the embeddings.
 
 History: 1 (2026-11) first version; later in 1: `free`, absent from older backups.
 """
@@ -20,7 +20,7 @@ FORMAT: Literal["regraph-kg backup"] = "regraph-kg backup"
 
 
 class Space(Frozen):
-    """Which model embedded the examples; `prompts` as in `EmbeddingSpace`."""
+    """The model that embedded the examples; `prompts` as in `EmbeddingSpace`."""
 
     model: str
     dimension: int
@@ -37,13 +37,13 @@ class Head(Frozen):
 
 
 class TrajectoryLine(Frozen):
-    """A trajectory with its resolved techniques, and what the graph knows of it beside."""
+    """A trajectory with its resolved techniques, and the graph's notes on it."""
 
     trajectory: Trajectory
     stages: tuple[RelabelStage, ...]
     """How each step's technique was found."""
     failed: tuple[str | None, ...] = ()
-    """When each failure was merged, where that was noted."""
+    """The time of each failure's merge, where noted."""
 
     @model_validator(mode="after")
     def _one_each(self) -> Self:
@@ -64,7 +64,7 @@ class LastSeen(Frozen):
 
 
 class BackupLine(Frozen):
-    """One of these."""
+    """A line with exactly one of these."""
 
     technique: Technique | None = None
     decision: dict[str, JsonValue] | None = None
@@ -80,24 +80,14 @@ class BackupLine(Frozen):
 
     @property
     def kind(self) -> str | None:
-        """Which of them it is."""
+        """The name of the one that it has."""
         return next((name for name, value in self if value is not None), None)
 
 
 class End(Frozen):
-    """The last line: without it, the file is not whole."""
+    """The last line; a file without it is not whole."""
 
     lines: int = Field(ge=1)
-    """Before this one."""
+    """Number of lines before this one."""
     sha256: str
-    """Of all bytes before this line."""
-
-
-class Counts(Frozen):
-    """What a backup holds."""
-
-    techniques: int = 0
-    trajectories: int = 0
-    examples: int = 0
-    failures: int = 0
-    decisions: int = 0
+    """Digest of all bytes before this line."""

@@ -7,11 +7,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
 from pydantic_core import PydanticCustomError
 
 Metric = Literal["call", "device"]
-"""What is timed: "call" = host pointers, transfers included; "device" = device pointers."""
-
-
+"""The timed call: "call" = host pointers, transfers included; "device" = device pointers."""
 KEPT = "x_"
-"""What a field of the sender's own begins with."""
+"""Prefix of the sender's own fields."""
 
 
 def _own_key(key: str) -> str:
@@ -40,7 +38,7 @@ class Frozen(BaseModel):
 
 
 class Extensible(Frozen):
-    """As `Frozen`, but fields of the sender's own, which begin with `x_`, are kept as they are."""
+    """As `Frozen`, but keeps the sender's own fields, which begin with `x_`."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra=_described)
 

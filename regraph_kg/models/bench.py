@@ -1,4 +1,4 @@
-"""What `regraph bench` measured: one file of results, whatever suite, model and arms it is of.
+"""Results of `regraph bench`: one file, whatever its suite, model and arms.
 
 A run is one search: a problem, a target, an arm, a seed. Not here: figures over runs
 (regraph_kg/bench/figures.py).
@@ -33,19 +33,18 @@ AnswerKind = Literal[
     "cut",
     "prose",
 ]
-"""What an answer came to, the best first. "unchanged": token by token the code that it was to
-change, or the serial code, which is right and is not judged again;
-"untimed": right, and timed too unevenly to say more;
-"CPU code": it compiles, and starts no kernel where one is asked for; "refused": by the source
-rules; "declined": it says that the technique does not apply, be that so or not; "no entry point":
-code, but not of the function; "bare code": no fence around it; "cut": at the length limit; "prose":
-no code at all."""
+"""Kinds of answers, the best first. "unchanged": token by token the code that it was to change, or
+the serial code, which is right and is not judged again; "untimed": right, but timed too unevenly;
+"CPU code": it compiles, but starts no kernel where one is asked for; "refused": by the source
+rules; "declined": it says that the technique does not apply, true or not; "no entry point": code,
+but not of the function; "bare code": no fence around it; "cut": at the length limit; "prose": no
+code at all."""
 
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
 RIGHT: frozenset[AnswerKind] = frozenset({"faster", "not faster", "unchanged", "untimed"})
 BUILT = RIGHT | {"wrong", "crashed", "too slow", "suspicious", "CPU code"}
 Tier = Literal["easy", "medium", "hard", ""]
-"""By the longest verified trajectory that is known: 1 or 2 steps, 3 to 5, more; "": none is."""
+"""By the longest known verified trajectory: 1 or 2 steps, 3 to 5, more; "": none is known."""
 
 
 class BenchAnswer(Frozen):
@@ -58,7 +57,7 @@ class BenchAnswer(Frozen):
     """Asked for; "" for a free choice."""
     repair: int = 0
     mended: bool = False
-    """Whether its form, or that of its code, was mended before it was judged."""
+    """Whether its form, or that of its code, was mended before the judge."""
 
     @property
     def built(self) -> bool:
@@ -77,7 +76,7 @@ class BenchRun(Frozen):
     problem: str
     target: Target
     arm: str
-    """A method; after a slash which graph it is shown, where that is not the whole one."""
+    """A method; after a slash the shown graph, where that is not the whole one."""
     seed: int
     answers: tuple[BenchAnswer, ...]
     speedup: float = Field(gt=0)
@@ -90,7 +89,7 @@ class BenchRun(Frozen):
     start_interval: Interval | None = None
     cost: Cost
     seconds: float
-    """Active ones, in which it waited for others, too."""
+    """Active seconds, waits for other searches included."""
     stopped: Stopped
     roof: RoofShare | None
     unrecorded: int = 0
@@ -110,17 +109,17 @@ class BenchRun(Frozen):
 
     @property
     def place(self) -> tuple[str, str, str, int]:
-        """Which run of a bench it is."""
+        """The run's key within its bench."""
         return self.problem, self.target, self.arm, self.seed
 
 
 class BenchProblem(Frozen):
-    """A problem of a suite, with all that its verdicts hang on as a digest."""
+    """A problem of a suite, with a digest of all that its verdicts depend on."""
 
     name: str
     target: Target
     address: PlainText
-    """What it is found by: a name, or a folder, from the bench's folder on where it lies in it."""
+    """A name or a folder, the latter relative where it lies in the bench's folder."""
     digest: str
     tier: Tier = ""
     note: PlainText = ""
@@ -135,7 +134,7 @@ class LeftOut(Frozen):
 
 
 class AnswerExample(Frozen):
-    """What an answer of some kind looks like: the shortest one of an arm."""
+    """An arm's shortest answer of one kind."""
 
     kind: AnswerKind
     arm: str
@@ -149,7 +148,7 @@ class AnswerExample(Frozen):
 
 
 class BenchResults(Frozen):
-    """The results of one bench, whole or as far as it has come.
+    """The results of one bench, finished or not.
 
     History of `schema_version`: 1 (2026-11) first version.
     """
@@ -164,16 +163,16 @@ class BenchResults(Frozen):
     model: PlainText
     """As it was asked for; each run has name and digest."""
     answers: Literal["live", "kept"] = "live"
-    """Kept: those of an earlier bench, judged again."""
+    """"kept": the answers of an earlier bench, judged again."""
     calls: int
     """Budget of each search."""
     final: FinalGrade
     prompting: dict[str, str] = Field(default_factory=lambda: {"words": "full"})
-    """What prompts say: the words, and what is not as usual for these."""
+    """The prompts' words, and the settings that are not usual for these."""
     parallel: int
     """Calls of the model at once, over all searches."""
     machine: dict[Target, PlainText] = Field(default_factory=dict)
-    """What programs ran on, in a line."""
+    """The machine that programs ran on, in a line."""
     arms: tuple[str, ...]
     """As they were asked for; others are compared with the first."""
     seeds: int
@@ -181,14 +180,14 @@ class BenchResults(Frozen):
     searches: dict[Target, int] = Field(default_factory=dict)
     """How many were asked for so far."""
     graph: dict[str, str] = Field(default_factory=dict)
-    """How much was in the graph, a digest of its statistics, and whose embeddings it holds; empty
-    where no arm reads it."""
+    """The graph's size, a digest of its statistics, and its embedder; empty where no arm reads
+    it."""
     problems: tuple[BenchProblem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[PlainText, ...] = ()
     runs: tuple[BenchRun, ...] = ()
     examples: tuple[AnswerExample, ...] = ()
-    """Of answers that came to nothing: one of each arm, target and kind."""
+    """Failed answers: one of each arm, target and kind."""
 
     @model_validator(mode="after")
     def _of_known_problems(self) -> Self:

@@ -1,4 +1,4 @@
-"""Curation: what a person changes in the vocabulary, the log of it, and what asks for it."""
+"""Curation: a person's changes of the vocabulary, their log, and the findings that ask for them."""
 
 import hashlib
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Note:
 class Part:
     """A technique that a curator makes of a part of another one.
 
-    Empty = what follows from the first label that it takes, and from its name.
+    Empty fields follow from the first label that it takes, and from its name.
     """
 
     name: str = ""
@@ -48,7 +48,7 @@ class Changed(Frozen):
 class Transfer(Frozen):
     """Steps and failures of `source` that lead to `heir` from now on.
 
-    `names`: the spellings of the labels that go over; None = all of them.
+    `names`: the spellings of the moved labels; None = all labels.
     """
 
     source: TechniqueId
@@ -57,7 +57,7 @@ class Transfer(Frozen):
 
 
 class Change(Frozen):
-    """What a curation does: properties of techniques, and which steps lead where."""
+    """A curation's change of techniques' properties and of steps' techniques."""
 
     techniques: tuple[Changed, ...] = ()
     transfers: tuple[Transfer, ...] = ()
@@ -67,8 +67,8 @@ class Change(Frozen):
 class Curation:
     """One entry of the curators' log.
 
-    `number` counts the curations of a graph from 1 on. `techniques`: those it is about, the one
-    that stays first. `labels`: those that a `keep` confirmed, or that a `split` took.
+    `number` counts the curations of a graph from 1 on. `techniques`: the changed ones, the
+    remaining one first. `labels`: those that a `keep` confirmed, or that a `split` took.
     """
 
     number: int
@@ -81,16 +81,16 @@ class Curation:
     techniques: tuple[str, ...]
     labels: tuple[str, ...] = ()
     examples: int = 0
-    """Examples that lead elsewhere since."""
+    """Number of moved examples."""
     failures: int = 0
     undoes: int | None = None
     undone_by: int | None = None
-    """The curation that undid it, if that one still holds."""
+    """The curation that undid it, if that still holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelDecision:
-    """One entry of the relabelling's log: what a label was taken for, once per target."""
+    """One entry of the relabelling's log: a label's technique, once per target."""
 
     label: str
     target: Target
@@ -105,7 +105,7 @@ class LabelDecision:
 
 @dataclass(frozen=True, slots=True)
 class TechniqueUsage:
-    """What a graph holds of one technique."""
+    """A graph's counts of one technique."""
 
     technique: Technique
     examples: int
@@ -115,7 +115,7 @@ class TechniqueUsage:
     leaving: int
     """Examples of steps from it."""
     labels: tuple[str, ...] = ()
-    """The two labels that most of its best examples have."""
+    """The two commonest labels of its best examples."""
 
 
 ConcernKind = Literal["shared-name", "low-margin", "suspect", "review", "orphan", "undescribed"]
@@ -127,7 +127,7 @@ class Concern(Frozen):
     kind: ConcernKind
     techniques: tuple[str, ...]
     examples: tuple[int, ...]
-    """Of each technique."""
+    """Number of examples of each technique."""
     labels: tuple[tuple[str, ...], ...]
     """Labels of each technique's examples, two at most."""
     score: float | None = None
@@ -141,19 +141,19 @@ class Proposal(Frozen):
 
     kind: Literal["merge", "keep", "drop"]
     techniques: tuple[str, ...] = Field(min_length=1)
-    """Of a merge the one that stays comes first."""
+    """In a merge the remaining one comes first."""
     alias: str = ""
-    """Of one that is kept: a name that is rightly its own."""
+    """A name that a kept technique rightly has."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """As words of a `regraph` command."""
+        """The words of its `regraph` command."""
         more = ("--alias", self.alias) if self.alias else ()
         return ("techniques", "mend", self.kind, *self.techniques, *more)
 
 
 class Cluster(Frozen):
-    """Findings about the same techniques, or of one kind, and what is proposed for them."""
+    """Findings about the same techniques, or of one kind, with proposals for them."""
 
     techniques: tuple[str, ...]
     """Most examples first."""
@@ -167,7 +167,7 @@ class Cluster(Frozen):
 
     @property
     def token(self) -> str:
-        """Names these proposals for these examples: another one where either has changed."""
+        """Identity of these proposals for these examples; it changes with either."""
         return token_of(self.model_dump_json(exclude={"labels", "findings"}))
 
 

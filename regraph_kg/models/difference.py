@@ -1,4 +1,4 @@
-"""What two graphs have that the other has not: trajectories, techniques, statistics.
+"""Differences of two graphs: trajectories, techniques, statistics.
 
 Not here: how a graph is read (backends/difference.py).
 """

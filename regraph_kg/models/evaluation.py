@@ -19,11 +19,10 @@ Grade = Literal["screening", "full"]
 class Outcome(StrEnum):
     """How an answer ended. Closed; all but PASSED and DECLINED is a failure for the reward.
 
-    UNSTABLE_TIMING is our machine's fault: timed once more, then the interval's lower bound is the
-    reward, and it is never a final answer (docs/dev/method.md section 3.2). DECLINED is no verdict:
-    the model said that the technique does not apply to the code, and nothing was tried. UNCHANGED
-    is none either: the answer is the code that it was to change, and no technique was tried.
-    NO_KERNEL: a CUDA candidate that launched nothing on the GPU.
+    UNSTABLE_TIMING is the machine's fault: the code is timed once more, then the interval's lower
+    bound is the reward, and it is never a final answer (docs/dev/method.md section 3.2). DECLINED
+    and UNCHANGED are no verdicts, as nothing was tried: the model said that the technique does not
+    apply to the code, or gave the code back. NO_KERNEL: a CUDA candidate launched nothing.
     """
 
     PARSE_FAILED = "parse_failed"
@@ -75,21 +74,21 @@ class Timing(Frozen):
 
 
 Bound = Literal["memory", "compute", "transfer"]
-"""What can limit a call: memory of the device, its arithmetic, copies to and from the host."""
+"""Limits of a call: memory of the device, its arithmetic, copies to and from the host."""
 
 
 class SpeedOfLight(Frozen):
-    """The shortest time that is believed of any right code, and what bounds it."""
+    """The shortest believable time of any right code, and its bound."""
 
     bound: Bound
     seconds: float
 
 
 class Roof(Frozen):
-    """The shortest time that the measured peaks of the device allow, and how near a call comes."""
+    """The shortest time that the device's measured peaks allow, and a call's distance from it."""
 
     bound: Bound
-    """What takes longest."""
+    """The limit that takes longest."""
     seconds: float
     """Duration of a call at the peak; whatever the device does at the same time overlaps."""
     share: float
@@ -101,16 +100,16 @@ class Roof(Frozen):
     floor_seconds: float | None = None
     """Below this the declared bytes cannot have moved; None where the problem may exit early."""
     light: SpeedOfLight | None = None
-    """Of compulsory work alone (evaluation/timing/roofline.py); None where none is known."""
+    """The bound of compulsory work alone (evaluation/timing/roofline.py); None where unknown."""
     shares: dict[Bound, float] = Field(default_factory=dict)
-    """Of each peak what the measured call reaches; the largest is `share`. Older ones have none."""
+    """The reached share of each peak; the largest is `share`. Older reports have none."""
 
 
 class WorkAccount(Frozen):
-    """What one call had to do, by the problem's declaration, held against the device's peaks."""
+    """The declared work of one call, compared with the device's peaks."""
 
     seconds: float
-    """Median duration of a call that this account is about."""
+    """Median duration of the call."""
     flop: int | None
     """Declared floating-point operations of a call; None where the problem declares none."""
     bytes: int
@@ -122,11 +121,11 @@ class WorkAccount(Frozen):
     roof: Roof | None
     """None where the device's peaks have not been measured."""
     notes: tuple[str, ...] = ()
-    """What a reader should know of these figures; never a reason to fail."""
+    """Notes on these figures; never a reason to fail."""
 
 
 class EvalReport(Frozen):
-    """What the judge says of one candidate. Always a report; our own failures raise instead.
+    """The judge's verdict on one candidate. Our own failures raise instead.
 
     `speedup` = baseline median / candidate median (serial code, g++ -O3 -march=native, one thread,
     same metric, same session); None unless the candidate was timed. Reports whose `device`,
@@ -158,12 +157,12 @@ class EvalReport(Frozen):
     stages: dict[str, float] = Field(default_factory=dict)
     """Wall seconds of each stage that happened: compile, verify, time, total."""
     load: PlainText = ""
-    """What else ran on the machine while this was timed, in words; "" where it was quiet.
+    """Other load on the machine during the timing, in words; "" where it was quiet.
 
     Times taken under load are no evidence: they enter no statistics.
     """
     guarantee: PlainText = ""
-    """What the verdict rests on, where that is less than the judge's own checks; else ""."""
+    """The verdict's base, where that is less than the judge's own checks; else ""."""
     facts: dict[PlainText, PlainText] = Field(default_factory=dict)
     """Machine facts: driver, clocks, temperature, kernel, ... as text."""
 

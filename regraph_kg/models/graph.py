@@ -1,4 +1,4 @@
-"""What the graph is told (MergePlan, MergeCounts) and what it answers (Neighbourhood, Example)."""
+"""Values of the graph's interface: merges (MergePlan) and answers (Neighbourhood, Example)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -14,19 +14,19 @@ EFFECT_SCALE = 2**20
 """Sums of log2 effects are integers, round(2^20 * log2 x): exact in any order of writers."""
 
 UNTIMED = 0.0
-"""Among `effects`: it passed there, and nobody knows what it gained."""
+"""Among `effects`: it passed there, with an unknown gain."""
 
 UNMEASURED = "unmeasured"
-"""Device of what was never measured, or failed on a device nobody noted."""
+"""Device of unmeasured steps, and of failures without a noted device."""
 
 LEARNED_TRIES = 8
-"""Tries learned from one model that count on an edge whatever else is known of it."""
+"""Tries learned from one model that count on an edge, whatever its other tries."""
 
 RelabelLevel = Literal["exact", "lexical", "model"]
-"""How far relabelling goes beyond the names that are known."""
+"""How far relabelling goes beyond known names."""
 
 RelabelStage = Literal[RelabelLevel, "given", "alias", "compound", "new", "code", "embed"]
-"""What decided; see ingest/relabel. "embed" stands in graphs of 2026-11 and decides no more."""
+"""The deciding stage; see ingest/relabel. "embed" stands in graphs of 2026-11 only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,51 +43,51 @@ class Relabelled:
     """Name and digest of the model that decided or embedded; empty where none did."""
     prompt_hash: str = ""
     also: tuple[str, ...] = ()
-    """Techniques that the step did besides; never `technique`."""
+    """The step's further techniques; never `technique`."""
 
 
 EmbeddedKind = Literal["text", "code"]
-"""What of an example is embedded, each apart: its names, reasoning and detail; the code before."""
+"""The embedded parts of an example: its names, reasoning and detail; the code before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSpace:
-    """Which model embeds, in how many dimensions; a graph holds vectors of one model.
+    """The embedding model and its dimension; a graph holds vectors of one model.
 
-    Of each example there are two, a text's and a code's (`EmbeddedKind`), which never meet.
+    Each example has two, a text's and a code's (`EmbeddedKind`), which are never compared.
     """
 
     model: str
     """With its revision, or a digest of what it is."""
     dimension: int
     prompts: str = ""
-    """JSON: what stands before a query, and before a document; "" where nothing does."""
+    """JSON: the prefixes of a query and of a document; "" where there are none."""
 
     def difference(self, other: "EmbeddingSpace") -> str:
-        """What tells the two apart, for a message: "of A (4 dimensions), not of B (5)"."""
-        said = (
+        """The difference of two spaces, for a message: "of A (4 dimensions), not of B (5)"."""
+        models = (
             f"of {self.model} ({self.dimension} dimensions), not of {other.model}"
             f" ({other.dimension})"
         )
         if self.prompts == other.prompts:
-            return said
-        return f"{said}; with prompts {self.prompts or 'none'}, not {other.prompts or 'none'}"
+            return models
+        return f"{models}; with prompts {self.prompts or 'none'}, not {other.prompts or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """Where a text or a code lies in a space: what examples may be near to."""
+    """The place of a text or a code in a space."""
 
     space: EmbeddingSpace
     packed: bytes = field(repr=False)
     """A unit vector: little-endian float32."""
     kind: EmbeddedKind = "text"
-    """With which vector of an example it is compared."""
+    """The vector of an example that it is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingProgress:
-    """How far one of the steps is by which a graph gets its vectors."""
+    """Progress of one of the steps by which a graph gets its vectors."""
 
     step: Literal["embedding", "clearing"]
     done: int
@@ -119,10 +119,10 @@ class MergePlan:
 
 @dataclass(frozen=True, slots=True)
 class MergeCounts:
-    """What a merge did: trajectories added, already known, refused (ref clash), and the rest.
+    """A merge's counts: trajectories added, already known, refused (ref clash), and the rest.
 
-    Of those known, `disclosed_otherwise` are in the graph with more or less of their code, and stay
-    so. `conflicts` maps a refused trajectory's id to the reason.
+    The graph holds `disclosed_otherwise` of the known ones under another disclosure, and keeps it.
+    `conflicts` maps a refused trajectory's id to the reason.
     """
 
     added: int = 0
@@ -141,10 +141,10 @@ class Successor:
 
     `examples` counts over all devices; `tried`, `verified` and `sum_log2_effect` (fixed point,
     `EFFECT_SCALE`) are those of the asked device, else of the target's other devices, else zero:
-    `statistics` says which. Where they are the asked device's, `.._elsewhere` are the others', else
-    zero. What was learned from one model counts in either no more than `LEARNED_TRIES` tries, or
-    than all other tries together where those are more. `declined` counts, over all devices, how
-    often it was said not to apply, `LEARNED_TRIES` times by one model at most.
+    `statistics` says which. Beside the asked device's figures, `.._elsewhere` are the others', else
+    zero. One model's learned tries count in either as `LEARNED_TRIES` at most, or as many as all
+    other tries where those are more. `declined` counts, over all devices, how often a model said
+    that the technique does not apply, `LEARNED_TRIES` times for one model at most.
     """
 
     technique: Technique
@@ -159,11 +159,11 @@ class Successor:
     sum_log2_elsewhere: int = 0
     declined: int = 0
     after: str = ""
-    """Where it is told of a technique after whatever else: after which one it was seen most."""
+    """In pooled figures: the technique that it followed most."""
 
     @property
     def effect(self) -> float | None:
-        """Geometric mean of the effects of what was verified; None: nothing was."""
+        """Geometric mean of the verified effects; None: nothing was verified."""
         if not self.verified:
             return None
         return float(2 ** (self.sum_log2_effect / EFFECT_SCALE / self.verified))
@@ -214,76 +214,76 @@ class Example:
     similarity: float | None = None
     """Cosine, -1 to 1, of its text or code to the vector asked about; None = not embedded."""
     learner: str | None = None
-    """The model whose search it was learned from; None: it was given."""
+    """The model whose search it was learned from; None for a given one."""
     verified_on: tuple[str, ...] = ()
     """Devices, sorted."""
     effects: tuple[float, ...] = ()
-    """On each of them the latest; `UNTIMED` where it is not known."""
+    """The latest on each of them; `UNTIMED` where unknown."""
     disclosed: Disclosure = "code"
-    """Where it is less, there is no `before` and no `after`."""
+    """Less than "code" leaves out `before` and `after`."""
     diff: str = ""
-    """What took their place, if that is disclosed."""
+    """The disclosed difference in place of the two codes."""
     also: tuple[str, ...] = ()
-    """Ids of techniques that the step did besides its target."""
+    """Ids of the step's further techniques."""
 
     @classmethod
-    def whole(cls, told: Mapping[str, Any]) -> bool:
-        """Whether all of it was read: a store reads property by property, while others delete."""
-        code = () if told.get("disclosed") else ("before", "after")
-        return all(told.get(name) is not None for name in (*_ALWAYS_THERE, *code))
+    def is_complete(cls, properties: Mapping[str, Any]) -> bool:
+        """Whether all properties were read: a store reads one by one while others delete."""
+        code = () if properties.get("disclosed") else ("before", "after")
+        return all(properties.get(name) is not None for name in (*_ALWAYS_THERE, *code))
 
     @classmethod
-    def read(cls, told: Mapping[str, Any]) -> "Example":
-        """From a relationship's properties, and what is known of it beside."""
-        known: dict[str, Any] = {field.name: told.get(field.name) for field in fields(cls)}
-        known |= {name: told.get(name) or "" for name in ("before", "after", "diff")}
-        known["disclosed"] = told.get("disclosed") or "code"
+    def read(cls, properties: Mapping[str, Any]) -> "Example":
+        """From a relationship's properties, and its ends and similarity."""
+        values: dict[str, Any] = {field.name: properties.get(field.name) for field in fields(cls)}
+        values |= {name: properties.get(name) or "" for name in ("before", "after", "diff")}
+        values["disclosed"] = properties.get("disclosed") or "code"
         lists = ("verified_on", "effects", "also")
-        return cls(**known | {name: tuple(told.get(name) or ()) for name in lists})
+        return cls(**values | {name: tuple(properties.get(name) or ()) for name in lists})
 
     @property
     def effect_on(self) -> dict[str, float]:
-        """What the step did on each device where that is known."""
+        """The step's known effects by device."""
         both = zip(self.verified_on, self.effects, strict=True)
         return {device: effect for device, effect in both if effect != UNTIMED}
 
     def seen_from(self, device: str | None) -> tuple[float, str] | None:
-        """What the step did, and where: on `device`, else by its latest measurement.
+        """The step's effect and its device: on `device`, else by its latest measurement.
 
-        Where that did not pass, its best on another device; None: no effect is known.
+        Where that did not pass, the best on another device; None: no effect is known.
         """
-        known = self.effect_on if self.verified else {}
-        if device in known:
-            return known[device], device
+        effects = self.effect_on if self.verified else {}
+        if device in effects:
+            return effects[device], device
         if self.verified and self.device is not None and self.effect is not None:
             return self.effect, self.device
-        best = max(known, key=lambda where: (known[where], where), default=None)
-        return None if best is None else (known[best], best)
+        best = max(effects, key=lambda where: (effects[where], where), default=None)
+        return None if best is None else (effects[best], best)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
-    """How a transition was tried and failed: what a prompt may warn of."""
+    """A failed try of a transition, of which a prompt may warn."""
 
     outcome: Outcome
     diagnosis: str
-    """Empty where nobody said."""
+    """Empty where unknown."""
     before: str
     """The code that it was tried on."""
     code: str
-    """What was tried; empty where it is not kept (a few of a pair are)."""
+    """The tried code; empty where it is not kept (a pair keeps a few)."""
     problem: str
     model: str
-    """Whose attempt it was."""
+    """The model that tried it."""
 
 
 class FreeSteps(Frozen):
-    """What came of steps whose technique the model chose itself."""
+    """Results of steps whose technique the model chose itself."""
 
     tried: int = 0
     verified: int = 0
     sum_log2_effect: int = 0
-    """Fixed point, `EFFECT_SCALE`; of what passed, over the code before the step."""
+    """Fixed point, `EFFECT_SCALE`; of passed steps, over the code before the step."""
 
     def __add__(self, other: "FreeSteps") -> "FreeSteps":
         """Both together."""
@@ -295,10 +295,7 @@ class FreeSteps(Frozen):
 
 
 class FreeChoice(Frozen):
-    """A model's free steps from the serial code, and from code that steps had led to.
-
-    They are apart, for first steps gain far more.
-    """
+    """A model's free steps from the serial code, and from changed code: first steps gain more."""
 
     first: FreeSteps = FreeSteps()
     later: FreeSteps = FreeSteps()
@@ -309,10 +306,10 @@ class FreeChoice(Frozen):
 
 
 class FreeRun(Frozen):
-    """What the free steps of one search came to."""
+    """Results of one search's free steps."""
 
     run: str
-    """The same however often it is taught."""
+    """The run's id, the same each time that it is taught."""
     model: str
     """Name and digest."""
     target: Target
@@ -325,10 +322,9 @@ class FreeRun(Frozen):
 class TransitionStats:
     """One NEXT row: a pair of techniques on one device.
 
-    What was learned counts in full here. An example counts in the row of its latest measurement's
+    Learned trajectories count in full. An example counts in the row of its latest measurement's
     device, so that `examples` adds up over devices; `tried` counts measurements and failures on
-    this device. "unmeasured" holds steps never measured, and the failures whose device nobody
-    noted.
+    this device. "unmeasured" holds unmeasured steps, and failures without a noted device.
     """
 
     source: str
@@ -343,14 +339,14 @@ class TransitionStats:
     sum_sq_log2_effect: int
     best_effect: float | None
     declined: int = 0
-    """How often the technique was said not to apply: no try, and no failure."""
+    """How often a model said that the technique does not apply: no try, and no failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What a technique brought on one device, after `source`, or, where that is "", after anything.
+    """A technique's gain on one device, after `source`, or, where that is "", after anything.
 
-    What was learned counts in full.
+    Learned trajectories count in full.
     """
 
     target: str
@@ -359,7 +355,7 @@ class Gain:
     tried: int
     verified: int
     sum_log2_effect: int
-    """Fixed point, `EFFECT_SCALE`; of what was verified, over the code before the step."""
+    """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
     best_effect: float | None
     source: str = ""
 
@@ -387,7 +383,7 @@ class GraphStats:
 
 @dataclass(frozen=True, slots=True)
 class GraphFinding:
-    """Something in a graph that is not what its trajectories say.
+    """Contents of a graph that contradict its trajectories.
 
     Only an "example" cannot be rebuilt: the rest is derived.
     """

@@ -18,7 +18,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
 
 
 def facts(title: str, rows: Sequence[tuple[str, Cell]]) -> str:
-    """A title, and what there is to say by name; what has no value is left out."""
+    """A title and named values; empty values are left out."""
     body = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th>{_cell(value)}</tr>"
         for name, value in rows
@@ -28,7 +28,7 @@ def facts(title: str, rows: Sequence[tuple[str, Cell]]) -> str:
 
 
 def code(title: str, text: str) -> str:
-    """Code that is folded until somebody wants to see it."""
+    """Folded code."""
     return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
 
 

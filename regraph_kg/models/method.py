@@ -1,7 +1,7 @@
-"""What a search is told, whatever its method: its prompting, its limits.
+"""Settings of every search, whatever its method: prompting and limits.
 
-What a prompt shows was never swept. Not here: a method's settings, search/methods/; what a run was,
-models/run.py.
+The prompts' contents were never swept. Not here: a method's settings (search/methods/), runs
+(models/run.py).
 """
 
 import math
@@ -15,11 +15,9 @@ Retrieval = Literal["like", "best", "near"]
 """Which examples a prompt shows: those on code like the present one and no others, the best of a
 transition (method.md 3), or those whose reasoning is most similar to the present code."""
 Shown = Literal["all", "code", "reasoning", "none"]
-"""What a prompt shows of an example: an ablation leaves out reasoning, code, or both."""
+"""The shown parts of an example: an ablation leaves out reasoning, code, or both."""
 Told = Literal["markers", "model"]
 """Who tells what a right step did: the marks it left in the code, or the model, too."""
-
-
 Words = Literal["lean", "full"]
 """How much a prompt says: what a model of few parameters can hold, or all that is known."""
 
@@ -72,7 +70,7 @@ class Prompting(Frozen):
 
     @property
     def changed(self) -> dict[str, str]:
-        """What is not as usual for its words, and these."""
+        """The settings that are not usual for its words, and the words."""
         usual = Prompting.usual(self.words)
         mine = {name: str(value) for name, value in self if getattr(usual, name) != value}
         return {"words": self.words} | mine
@@ -115,10 +113,10 @@ class SearchLimits(Frozen):
 
     @field_validator("patience")
     @classmethod
-    def _calls_or_a_share(cls, told: float | None) -> float | None:
-        if told is not None and told > 1 and told % 1:
+    def _calls_or_a_share(cls, value: float | None) -> float | None:
+        if value is not None and value > 1 and value % 1:
             raise ValueError("give whole calls, or a share of the budget below 1")
-        return told
+        return value
 
     @property
     def patient_calls(self) -> int | None:
@@ -129,7 +127,7 @@ class SearchLimits(Frozen):
 
 
 class MethodSettings(Frozen):
-    """What a method may be told; which it is, and its own settings, stand in search/methods/."""
+    """Base of a method's settings, which search/methods/ defines."""
 
     method: str
     """Its name; each method's settings have it as a literal with that default."""

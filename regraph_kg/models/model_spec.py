@@ -1,6 +1,6 @@
-"""Which language model is asked: as a user names it, and as a trace has whoever answered.
+"""The name of a language model, as a user gives it and as a trace records it.
 
-Not here: how one is opened (wiring/answers.py); which embedder is meant (llm/embedder.py).
+Not here: how a model is opened (wiring/answers.py); embedders (llm/embedder.py).
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _NAMED: Mapping[str, str] = {
     "openai": "NAME",
     "batch": "FOLDER",
 }
-"""Each `ModelKind`, and what it has after a colon, if anything."""
+"""Each `ModelKind`, and its part after the colon, if any."""
 _SPELT = [f'"{kind}:{what}"' if what else f'"{kind}"' for kind, what in _NAMED.items()]
 _KNOWN = f"{', '.join(_SPELT[:-1])} and {_SPELT[-1]}"
 
@@ -29,11 +29,11 @@ class ModelSpec:
 
     kind: ModelKind
     name: str = ""
-    """Of a server's model, or a folder's path; "" where there is none, or a trace has none."""
+    """Name of a server's model, or a folder's path; "" where there is none."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """What `text` names. Raises `BadInput`."""
+        """The model that `text` names. Raises `BadInput`."""
         kind, colon, name = text.partition(":")
         if kind not in _NAMED or not bool(_NAMED[kind]) == bool(colon) == bool(name):
             raise BadInput(f"model {text!r}: know {_KNOWN}")
@@ -41,15 +41,15 @@ class ModelSpec:
 
     @classmethod
     def traced(cls, name: str) -> Self | None:
-        """Who answered under this name ("ollama:NAME@DIGEST ..."); None for an unknown kind.
+        """The model of a trace's name ("ollama:NAME@DIGEST ..."); None for an unknown kind.
 
-        Of recorded answers and those by file a trace has no name.
+        A trace has no name for recorded answers and those by file.
         """
         kind, _, rest = name.partition(":")
         if kind not in _NAMED:
             return None
-        found = cls(cast(ModelKind, kind))
-        return cls(found.kind, rest.partition("@")[0]) if found.asks_server else found
+        spec = cls(cast(ModelKind, kind))
+        return cls(spec.kind, rest.partition("@")[0]) if spec.asks_server else spec
 
     def __str__(self) -> str:
         """As `parse` reads it."""
@@ -57,7 +57,7 @@ class ModelSpec:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether its answers were written down before."""
+        """Whether its answers are recorded ones."""
         return self.kind == "recorded"
 
     @property
@@ -72,12 +72,12 @@ class ModelSpec:
 
     @property
     def folder(self) -> Path:
-        """Where prompts and answers by file lie."""
+        """The folder of prompts and answers by file."""
         return Path(self.name)
 
     def answered(self, traced: str) -> bool:
-        """Whether it may be who answered under a trace's name."""
-        was = ModelSpec.traced(traced)
-        if was is None or was.kind != self.kind:
+        """Whether it may be the model of a trace's name."""
+        spec = ModelSpec.traced(traced)
+        if spec is None or spec.kind != self.kind:
             return False
-        return not self.asks_server or was.name == self.name
+        return not self.asks_server or spec.name == self.name

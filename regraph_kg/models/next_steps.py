@@ -1,4 +1,4 @@
-"""NextSteps: what a graph would try next on a code, and why; effects are plain ratios of times."""
+"""NextSteps: a graph's suggestions for a code, with reasons; effects are plain ratios of times."""
 
 from typing import Literal
 

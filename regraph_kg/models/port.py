@@ -1,7 +1,7 @@
-"""A port: a program that works, in three parts, of which a model sees and writes the one between.
+"""A port: a working program in three parts, of which a model sees and writes the middle one.
 
-For CUDA it is made of the serial code; for a CPU it is the serial code, without what `problem new`
-wrote around the user's function.
+A CUDA port is made of the serial code; a CPU port is the serial code, split around the user's
+function at the code that `problem new` wrote.
 
 Not here: how it is made of serial code (evaluation/port/), and whether it is right (the judge).
 """
@@ -21,7 +21,7 @@ _END = re.compile(r"[;{}]")
 _RETURN = re.compile(r"\b(?:return|else|do)\b")
 _ON_DEVICE = re.compile(r"__(?:global|device)__")
 _HEAD = re.compile(r'[\w\s:*&<>,="]*[\w*&>]\s*')
-"""What may stand between a function's name and what ends before it."""
+"""Text that may stand between the end of the code before and a function's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class NotPorted:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A program in three parts: ours, the model's, ours."""
+    """A program in three parts, of which the model writes the middle one."""
 
     entry: str
     """The function that callers know; `tail` defines it."""
@@ -44,13 +44,13 @@ class Port:
     tail: str
     """The entry: passes its arguments on (to the device), calls the function, returns results."""
     signature: str
-    """Of the function that the model's part must define, without a body."""
+    """Signature of the function that the model's part must define, without a body."""
     function: str = LAUNCH
     """Its name."""
     types: tuple[tuple[str, str], ...] = ()
     """Structs that `tail` needs, by name: their definitions, which also stand in `start`."""
     parallel: bool = False
-    """Whether several kernels or threads do the work; otherwise one thread of one does all."""
+    """Whether several kernels or threads do the work; otherwise one thread does all."""
 
     def whole(self, part: str) -> str:
         """The file that is compiled. A part that defines the entry is such a file already."""
@@ -62,7 +62,7 @@ class Port:
         return "\n".join((self.head, *left_out, part.strip() + "\n", self.tail))
 
     def part(self, file: str) -> str:
-        """The model's part of a file that `whole` made; of another file all of it."""
+        """The model's part of a file of `whole`; all of any other file."""
         first, last = f"{self.head}\n", f"\n{self.tail}"
         if not file.startswith(first) or not file.endswith(last):
             return file
@@ -75,15 +75,15 @@ def _bare(code: str) -> str:
 
 
 def _heads(code: str, name: str) -> Iterator[str]:
-    """What stands before the name, at each definition of such a function."""
+    """The text before the name, at each definition of such a function."""
     bare = _bare(code)
-    for found in re.finditer(rf"\b{re.escape(name)}\s*\(", bare):
-        first, at = max(0, found.start() - _LONGEST_HEAD), found.end()
-        start = max(first - 1, *(bare.rfind(sign, first, found.start()) for sign in ";{}")) + 1
+    for match in re.finditer(rf"\b{re.escape(name)}\s*\(", bare):
+        first, at = max(0, match.start() - _LONGEST_HEAD), match.end()
+        start = max(first - 1, *(bare.rfind(sign, first, match.start()) for sign in ";{}")) + 1
         end = _END.search(bare, at, at + _LONGEST_HEAD)
         if end is None or end[0] != "{" or not bare[at : end.start()].rstrip().endswith(")"):
             continue
-        head = bare[start : found.start()]
+        head = bare[start : match.start()]
         if _HEAD.fullmatch(head) and not _RETURN.search(head):
             yield head
 

@@ -1,4 +1,4 @@
-"""Prompt and Reply: what a language model is asked and says."""
+"""Prompt and Reply: questions to a language model and its answers."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import NAMES, Target
 
 AskKind = Literal["code", "thought", "verdict"]
-"""What a search's prompt asks for; only "code" is a unit of the budget."""
+"""The object of a search's prompt; only "code" is a unit of the budget."""
 
 
 class PromptKey(Frozen):
@@ -47,7 +47,7 @@ class DecisionKey(Frozen):
 
 
 class NewLaunch(Frozen):
-    """How a recipe has a kernel launched that the current code launches otherwise."""
+    """A recipe's launch of a kernel that the current code launches otherwise."""
 
     kernel: str
     body: str
@@ -56,7 +56,7 @@ class NewLaunch(Frozen):
     """`<<<1, 1>>>` as tokens, in all launches there."""
     new: str
     count: str = ""
-    """What the grid is computed from, where it is; there is nothing to launch where that is 0."""
+    """The number that the grid is computed from, if any; at 0 there is nothing to launch."""
 
 
 class Prompt(Frozen):
@@ -67,11 +67,11 @@ class Prompt(Frozen):
     user: str
     seed: int = 0
     begun: str = ""
-    """How the answer begins; a server that can has the model go on from there."""
+    """The answer's beginning; a capable server has the model go on from there."""
     rest: str = ""
-    """What follows the one loop that an answer is to write, where all else stays as it is."""
+    """The code after the one loop that an answer writes, where all else stays as it is."""
     launch: NewLaunch | None = None
-    """How its kernel is to be launched."""
+    """The new launch of its kernel."""
     stop: tuple[str, ...] = ()
     """Texts that end a begun answer, where they come."""
     answer_schema: Mapping[str, object] | None = None
@@ -80,7 +80,7 @@ class Prompt(Frozen):
 
 
 PromptText = Annotated[str, BeforeValidator(lambda text: text.encode("utf-8", "replace").decode())]
-"""What can be written to a file: half of a surrogate pair, as a broken server may send, cannot."""
+"""Text that a file can hold: half of a surrogate pair, as a broken server may send, is replaced."""
 
 
 class Reply(Frozen):
@@ -93,11 +93,11 @@ class Reply(Frozen):
 
     text: PromptText
     code: PromptText = ""
-    """Of an answer that was begun for the model the code, where that is not what `text` says."""
+    """The code of an answer that was begun for the model, where `text` does not hold it."""
     mended: tuple[str, ...] = ()
-    """What was done to the text for `code`."""
+    """Mends of the text for `code`."""
     launch: NewLaunch | None = None
-    """How its kernel is to be launched, where it is a changed one that is launched as before."""
+    """The new launch of a changed kernel that the answer launches as before."""
     finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0
@@ -120,7 +120,7 @@ class RecordedAnswer(Frozen):
     """The full reply, code in one fenced block."""
     author: str = ""
     expect: Outcome | None = None
-    """What the judge must say of the code; only tests read it."""
+    """The judge's expected outcome; only tests read it."""
 
     def key(self, problem: str, target: Target) -> PromptKey:
         """The key of the prompt that this answers."""

@@ -1,4 +1,4 @@
-"""Purge: what is to go out of a graph again, and how much that is."""
+"""Purge: the origin of purged contents, and their counts."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,10 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where something came from.
-
-    `by`: a problem; the model that is named as its source; or the source's run.
-    """
+    """The origin of contents: a problem, the source's model, or the source's run."""
 
     by: Literal["problem", "model", "run"]
     value: str
@@ -17,16 +14,16 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class PurgeCounts:
-    """What goes, or went."""
+    """Counts of deleted contents."""
 
     trajectories: int = 0
     examples: int = 0
     failures: int = 0
     free_runs: int = 0
     techniques: int = 0
-    """Made by an ingest, reviewed by nobody, and without a use since."""
+    """Techniques that an ingest made, without a review and without any use."""
     names: int = 0
-    """Log entries of labels that nothing has any more, and the aliases that they taught."""
+    """Log entries of labels without any use, with their aliases."""
 
     def __add__(self, other: "PurgeCounts") -> "PurgeCounts":
         """Both together."""

@@ -1,4 +1,4 @@
-"""What a person's own query of the graph answers with."""
+"""The answer to a person's own query of the graph."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

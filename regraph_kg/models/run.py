@@ -17,12 +17,12 @@ from regraph_kg.models.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a search is asked to make faster: serial code that exports `entry`.
+    """The code that a search makes faster: serial code with the entry point `entry`.
 
     `signature` is the C signature of the entry point, without body; `metric` says whose arrays it
-    gets: the host's, or the device's. `machine` is what it will run on, in a line, for prompts
-    that say so. `guarantee` is what its verdicts rest on where that is less than the judge's own
-    checks, as for a file of a project with commands of its own, whose function has no C signature.
+    gets: the host's, or the device's. `machine` describes the machine in a line, for prompts.
+    `guarantee` is the verdicts' base where that is less than the judge's own checks, as for a file
+    of a project with its own commands, whose function has no C signature.
     """
 
     problem: str
@@ -36,7 +36,7 @@ class Task:
     ports: tuple[Port, ...] = ()
     """Programs made of the serial code, of which one may be the start; the fastest first."""
     port: Port | None = None
-    """The one that is the start; None: the serial code is."""
+    """The port that is the start; None: the serial code is."""
 
     @property
     def start(self) -> str:
@@ -44,7 +44,7 @@ class Task:
         return self.serial if self.port is None else self.port.whole(self.port.start)
 
     def shown(self, code: str) -> str:
-        """What a model sees of a file: of a port the part that is not ours."""
+        """The part of a file that a model sees: of a port the model's part."""
         return code if self.port is None else self.port.part(code)
 
     def whole(self, answer: str) -> str:
@@ -58,15 +58,14 @@ class Task:
 
 
 GraphShown = Literal["whole", "names", "shuffled-statistics", "shuffled-structure", "none"]
-"""What a search is shown of the graph; all but "whole" are controls (search/null_graphs.py)."""
-
+"""The graph that a search sees; all but "whole" are controls (search/null_graphs.py)."""
 FinalGrade = Literal["full", "screening"]
-"""How the best are measured again: in fresh workers, or as in the search (quick, less certain)."""
+"""The final measurement: in fresh workers, or as in the search (quick, less certain)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchChoice:
-    """What the user wants to run."""
+    """The user's choice of a search."""
 
     problem: str
     """A name in the corpus, or a folder."""
@@ -86,7 +85,7 @@ class SearchChoice:
 
 
 class RunHeader(Frozen):
-    """First line of a trace: all that a run's course depends on.
+    """First line of a trace: all that a run depends on.
 
     History of `schema_version`: 1 (2026-11) first version; 2 (2026-11) checksums, active seconds,
     order of completion, several calls under way, limits, prompting. Fields that came to 2 later
@@ -108,7 +107,7 @@ class RunHeader(Frozen):
     """Hash of the serial code."""
     target: Target
     settings: SerializeAsAny[MethodSettings]
-    """Whose they are, is known to the search: its `read_header` reads a header from a file."""
+    """The search knows the settings' class: its `read_header` reads a header from a file."""
     prompting: Prompting
     limits: SearchLimits
     parallel: int
@@ -126,19 +125,19 @@ class RunHeader(Frozen):
     excluded: str | None
     """The problem whose examples the search did not read; None: it read all."""
     machine: str = ""
-    """What the code runs on, as prompts say it; "" where nobody says."""
+    """The machine, as prompts describe it; "" where they do not."""
     guarantee: str = ""
-    """What the verdicts rest on, where that is less than the judge's own checks; else ""."""
+    """The verdicts' base, where that is less than the judge's own checks; else ""."""
     graph: GraphShown = "whole"
 
     @property
     def method(self) -> str:
-        """Whose settings these are."""
+        """The method of these settings."""
         return self.settings.method
 
 
 class Cost(Frozen):
-    """What was spent. A call is one budget unit; a thought, a token, a second are not."""
+    """Spent resources. A call is one budget unit; a thought, a token, a second are not."""
 
     calls: int = 0
     thoughts: int = 0
@@ -149,7 +148,7 @@ class Cost(Frozen):
     model_seconds: float = 0.0
     judge_seconds: float = 0.0
     joules: float | None = 0.0
-    """Of the GPU while it judged; None where the driver does not tell."""
+    """Energy of the GPU while it judged; None where the driver does not report it."""
 
     def __add__(self, other: "Cost") -> "Cost":
         """Both together."""
@@ -168,12 +167,12 @@ class Cost(Frozen):
 
 
 Applied = Literal["asked", "nothing", "other"]
-"""What a step did to the code: the technique it was asked for, nothing, or something else."""
+"""A step's change of the code: the technique it was asked for, nothing, or something else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What a step did; `technique` is the id of what an "other" one applied, None: not known."""
+    """A step's change; `technique` is the id of the one that "other" applied, None: unknown."""
 
     applied: Applied
     technique: str | None = None
@@ -200,19 +199,19 @@ class StepRecord(Frozen):
     """The file that the answer's last code makes, mended; None where it held none, or nothing new.
     """
     diagnosis: str = ""
-    """Of a failure; of an answer that declined, its reason."""
+    """The failure's diagnosis, or the reason of an answer that declined."""
     applied: Applied = "asked"
     did: str | None = None
-    """Id of the technique that a step of "other" applied instead, where that is known: what the
-    step teaches, it teaches of that one, and what follows it stands on that one."""
+    """Id of the technique that a step of "other" applied instead, where known: the step counts for
+    that technique, and later steps build upon it."""
     mended: tuple[str, ...] = ()
-    """What was mended in the form of the last answer, before it was judged."""
+    """Mends of the last answer's form before the judge."""
 
     @property
     def tried(self) -> bool:
-        """Whether what was asked for was tried; else nothing is learned.
+        """Whether the asked technique was tried; else nothing is learned.
 
-        Code that comes back unchanged is no try of a technique; as a free choice it has failed.
+        Unchanged code is no try of a technique; as a free choice it is a failure.
         """
         if self.outcome is Outcome.UNCHANGED:
             return self.technique is None
@@ -220,7 +219,7 @@ class StepRecord(Frozen):
 
     @property
     def closes(self) -> bool:
-        """Whether it is not asked for again: there was no answer, or it does not apply."""
+        """Whether the search does not ask for it again: no answer, or it does not apply."""
         return self.outcome is None or self.declined
 
     @property
@@ -230,7 +229,7 @@ class StepRecord(Frozen):
 
 
 class SimulationRecord(Frozen):
-    """One iteration of a search: what it selected, bought and learned.
+    """One iteration of a search: its selection, steps and reward.
 
     `reward` is the gain of the first step bought (3.2), the backed-up reward (3.1), the speedup
     (standard). It is None where the iteration tried nothing (no recorded answer, or a technique
@@ -245,18 +244,18 @@ class SimulationRecord(Frozen):
     spent: int
     """Budget units spent so far, this iteration included."""
     best_speedup: float
-    """Of the best verified code so far, screened; 1.0 is the serial code."""
+    """Screened speedup of the best verified code so far; 1.0 is the serial code."""
     best_path: tuple[str, ...]
 
 
 Stopped = Literal[
     "calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted", "roof", "patience"
 ]
-"""Which limit ended a search; "exhausted": nothing was left to try."""
+"""The limit that ended a search; "exhausted": nothing was left to try."""
 
 
 class RoofShare(Frozen):
-    """How near the fastest code of a search comes to the device's speed of light, as screened."""
+    """The share of the speed of light that a search's fastest code reaches, as screened."""
 
     bound: Bound
     share: float
@@ -273,7 +272,7 @@ class CommonFailure(Frozen):
 
 
 class RunSummary(Frozen):
-    """What a finished run reports. Only the re-measured speedup counts (`speedup`)."""
+    """A finished run's report. Only the re-measured speedup counts (`speedup`)."""
 
     problem: str
     target: Target
@@ -287,17 +286,17 @@ class RunSummary(Frozen):
     final: FinalGrade
     iterations: int
     cost: Cost
-    """Of the search; the finalists' evaluations come on top."""
+    """Cost of the search, without the finalists' evaluations."""
     unrecorded: int
     """Actions closed because the recorded model had no answer for them."""
     outcomes: dict[str, int]
-    """Samples by outcome, those that declined among them."""
+    """Samples by outcome, declined ones included."""
     failure: CommonFailure | None
     """None where nothing failed."""
     applied: dict[str, int]
     """Right samples by what they did (`Applied`)."""
     relabelled: int
-    """Of the "other" ones, those of which it is known what they did."""
+    """The number of "other" samples with a known technique."""
     best_path: tuple[str, ...]
     """Path elements that led to the answer; empty for the serial code, and without a graph."""
     best_code: str
@@ -311,10 +310,9 @@ class RunSummary(Frozen):
     excluded: str | None
     stopped: Stopped
     roof: RoofShare | None
-    """None where nothing passed, or the roof is not known."""
+    """None where nothing passed, or the roof is unknown."""
     declined: str = ""
-    """The commonest reason why a technique was said not to apply; of equally common ones the
-    latest."""
+    """The commonest reason of declined answers; of equally common ones the latest."""
     guarantee: str = ""
     """As in the header."""
 

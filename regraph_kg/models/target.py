@@ -22,10 +22,10 @@ DeviceKind = Literal["cpu", "gpu"]
 
 @dataclass(frozen=True, slots=True)
 class TimingEffort:
-    """How much is timed of a candidate at one grade."""
+    """The amount of timing of a candidate at one grade."""
 
     seconds: float
-    """Of timed calls of one worker."""
+    """Time of one worker's timed calls."""
     workers: int
     half_width: float
     """A series is known well enough when its half-width is this."""
@@ -37,28 +37,28 @@ class TargetTraits:
 
     name: Target
     language: str
-    """As a sentence says it."""
+    """Its name in a sentence."""
     suffix: str
-    """Of a source file, with its dot."""
+    """Suffix of a source file, with its dot."""
     compiler: Literal["g++", "nvcc"]
     flags: tuple[str, ...]
-    """Of the compiler, besides the common ones."""
+    """Compiler flags besides the common ones."""
     device: DeviceKind
     needs: str
-    """What judging takes, for a help text."""
+    """The judge's requirements, for a help text."""
     prompt: str
-    """Name of the prompt template that says what code may use (search/prompts/)."""
+    """Name of the prompt template with the target's rules for code (search/prompts/)."""
     short_names: tuple[str, ...]
-    """That techniques' names have for it."""
+    """Its short names in techniques' names."""
     efforts: Mapping["Grade", TimingEffort]
     least_samples: int
-    """Of one worker."""
+    """Fewest samples of one worker."""
     acceptable: float
     """A series whose half-width is above this goes on for a while."""
     unstable: float
     """Reach of a level (log) above which a time means nothing."""
     scatter: Mapping[Metric, float]
-    """Standard deviation of the logarithm of a worker's median, for what can be timed."""
+    """Standard deviation of the logarithm of a worker's median, by metric."""
 
     @property
     def on_gpu(self) -> bool:
@@ -67,7 +67,7 @@ class TargetTraits:
 
     @property
     def metrics(self) -> frozenset[Metric]:
-        """What can be timed."""
+        """The metrics that can be timed."""
         return frozenset(self.scatter)
 
 
@@ -110,24 +110,24 @@ _OPENMP = TargetTraits(
     scatter={"call": 0.05},
 )
 
-TARGETS: Mapping[Target, TargetTraits] = {one.name: one for one in (_CUDA, _OPENMP)}
+TARGETS: Mapping[Target, TargetTraits] = {traits.name: traits for traits in (_CUDA, _OPENMP)}
 
-ON_CPU = tuple(one.name for one in TARGETS.values() if not one.on_gpu)
-ON_GPU = tuple(one.name for one in TARGETS.values() if one.on_gpu)
+ON_CPU = tuple(traits.name for traits in TARGETS.values() if not traits.on_gpu)
+ON_GPU = tuple(traits.name for traits in TARGETS.values() if traits.on_gpu)
 USUAL: Target = "openmp"
-"""Where none is named; serial code, which is C++ on a CPU, is timed as its candidates are."""
+"""The default target; serial code, which is C++ on a CPU, is timed as its candidates are."""
 NAMES = "|".join(TARGETS)
 """In a pattern, any of them."""
-NEEDS = "; ".join(f"{one.name}: {one.needs}" for one in TARGETS.values()) + "."
+NEEDS = "; ".join(f"{traits.name}: {traits.needs}" for traits in TARGETS.values()) + "."
 """For a help text."""
 
 
 def timed_by(metric: Metric) -> tuple[Target, ...]:
     """Targets whose candidates can be timed so."""
-    return tuple(one.name for one in TARGETS.values() if metric in one.metrics)
+    return tuple(traits.name for traits in TARGETS.values() if metric in traits.metrics)
 
 
 def scatter(target: Target, metric: Metric) -> float:
-    """How workers' levels scatter; the widest known for what no candidate is timed by."""
-    known = TARGETS[target].scatter
-    return known.get(metric, max(max(one.scatter.values()) for one in TARGETS.values()))
+    """The scatter of workers' levels; the widest known for a metric without candidates."""
+    by_metric = TARGETS[target].scatter
+    return by_metric.get(metric, max(max(traits.scatter.values()) for traits in TARGETS.values()))

@@ -25,8 +25,8 @@ TechniqueId = Annotated[
 LONGEST_NAME = 200
 
 Family = Literal["memory", "transfers", "parallelism", "sharing", "vectors", "loops"]
-"""What a technique works on: where data lies and how it is reached; copies between host and
-device; how work is split; what threads tell each other; wide operations; what a loop does."""
+"""The subject of a technique: place and access of data; copies between host and device; division
+of work; communication of threads; wide operations; loops."""
 
 
 class Technique(Frozen):
@@ -50,19 +50,19 @@ class Technique(Frozen):
     pointless: tuple[str, ...] = ()
     """Predicates of which any makes it pointless."""
     leaves: tuple[str, ...] = ()
-    """What a step by it leaves, one thing or another: "new simd" (search/code/applied.py). What is
-    new tells it from all others."""
+    """Marks of which its step leaves at least one: "new simd" (search/code/applied.py). A new mark
+    tells it from all others."""
     recipe: str = ""
-    """What to write, in two lines, for a small model."""
+    """Instructions in two lines, for a small model."""
     steps: tuple[str, ...] = ()
     """The recipe of a large technique in smaller ones, in their order."""
     aliases: tuple[str, ...] = ()
     replaces: tuple[TechniqueId, ...] = ()
-    """Ids of techniques that were merged into this one: what is sent under them lands here."""
+    """Ids of techniques that were merged into this one; trajectories under them come here."""
     disowned: tuple[str, ...] = ()
-    """Names that a curator took away from it: no vocabulary file and no ingest gives them back."""
+    """Names that a curator took away; no vocabulary file and no ingest gives them back."""
     review: bool = False
-    """Made by an ingest under a name that nothing recognized; nobody has looked at it yet."""
+    """Made by an ingest under an unknown name, and not yet reviewed."""
     created: str = ""
     """UTC, ISO 8601; empty for the shipped vocabulary."""
 
@@ -92,12 +92,12 @@ def start_id(target: Target) -> str:
 
 
 def free_id(target: Target) -> str:
-    """What a step is called on a path that the model chose itself; no technique has this id."""
+    """Path element of a step that the model chose itself; no technique has this id."""
     return f"{target}/free-choice"
 
 
 def spelling(label: str) -> str:
-    """What spellings of one name have in common: lower-case singular words, space-separated.
+    """The common form of a name's spellings: lower-case singular words, space-separated.
 
     Case, punctuation, accents, PascalCase, plurals and the marks around names of the languages
     ("#pragma omp simd", "__restrict__") do not distinguish names.
@@ -130,15 +130,14 @@ class Match:
 class Vocabulary:
     """Techniques, found by id, name or alias within their target.
 
-    `curated` (the vocabulary file) comes first; `stored` (what a graph knows) adds the techniques
-    and aliases that curators and earlier ingests made. What a curator did in the graph wins over
-    the file: a merged-away technique (`replaces`) stays away, its names mean the one that took its
-    place, and a name that was taken from a technique (`disowned`) is not given back. Raises
-    `BadInput` when two curated techniques of a target share a spelling; where stored ones do, the
-    first by id has it.
+    `curated` (the vocabulary file) comes first; `stored` (the graph's techniques) adds techniques
+    and aliases of curators and earlier ingests. A curator's change in the graph wins over the file:
+    a merged-away technique (`replaces`) stays away, its names mean the one that took its place, and
+    a removed name (`disowned`) is not given back. Raises `BadInput` when two curated techniques of
+    a target share a spelling; of stored ones the first by id has it.
 
-    `curated` without what curators took away is what a graph should know; `known` holds every
-    technique by id, as the graph has it where it does.
+    The attribute `curated` is the file without the names that curators removed; `known` holds
+    every technique by id, in the graph's version if it has one.
     """
 
     def __init__(self, curated: Sequence[Technique], stored: Sequence[Technique] = ()) -> None:
@@ -149,11 +148,11 @@ class Vocabulary:
             ids.add(technique.id)
             names.add(technique, refuse=True)
         in_graph = {technique.id: technique for technique in sorted(stored, key=lambda t: t.id)}
-        self._heirs = {old: one.id for one in in_graph.values() for old in one.replaces}
+        self._heirs = {old: heir.id for heir in in_graph.values() for old in heir.replaces}
         self.curated = tuple(
-            _without(one, in_graph[one.id].disowned) if one.id in in_graph else one
-            for one in curated
-            if one.id not in self._heirs
+            _without(t, in_graph[t.id].disowned) if t.id in in_graph else t
+            for t in curated
+            if t.id not in self._heirs
         )
         self.known = {technique.id: technique for technique in self.curated} | in_graph
         self._curated, self._reviewed, self._unseen = _Names(), _Names(), _Names()
@@ -180,37 +179,38 @@ class Vocabulary:
         return Match(joined, "alias") if joined and not self.disowns(joined, label) else None
 
     def current(self, technique: str) -> str:
-        """The id that stands for `technique` (an id) now: its own, or of what replaced it."""
-        seen = {technique}
-        while (heir := self._heirs.get(technique)) and heir not in seen:
-            seen.add(heir)
+        """The current id of `technique` (an id): its own, or that of its replacement."""
+        visited = {technique}
+        while (heir := self._heirs.get(technique)) and heir not in visited:
+            visited.add(heir)
             technique = heir
         return technique
 
     def disowns(self, technique: str, label: str) -> bool:
         """Whether a curator said that `label` is no name of `technique` (an id)."""
         known = self.known.get(technique)
-        if known is None or not known.disowned:
+        if not (known and known.disowned):
             return False
         return spelling(label) in map(spelling, known.disowned)
 
     def contradictions(self) -> list[tuple[str, str, str]]:
-        """Names that are of one technique in the file, and of another in the graph.
+        """Names of one technique in the file that another one has in the graph.
 
-        Each with the ids: the file's, which counts, and the graph's, unless that is under review.
+        Each with the file's id, which counts, and the graph's, unless that is under review.
         """
-        found = []
-        for one in sorted(self.known.values(), key=lambda technique: technique.id):
-            for name in () if one.review else (one.name, *one.aliases):
-                match = self._curated.find((one.target, spelling(name)))
-                if match and one.id != match.technique and not self.disowns(match.technique, name):
-                    found.append((name, match.technique, one.id))
-        return found
+        names = []
+        for stored in sorted(self.known.values(), key=lambda technique: technique.id):
+            for name in () if stored.review else (stored.name, *stored.aliases):
+                match = self._curated.find((stored.target, spelling(name)))
+                other = match.technique if match else stored.id
+                if other != stored.id and not self.disowns(other, name):
+                    names.append((name, other, stored.id))
+        return names
 
     def _add_former(self, curated: Sequence[Technique]) -> None:
-        """What named a technique that was merged away names what took its place, if nothing else.
+        """Add a merged-away technique's id and curated names to its heir, if they are free.
 
-        Its id does, and what the vocabulary file calls it; the graph has given away the rest.
+        The graph has given away its other names.
         """
         names = {technique.id: (technique.name, *technique.aliases) for technique in curated}
         for old in sorted(self._heirs):
@@ -221,14 +221,14 @@ class Vocabulary:
                     self._reviewed.alias[key] = heir.id
 
     def _mergeable(self, curated: Sequence[Technique]) -> tuple[Technique, ...]:
-        """What people named, by id, each with the names that people gave it."""
+        """Techniques that people named, by id, each with the names that people gave it."""
         names: dict[str, list[str]] = {}
         for technique in curated:
             names.setdefault(self.current(technique.id), []).extend(
                 (technique.name, *technique.aliases)
             )
         people = {t.id for t in self.known.values() if not t.review} | {t.id for t in self.curated}
-        found = (self.known[key] for key in sorted(people))
+        techniques = (self.known[key] for key in sorted(people))
         return tuple(
             _without(
                 technique.model_copy(
@@ -240,18 +240,18 @@ class Vocabulary:
                 ),
                 technique.disowned,
             )
-            for technique in found
+            for technique in techniques
             if technique.id != start_id(technique.target)
         )
 
     def _under_review(self) -> tuple[Technique, ...]:
-        """What ingests made and named, by id, with all its names."""
-        ours = {one.id for one in self.curated}
-        made = (self.known[key] for key in sorted(self.known.keys() - ours))
+        """Techniques that ingests made and named, by id, with all their names."""
+        ids = self.known.keys() - {technique.id for technique in self.curated}
+        techniques = (self.known[key] for key in sorted(ids))
         return tuple(
-            _without(one, one.disowned)
-            for one in made
-            if one.review and one.id == technique_id(one.target, one.name)
+            _without(technique, technique.disowned)
+            for technique in techniques
+            if technique.review and technique.id == technique_id(technique.target, technique.name)
         )
 
 
@@ -309,7 +309,7 @@ def _joined(words: str) -> str:
 
 _MARKS = frozenset({"pragma"})
 _SAME = {"indices": "index", "matrices": "matrix"} | {
-    short: one.name for one in TARGETS.values() for short in one.short_names
+    short: traits.name for traits in TARGETS.values() for short in traits.short_names
 }
 _INVARIANT = frozenset({"series", "species"})
 

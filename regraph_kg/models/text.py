@@ -1,6 +1,6 @@
-"""Text that somebody else wrote (a candidate, a compiler, a model), made safe to show.
+"""Foreign text (of a candidate, a compiler, a model), made safe to show.
 
-Not covered: letters that look like others; text that lies in words.
+Not covered: letters that look like others; false statements.
 """
 
 from typing import Annotated
@@ -11,19 +11,18 @@ _QUOTED = 200
 
 
 def plain(text: str) -> str:
-    """`text` without what a terminal acts upon or what hides a part of it.
+    """`text` without characters that cannot be printed, except newline and tab.
 
-    Control characters but newline and tab, escapes, directions of writing and other characters
-    that cannot be printed are dropped.
+    A terminal acts upon control characters and escapes; directions of writing hide parts.
     """
-    return "".join(one for one in text if one.isprintable() or one in "\n\t")
+    return "".join(c for c in text if c.isprintable() or c in "\n\t")
 
 
 def quoted(text: str) -> str:
     """`text` as data: plain, on one line, in quotes, at most 200 characters of it."""
-    said = " ".join(plain(text).split())[:_QUOTED]
-    return '"' + said.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    line = " ".join(plain(text).split())[:_QUOTED]
+    return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 PlainText = Annotated[str, AfterValidator(plain)]
-"""A field that others' words may reach."""
+"""A field that may hold foreign text."""

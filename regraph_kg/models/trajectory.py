@@ -25,16 +25,16 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, patter
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
 Disclosure = Literal["code", "diff", "statistics"]
-"""What of a source is told, the most first; docs/curation.md says what each holds."""
+"""The disclosed part of a source, the most first; docs/curation.md describes each."""
 WITHHELD = "(withheld)"
-"""Stands for the name that a step was given, where only statistics are told."""
+"""Stands for a step's label where only statistics are disclosed."""
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
 """Bounded so that a ratio of two stays finite."""
 
 
 class Source(Extensible):
-    """Where a trajectory comes from; outside its identity."""
+    """A trajectory's origin; outside its identity."""
 
     model: NoteText = ""
     run: NoteText = ""
@@ -46,27 +46,27 @@ class Source(Extensible):
 
     @property
     def learner(self) -> str | None:
-        """The model that it was learned from; None: it was given."""
+        """The model that it was learned from; None for a given one."""
         return self.model if self.learned else None
 
 
 Regime = Literal["memory", "compute", "below"]
-"""Which roof a call is near; "below": near neither."""
+"""The roof that a call is near; "below": near neither."""
 _NEAR = 0.3
 """Share of a roof from which on a call is near it."""
 
 
 class RooflinePosition(Frozen):
-    """What a call reaches of the measured peaks of its device (evaluation/timing/roofline.py)."""
+    """A call's shares of its device's measured peaks (evaluation/timing/roofline.py)."""
 
     memory: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """Of the rate of its memory."""
+    """Share of its memory's peak rate."""
     compute: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """Of its arithmetic; 0 where the problem declares no operations."""
+    """Share of its peak arithmetic; 0 where the problem declares no operations."""
 
     @classmethod
     def of(cls, account: WorkAccount | None) -> "RooflinePosition | None":
-        """What the judge measured of a call; None where the device's peaks are not known."""
+        """The position that the judge measured; None where the device's peaks are unknown."""
         roof = account.roof if account else None
         if roof is None or not roof.shares:
             return None
@@ -102,21 +102,21 @@ class Measurement(Extensible):
     diagnosis: NoteText = ""
     """Why the step failed."""
     roofline: RooflinePosition | None = None
-    """Where the step left the code; None where nobody had measured the device's peaks."""
+    """The position of the code after the step; None where the device's peaks were unmeasured."""
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
-        """What makes two measurements of one step the same measurement."""
+        """Identity of a measurement within its step."""
         return (self.device, self.toolchain, self.evaluator, self.run, self.metric)
 
     @property
     def time(self) -> float:
-        """When, in seconds since 1970, as `run` begins with it; what does not say is oldest."""
+        """The time at the beginning of `run`, in seconds since 1970; -inf where it has none."""
         try:
-            said = datetime.fromisoformat(self.run.partition(" ")[0])
+            start = datetime.fromisoformat(self.run.partition(" ")[0])
         except ValueError:
             return -math.inf
-        return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
+        return (start if start.tzinfo else start.replace(tzinfo=UTC)).timestamp()
 
     @property
     def speedup(self) -> float | None:
@@ -129,52 +129,52 @@ class Measurement(Extensible):
         return _ratio(self.before_seconds, self.seconds, self.outcome)
 
 
-def judge_version(one: Measurement) -> int:
-    """Judges are numbered; what is no number is older than all that are."""
-    return int(one.evaluator) if one.evaluator.isdecimal() else 0
+def judge_version(measurement: Measurement) -> int:
+    """The judge's number; 0, the oldest, where it has none."""
+    return int(measurement.evaluator) if measurement.evaluator.isdecimal() else 0
 
 
 def standing(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
-    """Those of a step that count: of each device, what the newest judge there measured.
+    """A step's measurements that count: those of the newest judge on each device, by one metric.
 
-    By one metric a device: transfers hide what a kernel gains, so its times on the device count
-    where it passed by them (decisions/0023), and where the code before it did, or no call tells.
+    Transfers hide a kernel's gain: times on the device count where the step passed by them
+    (decisions/0023) and they give an effect, or no call does.
     """
     newest: dict[str, int] = {}
-    for one in measured:
-        newest[one.device] = max(newest.get(one.device, 0), judge_version(one))
-    kept = [one for one in measured if judge_version(one) == newest[one.device]]
-    passed = {o.device for o in kept if o.metric == "device" and o.outcome is Outcome.PASSED}
-    effects = {(one.device, one.metric) for one in kept if one.effect is not None}
-    told = {d for d in passed if (d, "device") in effects or (d, "call") not in effects}
-    called = {one.device for one in kept if one.metric == "call"} - told
-    return tuple(one for one in kept if (one.metric == "call") is (one.device in called))
+    for m in measured:
+        newest[m.device] = max(newest.get(m.device, 0), judge_version(m))
+    counted = [m for m in measured if judge_version(m) == newest[m.device]]
+    passed = {m.device for m in counted if m.metric == "device" and m.outcome is Outcome.PASSED}
+    effects = {(m.device, m.metric) for m in counted if m.effect is not None}
+    by_device = {d for d in passed if (d, "device") in effects or (d, "call") not in effects}
+    by_call = {m.device for m in counted if m.metric == "call"} - by_device
+    return tuple(m for m in counted if (m.metric == "call") is (m.device in by_call))
 
 
 class Step(Extensible):
-    """One optimization step: what was done, why, and the code after it."""
+    """One optimization step: its technique, its reason, and the code after it."""
 
     label: Name
     """The technique's name as the model wrote it."""
     technique: TechniqueId | None = None
     """Resolved technique id, once relabelled."""
     also: Annotated[tuple[TechniqueId, ...], Field(max_length=8)] = ()
-    """Ids of techniques that it did besides; outside the identity, as `technique` is."""
+    """Ids of further techniques of the step; outside the identity, as `technique` is."""
     reasoning: NoteText = ""
     detail: NoteText = ""
     code: NoteText = ""
     """The whole code after it; empty only where it is not disclosed."""
     diff: NoteText = ""
-    """Where only that is disclosed: the lines that it took away and added."""
+    """The removed and added lines, where only these are disclosed."""
     measurements: tuple[Measurement, ...] = ()
 
 
 class FailedStep(Extensible):
     """A step that was tried after `after_step` steps and failed: evidence, never an example.
 
-    With the outcome "declined" nothing was tried: whoever was asked said that the technique does
-    not apply there, and `diagnosis` is why. That counts apart from failures. With "unchanged", the
-    code before the step came back as it was: that counts nowhere.
+    With the outcome "declined" nothing was tried: the model said that the technique does not apply,
+    and `diagnosis` is why. That counts apart from failures. With "unchanged", the answer was the
+    code before the step: that counts nowhere.
     """
 
     after_step: int = Field(ge=0)
@@ -184,14 +184,14 @@ class FailedStep(Extensible):
     diagnosis: NoteText = ""
     code_hash: NoteText = ""
     code: NoteText = ""
-    """What was tried; a store keeps it for a few failures of a pair, as evidence."""
+    """The tried code; a store keeps it for a few failures of a pair, as evidence."""
     device: Name | None = None
     """Where it failed; None = unknown, counted under "unmeasured"."""
 
     @property
     def key(self) -> str:
-        """What makes two failures of one trajectory the same; its resolved technique does not."""
-        told = (
+        """Identity of a failure within its trajectory; its resolved technique is no part of it."""
+        identity = (
             self.after_step,
             self.label,
             self.outcome.value,
@@ -199,7 +199,7 @@ class FailedStep(Extensible):
             self.device,
             self.diagnosis,
         )
-        return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+        return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
 
 
 class Trajectory(Extensible):
@@ -244,12 +244,12 @@ class Trajectory(Extensible):
             hidden += ["reasoning", "detail", "diff"]
         if self.serial:
             yield "serial"
-        some: list[tuple[str, Step | FailedStep]] = []
-        some += [(f"steps.{n}", one) for n, one in enumerate(self.steps)]
-        some += [(f"failures.{n}", one) for n, one in enumerate(self.failures)]
-        for place, one in some:
-            yield from (f"{place}.{name}" for name in hidden if getattr(one, name, ""))
-            if self.disclosed == "statistics" and (one.label != WITHHELD or not one.technique):
+        parts: list[tuple[str, Step | FailedStep]] = []
+        parts += [(f"steps.{n}", part) for n, part in enumerate(self.steps)]
+        parts += [(f"failures.{n}", part) for n, part in enumerate(self.failures)]
+        for place, part in parts:
+            yield from (f"{place}.{name}" for name in hidden if getattr(part, name, ""))
+            if self.disclosed == "statistics" and (part.label != WITHHELD or not part.technique):
                 yield f"{place} with a label, or without technique"
 
     @model_validator(mode="after")
@@ -264,9 +264,9 @@ class Trajectory(Extensible):
 
     @model_validator(mode="after")
     def _techniques_are_of_target(self) -> Self:
-        given = [one for step in self.steps for one in (step.technique, *step.also)]
-        given += [failure.technique for failure in self.failures]
-        for technique in filter(None, given):
+        ids = [technique for step in self.steps for technique in (step.technique, *step.also)]
+        ids += [failure.technique for failure in self.failures]
+        for technique in filter(None, ids):
             if not technique.startswith(f"{self.target}/"):
                 raise ValueError(f"technique {technique} does not belong to target {self.target}")
             if technique == start_id(self.target):
@@ -275,11 +275,11 @@ class Trajectory(Extensible):
 
     @property
     def id(self) -> str:
-        """SHA-256 (hex) of the canonical target, problem, serial and what each step says."""
+        """SHA-256 (hex) of the canonical target, problem, serial code and steps' texts."""
         return self.content or hashlib.sha256(self._canonical().encode()).hexdigest()
 
     def mark(self, text: str) -> str:
-        """Tells texts apart (16 hex digits); only who has all of the content can make it."""
+        """A text's tag (16 hex digits), which only an owner of the whole content can compute."""
         secret = hashlib.sha256(f"withheld by its owner\n{self._canonical()}".encode()).digest()
         return hmac.digest(secret, text.encode(), "sha256").hex()[:16]
 

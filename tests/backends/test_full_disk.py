@@ -19,11 +19,11 @@ def test_a_failure_of_its_own_names_folder_and_log(
     free: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(2**40, 0, free))
-    told = bolt._own_failure(tmp_path)
+    told = bolt._embedded_failure(tmp_path)
     assert told.startswith(said)
     assert str(tmp_path) in told
     assert told.endswith(f"{tmp_path}/server.log says more")
 
 
 def test_a_folder_that_is_gone_is_named_too(tmp_path: Path) -> None:
-    assert "server.log" in bolt._own_failure(tmp_path / "gone")
+    assert "server.log" in bolt._embedded_failure(tmp_path / "gone")

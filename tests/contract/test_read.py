@@ -112,9 +112,11 @@ def test_an_example_of_which_a_part_is_gone_is_no_example(
     store.add_techniques([technique("a")])
     store.merge([plan("a")])
     (row,) = cypher(store_settings, "MATCH ()-[r:TRANSITION]->() RETURN properties(r) AS told")
-    assert Example.whole(row["told"])
+    assert Example.is_complete(row["told"])
     for name in ("after", "reasoning", "verified_on"):
-        assert not Example.whole({key: told for key, told in row["told"].items() if key != name})
+        assert not Example.is_complete(
+            {key: told for key, told in row["told"].items() if key != name}
+        )
 
 
 @pytest.mark.parametrize("device", [H200, A100, "GPU X"])

@@ -1,8 +1,8 @@
 """BoltCurator: changes that a person makes to the vocabulary, each one write transaction.
 
-A curation is planned (`changes`, `undo`), its steps go over to other techniques (`transfer`), and
-it is logged with all it takes to undo it (`log`). One is at work at a time: the graph's stamp is
-their lock. A technique that another writer teaches a name meanwhile begins it anew.
+A curation is planned (`changes`, `undo`), its steps move to other techniques (`transfer`), and the
+log gets all that an undo needs (`log`). Curations take turns: the graph's stamp is their lock. A
+writer that extends one of its techniques meanwhile restarts a curation.
 """
 
 import secrets
@@ -38,7 +38,7 @@ LONGEST_WHO, LONGEST_WHY = 200, 2_000
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A curation that is about to be made."""
+    """A planned curation."""
 
     kind: CurationKind
     change: Change
@@ -46,11 +46,11 @@ class Order:
     labels: tuple[str, ...] = ()
     undoes: int | None = None
     also: tuple[Places, ...] = ()
-    """Per transfer: places that go over whatever their label."""
+    """Per transfer: places that move whatever their label."""
     but: tuple[Places, ...] = ()
     """Per transfer: places that stay whatever their label."""
     leaves: bool = False
-    """Whether something must be left where it takes from."""
+    """Whether its source must keep a step or failure."""
 
 
 class BoltCurator:
@@ -63,61 +63,61 @@ class BoltCurator:
     def merge(self, keep: str, others: Sequence[str], note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query, known: TechniquesById) -> Order:
-            change = changes.merged(known, keep, others)
-            gone = " and ".join(technique.id for technique in change.techniques[1:])
-            return Order("merge", change, f"merged {gone} into {keep}")
+        def order(ask: Query, by_id: TechniquesById) -> Order:
+            change = changes.merge(by_id, keep, others)
+            sources = " and ".join(technique.id for technique in change.techniques[1:])
+            return Order("merge", change, f"merged {sources} into {keep}")
 
-        return self._make(order, note)
+        return self._commit(order, note)
 
     def split(self, technique: str, labels: Sequence[str], part: Part, note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query, known: TechniquesById) -> Order:
-            source = changes.find(known, technique)
-            given = _labels(ask, source, labels)
-            made = changes.described(
+        def order(ask: Query, by_id: TechniquesById) -> Order:
+            source = changes.find(by_id, technique)
+            names = _labels(ask, source, labels)
+            new_technique = changes.new_technique(
                 source.target,
-                part.name or given[0][:1].upper() + given[0][1:],
+                part.name or names[0][:1].upper() + names[0][1:],
                 id=part.id,
                 definition=part.definition,
                 created=_now(),
             )
-            change = changes.split(known, technique, given, made)
+            change = changes.split(by_id, technique, names, new_technique)
             return Order(
                 "split",
                 change,
                 f"split {change.transfers[0].heir} off {technique}",
-                labels=given,
+                labels=names,
                 leaves=True,
             )
 
-        return self._make(order, note)
+        return self._commit(order, note)
 
     def move(self, technique: str, labels: Sequence[str], to: str, note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query, known: TechniquesById) -> Order:
-            given = _labels(ask, changes.find(known, technique), labels)
-            change = changes.moved(known, technique, given, to)
-            said = f"moved {len(given)} names from {technique} to {to}"
-            return Order("split", change, said, labels=given, leaves=True)
+        def order(ask: Query, by_id: TechniquesById) -> Order:
+            names = _labels(ask, changes.find(by_id, technique), labels)
+            change = changes.move(by_id, technique, names, to)
+            summary = f"moved {len(names)} names from {technique} to {to}"
+            return Order("split", change, summary, labels=names, leaves=True)
 
-        return self._make(order, note)
+        return self._commit(order, note)
 
     def rename(
         self, technique: str, name: str, note: Note, *, new_id: str | None = None
     ) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query, known: TechniquesById) -> Order:
-            change = changes.renamed(known, technique, name, new_id)
-            said = f"renamed {technique} {known[technique].name!r} to {name!r}"
+        def order(ask: Query, by_id: TechniquesById) -> Order:
+            change = changes.rename(by_id, technique, name, new_id)
+            summary = f"renamed {technique} {by_id[technique].name!r} to {name!r}"
             if change.transfers:
-                said += f", now {change.transfers[0].heir}"
-            return Order("rename", change, said)
+                summary += f", now {change.transfers[0].heir}"
+            return Order("rename", change, summary)
 
-        return self._make(order, note)
+        return self._commit(order, note)
 
     def describe(
         self,
@@ -129,21 +129,21 @@ class BoltCurator:
         hurts: str = "",
     ) -> Curation:
         """See `Curator`."""
-        given = {"definition": definition, "applies": applies, "hurts": hurts}
+        texts = {"definition": definition, "applies": applies, "hurts": hurts}
 
-        def order(ask: Query, known: TechniquesById) -> Order:
-            change = changes.explained(known, technique, given)
+        def order(ask: Query, by_id: TechniquesById) -> Order:
+            change = changes.describe(by_id, technique, texts)
             return Order("describe", change, f"described {technique}")
 
-        return self._make(order, note)
+        return self._commit(order, note)
 
     def drop(self, technique: str, note: Note) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query, known: TechniquesById) -> Order:
-            change = changes.dropped(known, technique)
+        def order(ask: Query, by_id: TechniquesById) -> Order:
+            change = changes.drop(by_id, technique)
             holding = LockedTrajectories(ask)
-            holding.take([technique])
+            holding.lock([technique])
             if here := len(holding.before):
                 raise BadInput(
                     f"{here} trajectories go to {technique}: merge it into another technique"
@@ -151,26 +151,26 @@ class BoltCurator:
                 )
             return Order("drop", change, f"dropped {technique}")
 
-        return self._make(order, note)
+        return self._commit(order, note)
 
     def keep(
         self, techniques: Sequence[str], note: Note, *, labels: Sequence[str] = ()
     ) -> Curation:
         """See `Curator`."""
 
-        def order(ask: Query, known: TechniquesById) -> Order:
-            change = changes.kept(known, techniques)
+        def order(ask: Query, by_id: TechniquesById) -> Order:
+            change = changes.keep(by_id, techniques)
             for label in labels:
-                if not any(label in known[technique].aliases for technique in techniques):
+                if not any(label in by_id[technique].aliases for technique in techniques):
                     raise BadInput(f"{label[:80]!r} is no alias of {' or '.join(techniques)}")
-            said = f"kept {' apart from '.join(dict.fromkeys(techniques))}"
-            return Order("keep", change, said, labels=tuple(labels))
+            summary = f"kept {' apart from '.join(dict.fromkeys(techniques))}"
+            return Order("keep", change, summary, labels=tuple(labels))
 
-        return self._make(order, note)
+        return self._commit(order, note)
 
     def undo(self, number: int | None, note: Note) -> Curation:
         """See `Curator`."""
-        return self._make(lambda ask, known: _undoing(ask, known, number), note)
+        return self._commit(lambda ask, by_id: _undo_order(ask, by_id, number), note)
 
     def log(self) -> tuple[Curation, ...]:
         """See `Curator`."""
@@ -188,7 +188,7 @@ class BoltCurator:
         """See `Curator`."""
         self._bolt.close()
 
-    def _make(self, order: Callable[[Query, TechniquesById], Order], note: Note) -> Curation:
+    def _commit(self, order: Callable[[Query, TechniquesById], Order], note: Note) -> Curation:
         if not 0 < len(note.who) <= LONGEST_WHO or len(note.why) > LONGEST_WHY:
             raise BadInput(
                 f"who is 1 to {LONGEST_WHO} characters, why at most {LONGEST_WHY}: shorten --why"
@@ -198,7 +198,9 @@ class BoltCurator:
 
         def work(ask: Query) -> Curation:
             ask("lock_stamp")
-            return log.made_by(ask, token) or _carry_out(ask, order(ask, _known(ask)), note, token)
+            return log.find_by_token(ask, token) or _carry_out(
+                ask, order(ask, _techniques_by_id(ask)), note, token
+            )
 
         try:
             return self._bolt.write(work)
@@ -206,39 +208,37 @@ class BoltCurator:
             raise StoreError(f"{error}; regraph techniques show --log says which") from None
 
 
-def _known(ask: Query) -> TechniquesById:
-    """All techniques, by id."""
-    found = (Technique.model_validate(row["technique"]) for row in ask("all_techniques"))
-    return {technique.id: technique for technique in found}
+def _techniques_by_id(ask: Query) -> TechniquesById:
+    techniques = (Technique.model_validate(row["technique"]) for row in ask("all_techniques"))
+    return {technique.id: technique for technique in techniques}
 
 
 def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
-    """Do it, log it; by the token, whoever tries again knows that it is done."""
+    """Make and log a curation; a retry finds it by the token."""
     change = order.change
     holding = LockedTrajectories(ask)
-    holding.take(one.source for one in change.transfers)
+    holding.lock(transfer.source for transfer in change.transfers)
     moves: list[Places] = []
     for index, transfer in enumerate(change.transfers):
-        also, but = (some[index] if some else frozenset() for some in (order.also, order.but))
+        also, but = (sets[index] if sets else frozenset() for sets in (order.also, order.but))
         places = holding.chosen(TransferScope(transfer, also, but)).difference(*moves)
-        holding.lead(places, transfer.heir)
+        holding.redirect(places, transfer.heir)
         moves.append(places)
     if order.leaves and moves[0] and moves[0] == holding.at(change.transfers[0].source):
         raise BadInput(
             f"nothing would be left of {change.transfers[0].source}: rename or merge it instead"
         )
     stays = tuple(_stays(ask, change, transfer) for transfer in change.transfers)
-    _hold(ask, change, holding.touched())
+    _lock(ask, change, holding.changed_pairs())
     _write_techniques(ask, change)
     holding.write()
     ask(
         "curate_delete",
         ids=[technique.id for technique in change.techniques if technique.after is None],
     )
-    known = log.read(ask)
     at = [place.at for places in moves for place in places]
     curation = Curation(
-        number=1 + max((one.number for one in known), default=0),
+        number=1 + max((entry.number for entry in log.read(ask)), default=0),
         kind=order.kind,
         who=note.who,
         why=note.why,
@@ -246,21 +246,21 @@ def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
         summary=order.summary,
         techniques=tuple(technique.id for technique in change.techniques),
         labels=order.labels,
-        examples=sum(isinstance(one, int) for one in at),
-        failures=sum(isinstance(one, str) for one in at),
+        examples=sum(isinstance(place, int) for place in at),
+        failures=sum(isinstance(place, str) for place in at),
         undoes=order.undoes,
     )
     log.write(ask, curation, Record(change, tuple(moves), stays, token))
     return curation
 
 
-def _hold(ask: Query, change: Change, pairs: Collection[Pair]) -> None:
-    """Lock these pairs and techniques; begin anew if somebody has changed what is to be changed."""
+def _lock(ask: Query, change: Change, pairs: Collection[Pair]) -> None:
+    """Lock these pairs and techniques; `Overtaken` if another writer changed the techniques."""
     edges.hold(ask, pairs)
     ends = {end for pair in pairs for end in pair}
     ask("lock_techniques", ids=sorted(ends.union(technique.id for technique in change.techniques)))
-    known = _known(ask)
-    if any(known.get(technique.id) != technique.before for technique in change.techniques):
+    by_id = _techniques_by_id(ask)
+    if any(by_id.get(technique.id) != technique.before for technique in change.techniques):
         raise Overtaken
 
 
@@ -269,7 +269,7 @@ def _now() -> str:
 
 
 def _stays(ask: Query, change: Change, transfer: Transfer) -> Places:
-    """What is at the heir already under names that an undo would take for the source's."""
+    """Places of the heir under names that an undo would take for the source's."""
     before = {technique.id: technique.before for technique in change.techniques}
     if before[transfer.heir] is None:
         return frozenset()
@@ -278,29 +278,29 @@ def _stays(ask: Query, change: Change, transfer: Transfer) -> Places:
         source = before[transfer.source]
         names = frozenset(map(spelling, changes.names(source))) if source else frozenset()
     holding = LockedTrajectories(ask)
-    holding.look([transfer.heir])
-    return holding.called(transfer.heir, names)
+    holding.read([transfer.heir])
+    return holding.labelled(transfer.heir, names)
 
 
 def _write_techniques(ask: Query, change: Change) -> None:
     after = sorted(
         (technique.after for technique in change.techniques if technique.after),
-        key=lambda one: one.id,
+        key=lambda technique: technique.id,
     )
-    rows = [{"id": one.id, "properties": one.model_dump(exclude={"id"})} for one in after]
+    rows = [{"id": t.id, "properties": t.model_dump(exclude={"id"})} for t in after]
     if rows:
         ask("curate_techniques", rows=rows)
         ask("label_techniques", ids=[row["id"] for row in rows])
 
 
-def _labels(ask: Query, source: Technique, given: Sequence[str]) -> tuple[str, ...]:
-    """The names that `given` means: each as a whole, or as several with commas between."""
+def _labels(ask: Query, source: Technique, texts: Sequence[str]) -> tuple[str, ...]:
+    """The names in `texts`: each text is one name, or several with commas between."""
     holding = LockedTrajectories(ask)
-    holding.take([source.id])
+    holding.lock([source.id])
     there = {spelling(alias) for alias in (*source.aliases, source.name)}
     there |= {spelling(label) for _, label in holding.labels(source.id)}
-    found: dict[str, str] = {}
-    for text in given:
+    labels: dict[str, str] = {}
+    for text in texts:
         parts = [text] if spelling(text) in there else text.split(",")
         for part in map(str.strip, parts):
             if spelling(part) not in there:
@@ -308,17 +308,17 @@ def _labels(ask: Query, source: Technique, given: Sequence[str]) -> tuple[str, .
                     f"{source.id} has neither an alias nor an example called {part[:80]!r}"
                     f" (regraph techniques show {source.id})"
                 )
-            found.setdefault(spelling(part), part)
-    return tuple(found.values())
+            labels.setdefault(spelling(part), part)
+    return tuple(labels.values())
 
 
-def _undoing(ask: Query, known: TechniquesById, number: int | None) -> Order:
+def _undo_order(ask: Query, by_id: TechniquesById, number: int | None) -> Order:
     curations = log.read(ask)
     undone = log.to_undo(curations, number)
     record = log.record(ask, undone.number)
     return Order(
         "undo",
-        reversal(record.change, known),
+        reversal(record.change, by_id),
         f"undid {undone.number}: {undone.summary}",
         labels=undone.labels,
         undoes=undone.number,

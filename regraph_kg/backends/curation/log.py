@@ -1,4 +1,4 @@
-"""The curators' log in the graph: (:Decision) nodes, each with what it takes to undo it."""
+"""The curators' log in the graph: (:Decision) nodes, each with all that an undo needs."""
 
 import base64
 import json
@@ -15,22 +15,22 @@ from regraph_kg.models.curation import Change, Curation, LabelDecision
 Places = frozenset[StepRef]
 
 WORDS = ("keep", "describe")
-"""Kinds that change no more than words about a technique: nothing builds upon them."""
+"""Kinds that change only words about a technique, so that no curation builds upon them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one curation changed.
+    """One curation's change.
 
-    `moves[i]` are the places that `change.transfers[i]` moved; `stays[i]` those that were at its
-    heir already under the very names that it moved, and stay there when it is undone.
+    `change.transfers[i]` moved the places `moves[i]`; `stays[i]` were at its heir before under the
+    same names, and stay there after an undo.
     """
 
     change: Change
     moves: tuple[Places, ...]
     stays: tuple[Places, ...]
     token: str = ""
-    """Of the call that made it; not read back."""
+    """Token of the call that made it; not read back."""
 
 
 def write(ask: Query, curation: Curation, record: Record) -> None:
@@ -50,20 +50,20 @@ def write(ask: Query, curation: Curation, record: Record) -> None:
 
 
 def read(ask: Query) -> tuple[Curation, ...]:
-    """Every curation, in order, and which of them were undone."""
-    found = [Curation(**_plain(row["entry"])) for row in ask("curations")]
-    undone = undoings(found)
-    return tuple(replace(one, undone_by=undone.get(one.number)) for one in found)
+    """Every curation, in order, with the one that undid it."""
+    curations = [Curation(**_plain(row["entry"])) for row in ask("curations")]
+    undone = undoings(curations)
+    return tuple(replace(curation, undone_by=undone.get(curation.number)) for curation in curations)
 
 
-def made_by(ask: Query, token: str) -> Curation | None:
-    """What a call has made already: its commit was lost on the way back."""
+def find_by_token(ask: Query, token: str) -> Curation | None:
+    """The curation that an earlier try of this call committed, if any."""
     numbers = [row["number"] for row in ask("curation_of_token", token=token)]
-    return next((one for one in read(ask) if one.number in numbers), None) if numbers else None
+    return next((c for c in read(ask) if c.number in numbers), None) if numbers else None
 
 
 def record(ask: Query, number: int) -> Record:
-    """What a curation changed."""
+    """A curation's change."""
     (row,) = ask("curation_record", id=_id(number))
     return Record(
         Change.model_validate_json(row["change"]), unpack(row["moves"]), unpack(row["stays"])
@@ -79,16 +79,16 @@ def verdicts(ask: Query) -> tuple[LabelDecision, ...]:
 
 
 def undoings(curations: Iterable[Curation]) -> dict[int, int]:
-    """Which curations are undone, by which: an undo that was undone itself does not count."""
+    """Undone curations -> the undos that hold; an undone undo does not count."""
     undone: dict[int, int] = {}
-    for one in sorted(curations, key=lambda curation: -curation.number):
-        if one.undoes is not None and one.number not in undone:
-            undone.setdefault(one.undoes, one.number)
+    for curation in sorted(curations, key=lambda curation: -curation.number):
+        if curation.undoes is not None and curation.number not in undone:
+            undone.setdefault(curation.undoes, curation.number)
     return undone
 
 
 def to_undo(curations: Sequence[Curation], number: int | None) -> Curation:
-    """The curation that `number` names, or the last one that holds; refused where it cannot be."""
+    """The curation that `number` names, or the last that holds; `BadInput` where no undo can be."""
     if number is None:
         standing = [
             curation
@@ -101,23 +101,23 @@ def to_undo(curations: Sequence[Curation], number: int | None) -> Curation:
     by_number = {curation.number: curation for curation in curations}
     if number not in by_number:
         raise BadInput(f"there is no curation {number} (regraph techniques show --log)")
-    one = by_number[number]
-    if one.undone_by is not None:
+    curation = by_number[number]
+    if curation.undone_by is not None:
         raise BadInput(
-            f"curation {number} is undone already, by {one.undone_by};"
-            f" regraph techniques mend undo {one.undone_by} brings it back"
+            f"curation {number} is undone already, by {curation.undone_by};"
+            f" regraph techniques mend undo {curation.undone_by} brings it back"
         )
     for later in reversed(curations):
         if later.number <= number or later.undone_by is not None or later.kind in WORDS:
             continue
         if later.undoes is not None and later.undoes > number:
-            continue  # it and what it undid are both later: nothing is left of them
-        if shared := {*later.techniques} & {*one.techniques}:
+            continue  # it and the curation that it undid are both later and cancel out
+        if shared := {*later.techniques} & {*curation.techniques}:
             raise BadInput(
                 f"curation {later.number} ({later.summary}) builds upon {number}: both are"
                 f" about {min(shared)}; first undo it (regraph techniques mend undo {later.number})"
             )
-    return one
+    return curation
 
 
 def pack(many: Sequence[Places]) -> str:
@@ -127,19 +127,19 @@ def pack(many: Sequence[Places]) -> str:
 
 
 def unpack(text: str) -> tuple[Places, ...]:
-    """What `pack` made."""
+    """The places of a text of `pack`."""
     many: Any = json.loads(zlib.decompress(base64.b64decode(text)))
     return tuple(
-        frozenset(StepRef(key, at) for key, some in places.items() for at in some)
+        frozenset(StepRef(key, at) for key, steps in places.items() for at in steps)
         for places in many
     )
 
 
 def _by_trajectory(places: Places) -> dict[str, list[int | str]]:
-    found: dict[str, list[int | str]] = {}
-    for place in sorted(places, key=lambda one: (one.trajectory, str(one.at))):
-        found.setdefault(place.trajectory, []).append(place.at)
-    return found
+    by_trajectory: dict[str, list[int | str]] = {}
+    for place in sorted(places, key=lambda place: (place.trajectory, str(place.at))):
+        by_trajectory.setdefault(place.trajectory, []).append(place.at)
+    return by_trajectory
 
 
 def _id(number: int) -> str:

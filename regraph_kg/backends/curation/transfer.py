@@ -1,15 +1,16 @@
 """Transfers steps and failures from technique to technique, inside one write transaction.
 
-Truth is changed in one go: paths and failures of the trajectories, and where each example hangs,
-TRANSITION or (:Archived). What follows from it (NEXT, Edge, Failure rows) is recounted for the
-touched pairs alone. Of each trajectory only its path is held, and where its failures are; the rest
-is read and written some at a time. Locks are taken in the order of docs/dev/graph.md section 4.
+One transaction changes paths and failures of the trajectories, and the places of their examples
+(TRANSITION or (:Archived)), and recounts the derived rows (NEXT, Edge, Failure) of the changed
+pairs. Memory holds only each trajectory's path and the places of its failures; the rest is read
+and written in chunks. Locks are taken in the order of docs/dev/graph.md section 4.
 """
 
 import json
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from regraph_kg.backends import edges
@@ -36,7 +37,7 @@ class StepRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TransferScope:
-    """A transfer, and which places go over, or stay, whatever their label."""
+    """A transfer, and the places that move (`also`) or stay (`but`) whatever their label."""
 
     transfer: Transfer
     also: frozenset[StepRef] = frozenset()
@@ -44,7 +45,7 @@ class TransferScope:
 
 
 class FailedAt(NamedTuple):
-    """Where a failure of a trajectory is; `key` as in `StepRef`."""
+    """A failure's place in a trajectory; `key` as in `StepRef`."""
 
     key: str
     after_step: int
@@ -53,19 +54,19 @@ class FailedAt(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """What a trajectory says of techniques."""
+    """The techniques of a trajectory."""
 
     path: tuple[str, ...]
     failures: tuple[FailedAt, ...]
 
     @property
     def pairs(self) -> list[Pair]:
-        """Of its steps, in order."""
+        """The pairs of its steps, in order."""
         return [Pair(*ends) for ends in zip(self.path, self.path[1:], strict=False)]
 
     @property
     def failed(self) -> list[Pair | None]:
-        """Of its failures, in order; None = of no technique."""
+        """The pairs of its failures, in order; None = of no technique."""
         return [
             None
             if failure.technique is None
@@ -73,10 +74,10 @@ class Outline(NamedTuple):
             for failure in self.failures
         ]
 
-    def led(self, at: Mapping[int | str, str]) -> "Outline":
-        """With other techniques at some places."""
+    def redirected(self, at: Mapping[int | str, str]) -> "Outline":
+        """The outline with other techniques at some places."""
         return Outline(
-            tuple(at.get(number, one) for number, one in enumerate(self.path)),
+            tuple(at.get(number, technique) for number, technique in enumerate(self.path)),
             tuple(
                 failure._replace(technique=at.get(failure.key, failure.technique))
                 for failure in self.failures
@@ -86,55 +87,55 @@ class Outline(NamedTuple):
 
 @dataclass(slots=True)
 class LockedTrajectories:
-    """Trajectories that no other writer can change before our transaction ends; by id."""
+    """Trajectories by id that no other writer can change before our transaction ends."""
 
     ask: Query
     before: dict[str, Outline] = field(default_factory=dict)
     heirs: dict[str, dict[int | str, str]] = field(default_factory=dict)
-    """What is to lead elsewhere: by trajectory and place."""
+    """New techniques, by trajectory and place."""
 
-    def take(self, techniques: Iterable[str]) -> None:
+    def lock(self, techniques: Iterable[str]) -> None:
         """Lock every trajectory with a step or failure of `techniques`, and their pairs."""
         ids = sorted(set(techniques))
-        while new := [key for key in _through(self.ask, ids) if key not in self.before]:
+        while new := [key for key in _trajectory_ids(self.ask, ids) if key not in self.before]:
             pairs: set[Pair] = set()
-            for some in _chunks(new):
-                for row in self.ask("curate_hold", ids=some):
+            for chunk in _chunks(new):
+                for row in self.ask("curate_hold", ids=chunk):
                     if row["id"] is None:  # purged while we waited for its lock
                         raise Overtaken
-                    self.before[row["id"]] = one = _outline(row)
-                    pairs.update(pair for pair in one.pairs if {*pair} & {*ids})
+                    self.before[row["id"]] = outline = _outline(row)
+                    pairs.update(pair for pair in outline.pairs if {*pair} & {*ids})
             edges.hold(self.ask, pairs)
 
-    def look(self, techniques: Iterable[str]) -> None:
-        """Read those trajectories without a lock: nothing of them may be rewritten."""
-        for some in _chunks(_through(self.ask, sorted(set(techniques)))):
-            for row in self.ask("curate_read", ids=some):
+    def read(self, techniques: Iterable[str]) -> None:
+        """Read these trajectories without a lock; the caller must not write them."""
+        for chunk in _chunks(_trajectory_ids(self.ask, sorted(set(techniques)))):
+            for row in self.ask("curate_read", ids=chunk):
                 self.before[row["id"]] = _outline(row)
 
     def at(self, technique: str) -> frozenset[StepRef]:
-        """Every step and failure of a technique, before anything was rewritten."""
-        return frozenset(
-            place for key, one in self.before.items() for place in _places(key, one, technique)
-        )
+        """Every step and failure of a technique, before any write."""
+        places = (_places(key, outline, technique) for key, outline in self.before.items())
+        return frozenset(chain.from_iterable(places))
 
-    def called(self, technique: str, names: frozenset[str]) -> frozenset[StepRef]:
-        """Those of its steps and failures whose label has one of these spellings."""
+    def labelled(self, technique: str, names: frozenset[str]) -> frozenset[StepRef]:
+        """A technique's steps and failures whose label has one of these spellings."""
         return frozenset(place for place, name in self.labels(technique) if spelling(name) in names)
 
     def labels(self, technique: str) -> Iterator[tuple[StepRef, str]]:
-        """What its steps and failures were called by their authors."""
-        known = set()
+        """The authors' labels of a technique's steps and failures."""
+        transitions = set()
         for row in self.ask("curate_labels", technique=technique):
-            known.add(place := StepRef(row["trajectory"], row["step"]))
+            transitions.add(place := StepRef(row["trajectory"], row["step"]))
             yield place, row["label"]
         steps = (place for place in self.at(technique) if isinstance(place.at, int))
-        archived = sorted(f"{step.trajectory}/{step.at}" for step in steps if step not in known)
-        for some in _chunks(archived):
-            for row in self.ask("curate_archived_labels", ids=some):
+        rest = (step for step in steps if step not in transitions)
+        archived = sorted(f"{step.trajectory}/{step.at}" for step in rest)
+        for chunk in _chunks(archived):
+            for row in self.ask("curate_archived_labels", ids=chunk):
                 yield StepRef(row["trajectory"], row["step"]), row["label"]
-        for key, one in self.before.items():
-            for failure in one.failures:
+        for key, outline in self.before.items():
+            for failure in outline.failures:
                 if failure.technique == technique:
                     yield StepRef(key, failure.key), failure.label
 
@@ -144,18 +145,18 @@ class LockedTrajectories:
         here = self.at(source)
         if names is None:
             return here
-        return ((self.called(source, names) - work.but) | work.also) & here
+        return ((self.labelled(source, names) - work.but) | work.also) & here
 
-    def lead(self, places: Iterable[StepRef], heir: str) -> None:
+    def redirect(self, places: Iterable[StepRef], heir: str) -> None:
         """Make these places lead to `heir`; `write` brings it into the graph."""
         for place in places:
             self.heirs.setdefault(place.trajectory, {})[place.at] = heir
 
-    def touched(self) -> set[Pair]:
-        """The pairs that lose or gain something when that is written."""
+    def changed_pairs(self) -> set[Pair]:
+        """The pairs that lose or gain a step or failure by `write`."""
         pairs: set[Pair] = set()
         for key, at in self.heirs.items():
-            before, after = self.before[key], self.before[key].led(at)
+            before, after = self.before[key], self.before[key].redirected(at)
             for old, new in (
                 *zip(before.pairs, after.pairs, strict=True),
                 *zip(before.failed, after.failed, strict=True),
@@ -165,39 +166,39 @@ class LockedTrajectories:
         return pairs
 
     def write(self) -> None:
-        """Write what was led elsewhere, and recount the `touched` pairs, which are locked."""
-        pairs = self.touched()
-        kept = _kept(self.ask, pairs)
-        for some in _chunks(sorted(self.heirs)):
+        """Write the redirected places, and recount the locked `changed_pairs`."""
+        pairs = self.changed_pairs()
+        transitions = _transition_ids(self.ask, pairs)
+        for chunk in _chunks(sorted(self.heirs)):
             rows = [
                 _row(key, number, old, new)
-                for key in some
+                for key in chunk
                 for number, (old, new) in enumerate(
                     zip(
                         self.before[key].pairs,
-                        self.before[key].led(self.heirs[key]).pairs,
+                        self.before[key].redirected(self.heirs[key]).pairs,
                         strict=True,
                     ),
                     1,
                 )
                 if old != new
             ]
-            _move(self.ask, rows, kept)
-            self._write_paths(some)
+            _move(self.ask, rows, transitions)
+            self._write_paths(chunk)
         recount(self.ask, pairs)
 
     def _write_paths(self, keys: Sequence[str]) -> None:
         failing = [key for key in keys if any(isinstance(at, str) for at in self.heirs[key])]
-        told = {row["id"]: row["failures"] for row in self.ask("curate_read", ids=failing)}
+        stored = {row["id"]: row["failures"] for row in self.ask("curate_read", ids=failing)}
         rows = []
         for key in keys:
-            path = list(self.before[key].led(self.heirs[key]).path)
-            failures = _led(told[key], self.heirs[key]) if key in told else None
+            path = list(self.before[key].redirected(self.heirs[key]).path)
+            failures = _redirected_failures(stored[key], self.heirs[key]) if key in stored else None
             rows.append({"id": key, "path": path, "failures": failures})
         self.ask("curate_paths", rows=rows)
 
 
-def _through(ask: Query, techniques: Sequence[str]) -> list[str]:
+def _trajectory_ids(ask: Query, techniques: Sequence[str]) -> list[str]:
     targets = sorted({technique.partition("/")[0] for technique in techniques})
     quoted = [json.dumps(technique) for technique in techniques]
     rows = ask("curate_trajectories", targets=targets, ids=techniques, quoted=quoted)
@@ -205,7 +206,7 @@ def _through(ask: Query, techniques: Sequence[str]) -> list[str]:
 
 
 def _outline(row: GraphRow) -> Outline:
-    """Of a trajectory's node; the ids of techniques are held once."""
+    """The outline of a trajectory's node, with interned ids of techniques."""
     failures = Evidence.read(row | {"measurements": "[]"}).failures
     return Outline(
         tuple(map(sys.intern, row["path"])),
@@ -217,24 +218,24 @@ def _outline(row: GraphRow) -> Outline:
 
 
 def _places(key: str, outline: Outline, technique: str) -> Iterator[StepRef]:
-    for number, one in enumerate(outline.path):
-        if number and one == technique:
+    for number, target in enumerate(outline.path):
+        if number and target == technique:
             yield StepRef(key, number)
     for failure in outline.failures:
         if failure.technique == technique:
             yield StepRef(key, failure.key)
 
 
-def _led(failures: str, at: Mapping[int | str, str]) -> str:
+def _redirected_failures(failures: str, at: Mapping[int | str, str]) -> str:
     """The text of a trajectory's failures, with other techniques at some of them."""
     evidence = Evidence.read(
         {"problem": "", "path": (), "measurements": "[]", "failures": failures}
     )
-    led = tuple(
+    redirected = tuple(
         failure.model_copy(update={"technique": at.get(failure.key, failure.technique)})
         for failure in evidence.failures
     )
-    return replace(evidence, failures=led).failures_json()
+    return replace(evidence, failures=redirected).failures_json()
 
 
 def _row(key: str, number: int, old: Pair, new: Pair) -> GraphRow:
@@ -248,21 +249,21 @@ def _row(key: str, number: int, old: Pair, new: Pair) -> GraphRow:
     }
 
 
-def _kept(ask: Query, pairs: Iterable[Pair]) -> set[str]:
-    """Which examples of these pairs are TRANSITIONs."""
-    kept: set[str] = set()
+def _transition_ids(ask: Query, pairs: Iterable[Pair]) -> set[str]:
+    """Ids of the examples of these pairs that are TRANSITIONs."""
+    transitions: set[str] = set()
     for pair in sorted(pairs):
-        kept.update(row["id"] for row in ask("curate_kept", pairs=[pair._asdict()]))
-    return kept
+        transitions.update(row["id"] for row in ask("curate_kept", pairs=[pair._asdict()]))
+    return transitions
 
 
-def _move(ask: Query, rows: Sequence[GraphRow], kept: Container[str]) -> None:
-    """Hang examples between other techniques; one that is nowhere undoes the transaction."""
+def _move(ask: Query, rows: Sequence[GraphRow], transitions: Container[str]) -> None:
+    """Move examples to other pairs; a missing example undoes the transaction."""
     moved = 0
-    for statement, wanted in (("curate_transitions", True), ("curate_archived", False)):
-        some = [row for row in rows if (row["id"] in kept) == wanted]
-        some.sort(key=lambda row: (row["source"], row["target"], row["id"]))
-        moved += ask(statement, rows=some)[0]["moved"] if some else 0
+    for statement, is_kept in (("curate_transitions", True), ("curate_archived", False)):
+        chosen = [row for row in rows if (row["id"] in transitions) == is_kept]
+        chosen.sort(key=lambda row: (row["source"], row["target"], row["id"]))
+        moved += ask(statement, rows=chosen)[0]["moved"] if chosen else 0
     if moved != len(rows):
         raise StoreError(
             f"{len(rows) - moved} of {len(rows)} examples are not where their trajectories say;"

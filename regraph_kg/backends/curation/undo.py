@@ -1,4 +1,4 @@
-"""The change that takes a curation back, from what it changed and what there is now."""
+"""The change that takes a curation back, from its own change and the current techniques."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,40 +10,40 @@ from regraph_kg.models.technique import Technique, spelling
 LISTS = ("aliases", "replaces", "disowned")
 
 
-def reversal(change: Change, known: TechniquesById) -> Change:
-    """What makes it as if `change` had not been: what came since then stays.
+def reversal(change: Change, by_id: TechniquesById) -> Change:
+    """The change that undoes `change` and keeps everything that came since.
 
-    A technique that it made goes, and all that came to it leads where it was made from. One that it
-    took away comes back, and with it what came since under its names (`Transfer.names`).
+    A technique that it made goes, and its steps lead to the one that it was made from. A removed
+    technique comes back, with the steps that came since under its names (`Transfer.names`).
     """
-    made = {technique.id for technique in change.techniques if technique.before is None}
+    new = {technique.id for technique in change.techniques if technique.before is None}
     back = {
         technique.id: technique.before
         for technique in change.techniques
         if technique.after is None and technique.before
     }
     heirs = {
-        transfer.heir: transfer.source for transfer in change.transfers if transfer.heir in made
+        transfer.heir: transfer.source for transfer in change.transfers if transfer.heir in new
     }
     now = {
-        technique.id: known[technique.id]
+        technique.id: by_id[technique.id]
         for technique in change.techniques
-        if technique.id in known
+        if technique.id in by_id
     }
     after = {
         technique.id: _restored(technique, now.get(technique.id)) for technique in change.techniques
     }
-    for gone, heir in heirs.items():
-        kept = after.get(heir)
-        if gone in now and kept is not None:
-            after[heir] = _endowed(kept, now[gone], _change_of(change, gone))
+    for removed, heir in heirs.items():
+        successor = after.get(heir)
+        if removed in now and successor is not None:
+            after[heir] = _with_gained_names(successor, now[removed], _change_of(change, removed))
     return Change(
-        techniques=tuple(Changed(before=now.get(key), after=one) for key, one in after.items()),
+        techniques=tuple(Changed(before=now.get(key), after=new) for key, new in after.items()),
         transfers=tuple(
             Transfer(
                 source=transfer.heir,
                 heir=transfer.source,
-                names=None if transfer.heir in made else _names_back(transfer, back, after),
+                names=None if transfer.heir in new else _names_back(transfer, back, after),
             )
             for transfer in change.transfers
         ),
@@ -53,15 +53,15 @@ def reversal(change: Change, known: TechniquesById) -> Change:
 def _restored(changed: Changed, now: Technique | None) -> Technique | None:
     before, after = changed.before, changed.after
     if before is not None and after is None and now is not None:
-        # An ingest that began before the curation has made it anew: nothing of that is lost.
-        return _endowed(before, now, Changed(before=None, after=before))
+        # An ingest that began before the curation made it again: its names must not get lost.
+        return _with_gained_names(before, now, Changed(before=None, after=before))
     if before is None or after is None:
         return before
     if now is None:
         raise BadInput(f"technique {changed.id} is no longer there: it cannot be restored")
     fields: dict[str, object] = {}
     for name in type(now).model_fields:
-        old, new, current = (getattr(one, name) for one in (before, after, now))
+        old, new, current = (getattr(version, name) for version in (before, after, now))
         if name in LISTS:
             fields[name] = _list_restored(old, new, current)
         elif current == new:
@@ -70,20 +70,21 @@ def _restored(changed: Changed, now: Technique | None) -> Technique | None:
 
 
 def _list_restored(old: Iterable[str], new: Iterable[str], now: Iterable[str]) -> tuple[str, ...]:
-    """What was there, then what came since."""
+    """The old items, then those that came since, without those that were dropped since."""
     old, new = tuple(old), tuple(new)
-    later = [one for one in now if one not in new]
+    later = [item for item in now if item not in new]
     dropped = set(new) - set(now)
-    return tuple(one for one in dict.fromkeys((*old, *later)) if one not in dropped)
+    return tuple(item for item in dict.fromkeys((*old, *later)) if item not in dropped)
 
 
-def _endowed(heir: Technique, gone: Technique, changed: Changed) -> Technique:
-    """With the names that a technique which goes has won since it was made."""
-    made = changed.after
-    had = set(map(spelling, names(made))) if made is not None else set()
-    known = set(map(spelling, names(heir)))
-    won = [alias for alias in gone.aliases if spelling(alias) not in had | known]
-    ids = [replace for replace in gone.replaces if made is None or replace not in made.replaces]
+def _with_gained_names(heir: Technique, removed: Technique, changed: Changed) -> Technique:
+    """The heir with the names that a removed technique gained since `changed`."""
+    original = changed.after
+    before = set(map(spelling, names(original))) if original is not None else set()
+    spellings = set(map(spelling, names(heir)))
+    won = [alias for alias in removed.aliases if spelling(alias) not in before | spellings]
+    replaced = set(original.replaces) if original is not None else set()
+    ids = [key for key in removed.replaces if key not in replaced]
     return heir.model_copy(
         update={"aliases": (*heir.aliases, *won), "replaces": (*heir.replaces, *ids)}
     )
@@ -92,7 +93,7 @@ def _endowed(heir: Technique, gone: Technique, changed: Changed) -> Technique:
 def _names_back(
     transfer: Transfer, back: Mapping[str, Technique], after: Mapping[str, Technique | None]
 ) -> frozenset[str]:
-    """Spellings that lead to the source again, and not to both."""
+    """Spellings that lead to the source again and not to the heir."""
     if transfer.names is not None:
         return transfer.names
     heir = after[transfer.heir]
@@ -101,4 +102,4 @@ def _names_back(
 
 
 def _change_of(change: Change, technique: str) -> Changed:
-    return next(one for one in change.techniques if one.id == technique)
+    return next(changed for changed in change.techniques if changed.id == technique)
