@@ -53,8 +53,8 @@ class Graph:
 
     def technique(self, name: str, target: Target | None = None) -> Technique:
         """The technique of this id, name or alias; `BadInput` where there is none, or several."""
-        known = self._known()
-        return known[resolve(name, known, target)]
+        techniques = self._known()
+        return techniques[resolve(name, techniques, target)]
 
     def next(  # noqa: PLR0913 (a question, all of it by name)
         self,
@@ -81,12 +81,12 @@ class Graph:
         with self._lock:
             last = start_id(target)
             if after is not None:
-                known = self._known()
-                last = resolve(after, known, target)
-                if known[last].target != target:
+                techniques = self._known()
+                last = resolve(after, techniques, target)
+                if techniques[last].target != target:
                     raise BadInput(
-                        f"technique {last} is for {known[last].target}, the question is about"
-                        f" {target}: give --target {known[last].target}, or another technique"
+                        f"technique {last} is for {techniques[last].target}, the question is about"
+                        f" {target}: give --target {techniques[last].target}, or another technique"
                     )
             where = self._device(target) if device is None else device
             question = Question(text, last, target, where, limit, examples, exclude_problem)
@@ -111,14 +111,14 @@ class Graph:
         """
         with self._lock:
             pair = self._pair(before, technique, target)
-            found = self._store.examples(
+            matches = self._store.examples(
                 *pair,
                 device=device,
                 limit=limit,
                 exclude_problem=exclude_problem,
                 near=None if near is None else self._place(code_of(near)),
             )
-        return tuple(StepExample.of(one, device) for one in found)
+        return tuple(StepExample.of(example, device) for example in matches)
 
     def failures(
         self,
@@ -142,9 +142,9 @@ class Graph:
             return by_id(self._store.techniques())
 
     def _pair(self, before: str, technique: str, target: Target | None) -> tuple[str, str]:
-        known = self._known()
-        after = resolve(technique, known, target)
-        return resolve(before, known, target or known[after].target), after
+        techniques = self._known()
+        after = resolve(technique, techniques, target)
+        return resolve(before, techniques, target or techniques[after].target), after
 
     def _place(self, code: str) -> Vector | None:
         """Where a code lies among the graph's codes; None where none is embedded."""

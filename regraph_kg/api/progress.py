@@ -23,12 +23,12 @@ def in_notebook(calls: int) -> Heard | None:
     bar = ipython.display.display(show(_bar(0, calls, "")), display_id=True)
 
     def hear(record: SimulationRecord) -> None:
-        found = f"{times(record.best_speedup)} by {' > '.join(record.best_path) or 'no step yet'}"
-        bar.update(show(_bar(record.spent, calls, found)))
+        best = f"{times(record.best_speedup)} by {' > '.join(record.best_path) or 'no step yet'}"
+        bar.update(show(_bar(record.spent, calls, best)))
 
     return hear
 
 
-def _bar(spent: int, calls: int, found: str) -> str:
+def _bar(spent: int, calls: int, best: str) -> str:
     bar = f"<progress value='{spent}' max='{calls}'></progress>"
-    return f"{bar} {spent} of {calls} calls {escape(found)}"
+    return f"{bar} {spent} of {calls} calls {escape(best)}"

@@ -54,7 +54,7 @@ class ReadAnswer:
 def read_answers(record: RunRecord, task: Task) -> tuple[ReadAnswer, ...]:
     """Every answer to a request for code, in the order in which they came."""
     replies = [(key, reply) for key, reply in record.replies if key.ask == "code"]
-    steps = [step for one in record.records for step in one.steps]
+    steps = [step for iteration in record.records for step in iteration.steps]
     run = _Run(started_from(task, record.reports), steps)
     run.verdicts.update(_by_tokens(replies, record.reports, run))
     return tuple(_read(key, reply, run) for key, reply in replies if reply.finish != "unrecorded")
@@ -91,9 +91,9 @@ class _Run:
 
     def same(self, key: PromptKey, code: str) -> bool:
         """Whether an answer's file is the code that it was to change, or that all began with."""
-        known = (self.current(key), self.task.start, self.task.serial)
+        codes = (self.current(key), self.task.start, self.task.serial)
         return (key.path, key.attempt, key.repair) in self._same or any(
-            normalized(code) == normalized(one) for one in known
+            normalized(code) == normalized(other) for other in codes
         )
 
 
@@ -109,8 +109,8 @@ def _by_tokens(
 
 def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | ParseFailure]:
     """The files that an answer makes: mended, and as it stands, for a search may mend nothing."""
-    wanted, shown = RequestedEntry.of(run.task), run.task.shown(run.current(key))
-    for answer in (read_code(reply, wanted, shown), unmended(reply, wanted)):
+    entry, current = RequestedEntry.of(run.task), run.task.shown(run.current(key))
+    for answer in (read_code(reply, entry, current), unmended(reply, entry)):
         if isinstance(answer, MendedCode):
             yield MendedCode(run.task.whole(answer.code), answer.done)
         else:
@@ -120,9 +120,9 @@ def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | Par
 def _judged(key: PromptKey, reply: Reply, run: _Run) -> MendedCode | ParseFailure:
     """What of an answer was judged; else what there is to be read."""
     files = list(_files(key, reply, run))
-    read = (file for file in files if isinstance(file, MendedCode))
-    known = (one for one in read if normalized(one.code) in run.verdicts)
-    return next(known, files[0])
+    codes = (file for file in files if isinstance(file, MendedCode))
+    judged = (mended for mended in codes if normalized(mended.code) in run.verdicts)
+    return next(judged, files[0])
 
 
 def _read(key: PromptKey, reply: Reply, run: _Run) -> ReadAnswer:
@@ -141,14 +141,14 @@ def _read(key: PromptKey, reply: Reply, run: _Run) -> ReadAnswer:
         kind = _failed(code, report, run.task)
     else:
         kind = "faster" if gain > 1 else "not faster"
-    told = BenchAnswer(
+    summary = BenchAnswer(
         kind=kind,
         speedup=gain,
         technique=key.path[-1].partition("#")[0] if key.path else "",
         repair=key.repair,
         mended=isinstance(answer, MendedCode) and bool(answer.done),
     )
-    return ReadAnswer(key, reply.text, told, report.diagnosis if report else "")
+    return ReadAnswer(key, reply.text, summary, report.diagnosis if report else "")
 
 
 def _failed(code: str, report: EvalReport | None, task: Task) -> AnswerKind:
@@ -164,24 +164,24 @@ def _unread(reply: Reply, entries: Sequence[str]) -> AnswerKind:
     if reply.finish == "length":
         return "cut"
     named = re.compile(rf"\b(?:{'|'.join(map(re.escape, entries))})\s*\([^;{{}}]*\)\s*{{")
-    found = blocks(reply.text)
-    if found:
-        return "several codes" if any(map(named.search, found)) else "no entry point"
+    code_blocks = blocks(reply.text)
+    if code_blocks:
+        return "several codes" if any(map(named.search, code_blocks)) else "no entry point"
     return "bare code" if named.search(reply.text) else "prose"
 
 
 def shortest(
-    known: Sequence[AnswerExample], arm: str, answers: Sequence[ReadAnswer], task: Task
+    examples: Sequence[AnswerExample], arm: str, answers: Sequence[ReadAnswer], task: Task
 ) -> tuple[AnswerExample, ...]:
     """`known`, and of each kind that came to nothing the shortest answer of an arm and target."""
-    found = {(one.arm, one.target, one.kind): one for one in known}
+    by_kind = {(example.arm, example.target, example.kind): example for example in examples}
     for answer in answers:
         if answer.told.kind in _WORKED:
             continue
         place = arm, task.target, answer.told.kind
-        if place in found and len(found[place].text) <= len(answer.text):
+        if place in by_kind and len(by_kind[place].text) <= len(answer.text):
             continue
-        found[place] = AnswerExample(
+        by_kind[place] = AnswerExample(
             kind=answer.told.kind,
             arm=arm,
             problem=task.problem,
@@ -190,4 +190,4 @@ def shortest(
             text=answer.text[:_SHOWN],
             diagnosis=answer.diagnosis.partition("\n")[0],
         )
-    return tuple(found.values())
+    return tuple(by_kind.values())

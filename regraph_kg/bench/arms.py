@@ -27,16 +27,16 @@ class Arm:
     def parse(cls, text: str) -> Self:
         """METHOD[/GRAPH][+CHANGE]; `BadInput` for what is nothing to the method, or to prompts."""
         arm, _, but = text.partition("+")
-        found = cls._of_graph(arm)
+        parsed = cls._of_graph(arm)
         try:
-            found = cls(found.method, found.graph, but)
-            found.prompting(Prompting())
+            parsed = cls(parsed.method, parsed.graph, but)
+            parsed.prompting(Prompting())
         except ValidationError:
-            known = ", ".join(
+            names = ", ".join(
                 (*get_args(Words), *(f"{field}=.." for field in Prompting.model_fields))
             )
-            raise BadInput(f"arm {text!r}: after + comes one of {known}") from None
-        return found
+            raise BadInput(f"arm {text!r}: after + comes one of {names}") from None
+        return parsed
 
     @classmethod
     def _of_graph(cls, text: str) -> Self:
@@ -76,5 +76,5 @@ class Arm:
 
     def __str__(self) -> str:
         """As `parse` reads it."""
-        shown = self.method if self.graph == "whole" else f"{self.method}/{self.graph}"
-        return f"{shown}+{self.but}" if self.but else shown
+        name = self.method if self.graph == "whole" else f"{self.method}/{self.graph}"
+        return f"{name}+{self.but}" if self.but else name

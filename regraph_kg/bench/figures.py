@@ -70,37 +70,37 @@ class Mean:
     @classmethod
     def of(cls, values: Iterable[float]) -> "Mean | None":
         """None where no value is known. Resamples are drawn from one seed: equal in, equal out."""
-        known = np.array([value for value in values if not math.isnan(value)])
-        if not len(known):
+        finite = np.array([value for value in values if not math.isnan(value)])
+        if not len(finite):
             return None
-        interval = _bootstrapped(known) if len(known) >= FEWEST else None
-        return cls(float(known.mean()), interval, len(known))
+        interval = _bootstrapped(finite) if len(finite) >= FEWEST else None
+        return cls(float(finite.mean()), interval, len(finite))
 
     @classmethod
     def of_shares(cls, shares: Iterable[float]) -> "Mean | None":
         """Of what is so or not so of each problem: Wilson's interval, wide where all agree, too."""
-        known = list(shares)
-        if not known:
+        values = list(shares)
+        if not values:
             return None
-        mean, n = fmean(known), len(known)
+        mean, n = fmean(values), len(values)
         interval = _wilson(mean, n) if n >= FEWEST else None
         return cls(mean, interval, n)
 
     @classmethod
     def of_ratios(cls, ratios: Iterable[float]) -> "Mean | None":
         """A geometric mean."""
-        found = cls.of(math.log(ratio) for ratio in ratios)
-        if found is None:
+        mean = cls.of(math.log(ratio) for ratio in ratios)
+        if mean is None:
             return None
-        low_high = found.interval
+        low_high = mean.interval
         interval = (math.exp(low_high[0]), math.exp(low_high[1])) if low_high else None
-        return cls(math.exp(found.value), interval, found.problems)
+        return cls(math.exp(mean.value), interval, mean.problems)
 
 
-def _bootstrapped(known: "np.typing.NDArray[np.float64]") -> tuple[float, float]:
+def _bootstrapped(values: "np.typing.NDArray[np.float64]") -> tuple[float, float]:
     """Percentiles of resamples, further out the fewer there are (Hesterberg 2015, section 5.3)."""
-    n = len(known)
-    drawn = np.random.default_rng(0).choice(known, (RESAMPLES, n)).mean(axis=1)
+    n = len(values)
+    drawn = np.random.default_rng(0).choice(values, (RESAMPLES, n)).mean(axis=1)
     tail = NormalDist().cdf(-student(n - 1, (1 - LEVEL) / 2) * math.sqrt(n / (n - 1)))
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return float(low), float(high)
@@ -118,12 +118,12 @@ Measure = Callable[[BenchRun], float]
 
 def by_problem(runs: Iterable[BenchRun], measure: Measure) -> dict[ProblemKey, float]:
     """One value a problem: the mean over its seeds, where known; NaN where it is of none."""
-    found: dict[ProblemKey, list[float]] = {}
+    by_key: dict[ProblemKey, list[float]] = {}
     for run in runs:
-        known = found.setdefault((run.problem, run.target), [])
+        values = by_key.setdefault((run.problem, run.target), [])
         if not math.isnan(value := measure(run)):
-            known.append(value)
-    return {problem: fmean(known) if known else math.nan for problem, known in found.items()}
+            values.append(value)
+    return {problem: fmean(values) if values else math.nan for problem, values in by_key.items()}
 
 
 def build_at(k: int) -> Measure:
@@ -219,7 +219,7 @@ def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures
 
 def starts(runs: Iterable[BenchRun]) -> list[BenchRun]:
     """Of each problem that searches began with a program made of it: that program as the answer."""
-    found = {(run.problem, run.target): run for run in runs if run.start is not None}
+    by_key = {(run.problem, run.target): run for run in runs if run.start is not None}
     return [
         run.model_copy(
             update={
@@ -231,7 +231,7 @@ def starts(runs: Iterable[BenchRun]) -> list[BenchRun]:
                 "cost": Cost(),
             }
         )
-        for run in found.values()
+        for run in by_key.values()
     ]
 
 
@@ -259,11 +259,11 @@ def paired(arm: Sequence[BenchRun], beside: Sequence[BenchRun]) -> PairedDiffere
     logs = differences(log_speedup)
     if not logs:
         return None
-    both = arm[0].arm, beside[0].arm
+    arms = arm[0].arm, beside[0].arm
     return PairedDifference(
-        *both,
+        *arms,
         problems=len(logs),
-        passed=None if START in both else Mean.of(sorted(differences(pass_at(1)))),
+        passed=None if START in arms else Mean.of(sorted(differences(pass_at(1)))),
         solved=Mean.of(sorted(differences(solved))),
         gain=Mean.of_ratios(sorted(map(math.exp, logs))),
     )

@@ -79,13 +79,13 @@ class KeptModel:
     def __init__(self, name: str, path: Path | None) -> None:
         """`name`: whose they are; None: there was none. `BadInput` where they cannot be read."""
         self.name = name
-        found = [] if path is None else _read(path)
-        self._replies = {_address(one.prompt): one.reply for one in found}
+        exchanges = [] if path is None else _read(path)
+        self._replies = {_address(exchange.prompt): exchange.reply for exchange in exchanges}
 
     def complete(self, prompt: Prompt) -> Reply:
         """The kept answer; "unrecorded" to another prompt."""
-        kept = self._replies.get(_address(prompt))
-        return kept or Reply(text="", finish="unrecorded", model=self.name)
+        reply = self._replies.get(_address(prompt))
+        return reply or Reply(text="", finish="unrecorded", model=self.name)
 
     def finish(self, then: str = "") -> None:
         """Nothing is pending."""
@@ -97,20 +97,20 @@ class KeptModel:
 def _address(prompt: Prompt) -> str:
     """What stays of a prompt whatever was measured."""
     words = _FIGURE.sub("#", prompt.user)
-    said = json.dumps([prompt.key.model_dump(mode="json"), prompt.system, words])
-    return hashlib.sha256(said.encode()).hexdigest()
+    text = json.dumps([prompt.key.model_dump(mode="json"), prompt.system, words])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read(path: Path) -> list[KeptExchange]:
     """Its whole lines; some may be torn by a kill or a full disk."""
-    found = []
+    exchanges = []
     try:
         with path.open("rb") as file:
             for line in file:
                 with suppress(ValidationError):
-                    found.append(KeptExchange.model_validate_json(line))
+                    exchanges.append(KeptExchange.model_validate_json(line))
     except OSError as error:
         raise BadInput(f"{path}: {error}; give the folder of an earlier regraph bench") from None
-    if not found:
+    if not exchanges:
         raise BadInput(f"{path}: not the kept answers of a bench of this version")
-    return found
+    return exchanges

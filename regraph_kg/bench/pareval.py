@@ -133,8 +133,8 @@ def tasks(checkout: Path) -> tuple[str, ...]:
     """Names of all tasks, sorted. Raises `BadInput` where this is no checkout of ParEval."""
     if not (checkout / _BENCHMARKS).is_dir():
         raise BadInput(f"{checkout}: no folder {_BENCHMARKS} in it; {_REMEDY}")
-    found = {path.name for path in (checkout / _BENCHMARKS).glob("*/*") if path.is_dir()}
-    names = {name for name in found | set(_sizes(checkout)) if _TASK.fullmatch(name)}
+    folders = {path.name for path in (checkout / _BENCHMARKS).glob("*/*") if path.is_dir()}
+    names = {name for name in folders | set(_sizes(checkout)) if _TASK.fullmatch(name)}
     if not names:
         raise BadInput(f"{checkout / _BENCHMARKS}: no task in it; {_REMEDY}")
     return tuple(sorted(names))
@@ -147,9 +147,9 @@ def make(
     name = _name(checkout, task, target)
     folder = into / name
     try:
-        text, wanted = _text(checkout, task), _Wanted(checkout, task, target)
+        text, facts = _text(checkout, task), _Wanted(checkout, task, target)
         if not folder.exists():
-            _make(settings, folder, text, wanted, tell)
+            _make(settings, folder, text, facts, tell)
         elif not (folder / _NOTE).is_file() or _read(folder / _SOURCE) != text:
             raise BadInput(f"{folder}: not made of this task as it is now; remove the folder")
         _require_good(settings, folder, tell)
@@ -162,8 +162,8 @@ def _name(checkout: Path, task: str, target: Target) -> str:
     """A problem's name; one for each size, so that targets of one size share it."""
     from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
 
-    said = _sizes(checkout).get(task, {})
-    shared = said.get(_MODELS[target]) == said.get(_MODELS["openmp"])
+    sizes = _sizes(checkout).get(task, {})
+    shared = sizes.get(_MODELS[target]) == sizes.get(_MODELS["openmp"])
     end = "" if shared else f"-{target}"
     return f"{problem_name(f'pareval-{task}')[: 64 - len(end)].rstrip('-')}{end}"
 
@@ -172,8 +172,11 @@ def _sizes(checkout: Path) -> dict[str, dict[str, str]]:
     """Sizes as problem-sizes.json has them, by task and model."""
     path = checkout / _SIZES
     try:
-        read = json.loads(path.read_text("utf-8"))
-        return {str(task): {str(k): str(v) for k, v in of.items()} for task, of in read.items()}
+        document = json.loads(path.read_text("utf-8"))
+        return {
+            str(task): {str(k): str(v) for k, v in sizes.items()}
+            for task, sizes in document.items()
+        }
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; {_REMEDY}") from None
     except (ValueError, AttributeError, RecursionError):
@@ -188,10 +191,10 @@ def _read(path: Path) -> str:
 
 
 def _folder(checkout: Path, task: str) -> Path:
-    found = [path for path in (checkout / _BENCHMARKS).glob(f"*/{task}") if path.is_dir()]
-    if len(found) != 1:
-        raise BadInput(f"{checkout / _BENCHMARKS}: {len(found) or 'no'} folders {task} in it")
-    return found[0]
+    folders = [path for path in (checkout / _BENCHMARKS).glob(f"*/{task}") if path.is_dir()]
+    if len(folders) != 1:
+        raise BadInput(f"{checkout / _BENCHMARKS}: {len(folders) or 'no'} folders {task} in it")
+    return folders[0]
 
 
 def _text(checkout: Path, task: str) -> str:
@@ -222,10 +225,10 @@ class _Wanted:
     def __init__(self, checkout: Path, task: str, target: Target) -> None:
         """Raises `BadInput` where there is no size for the target."""
         model = _MODELS[target]
-        said = _sizes(checkout).get(task, {}).get(model)
-        if said is None:
+        text = _sizes(checkout).get(task, {}).get(model)
+        if text is None:
             raise BadInput(f"{checkout / _SIZES}: no size of {task} for {model}")
-        self.number, self.answers = size(said), _ANSWERS.get(task, _Answers())
+        self.number, self.answers = size(text), _ANSWERS.get(task, _Answers())
         driver = _read(_folder(checkout, task) / "cpu.cc")
         self._names: dict[str, int | float] = {_NUMBER: self.number}
         utilities = checkout / _UTILITIES
@@ -239,12 +242,12 @@ class _Wanted:
 
     def sizes(self, draft: "Draft") -> dict[str, int]:
         """Of each size of a draft ParEval's; the task's number where its driver says nothing."""
-        return {name: self._size(name, what) for name, what in draft.sizes.items()}
+        return {name: self._size(name, expression) for name, expression in draft.sizes.items()}
 
-    def _size(self, name: str, what: str) -> int:
+    def _size(self, name: str, expression: str) -> int:
         if name in self.answers.sizes:
             return size(self.answers.sizes[name], self._names)
-        array, dot, _ = what.partition(".size()")
+        array, dot, _ = expression.partition(".size()")
         if not dot:
             return self._constants.get(name, self.number)
         # a list that the driver fills one by one is as long as its constant for such lists
@@ -253,13 +256,13 @@ class _Wanted:
     def _found(self, pattern: re.Pattern[str], driver: str) -> Iterator[tuple[str, int]]:
         """What a driver's `init` says, as far as it is made of known numbers."""
         body = _INIT.search(driver)
-        known = dict(self._names)
+        numbers = dict(self._names)
         for name, text in pattern.findall(body[1] if body else ""):
             try:
-                known[name] = size(text.replace("ctx->", ""), known)
+                numbers[name] = size(text.replace("ctx->", ""), numbers)
             except BadInput:
                 continue
-            yield name, int(known[name])
+            yield name, int(numbers[name])
 
 
 _PLAIN: Mapping[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
@@ -272,13 +275,13 @@ def size(text: str, names: Mapping[str, float] | None = None) -> int:
     """
     try:
         tree = ast.parse(text.strip()[:_LETTERS], mode="eval")
-        found = int(_value(tree.body, names or {}))
-        if len(text) > _LETTERS or not 1 <= found < 1 << _BITS:
-            raise ValueError(found)
+        number = int(_value(tree.body, names or {}))
+        if len(text) > _LETTERS or not 1 <= number < 1 << _BITS:
+            raise ValueError(number)
     except (ValueError, SyntaxError, RecursionError, ArithmeticError, MemoryError):
-        told = "not a number from 1 on, made of integers, <<, *, + and -"
-        raise BadInput(f"size {text[:_LETTERS]!r}: {told}") from None
-    return found
+        expected = "not a number from 1 on, made of integers, <<, *, + and -"
+        raise BadInput(f"size {text[:_LETTERS]!r}: {expected}") from None
+    return number
 
 
 def _value(node: ast.expr, names: Mapping[str, float]) -> Any:
@@ -299,41 +302,41 @@ def _value(node: ast.expr, names: Mapping[str, float]) -> Any:
 
 def _require_good(settings: Settings, folder: Path, tell: Tell) -> None:
     """Raise `BadInput` where the check that a search begins with finds an error."""
-    seen = wiring.check_problem(settings, f"{folder}/", tell)
-    if seen.errors:
-        raise BadInput(str(seen.errors[0]))
+    checkup = wiring.check_problem(settings, f"{folder}/", tell)
+    if checkup.errors:
+        raise BadInput(str(checkup.errors[0]))
 
 
-def _make(settings: Settings, folder: Path, text: str, wanted: _Wanted, tell: Tell) -> None:
+def _make(settings: Settings, folder: Path, text: str, facts: _Wanted, tell: Tell) -> None:
     """Write a problem's folder, all of it or nothing. Raises `BadInput`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".draft-") as place:
-        made = Path(place) / folder.name
+        draft = Path(place) / folder.name
         try:
-            _fill(settings, made, text, wanted, tell)
+            _fill(settings, draft, text, facts, tell)
         except BadInput as error:
-            raise BadInput(str(error).replace(f"{made}/", "")) from None
-        made.rename(folder)
+            raise BadInput(str(error).replace(f"{draft}/", "")) from None
+        draft.rename(folder)
 
 
-def _fill(settings: Settings, made: Path, text: str, wanted: _Wanted, tell: Tell) -> None:
+def _fill(settings: Settings, folder: Path, text: str, facts: _Wanted, tell: Tell) -> None:
     """Write a problem at ParEval's sizes; where those cannot be, at sizes found by growing."""
     from regraph_kg.evaluation.problem.problem import shape_text  # noqa: PLC0415
 
-    made.mkdir()
-    (made / _SOURCE).write_text(text, "utf-8")
-    read = _understood(made / _SOURCE)
-    draft = _draft(read, wanted, {})
-    own, note = wanted.sizes(draft), ""
+    folder.mkdir()
+    (folder / _SOURCE).write_text(text, "utf-8")
+    baseline = _understood(folder / _SOURCE)
+    draft = _draft(baseline, facts, {})
+    sizes, note = facts.sizes(draft), ""
     try:
-        adopted = _adopt(settings, made, (_draft(read, wanted, own), wanted), tell)
+        adopted = _adopt(settings, folder, (_draft(baseline, facts, sizes), facts), tell)
     except BadInput as refused:
-        tell(f"{made.name}: at ParEval's size: {refused}")
-        adopted = _adopt(settings, made, (draft, wanted), tell)
+        tell(f"{folder.name}: at ParEval's size: {refused}")
+        adopted = _adopt(settings, folder, (draft, facts), tell)
         grown = adopted.problem.sizes.time
-        note = f"timed at {shape_text(grown)}, not ParEval's {shape_text(own)}: {refused}\n"
-    note += wanted.answers.note + _NAN * any("NaN" in one for one in adopted.notes)
-    (made / _NOTE).write_text(note.replace(f"{made}/", ""), "utf-8")
+        note = f"timed at {shape_text(grown)}, not ParEval's {shape_text(sizes)}: {refused}\n"
+    note += facts.answers.note + _NAN * any("NaN" in line for line in adopted.notes)
+    (folder / _NOTE).write_text(note.replace(f"{folder}/", ""), "utf-8")
 
 
 def _understood(source: Path) -> "Read":
@@ -350,40 +353,42 @@ def _understood(source: Path) -> "Read":
     return understand(file, named[0])
 
 
-def _draft(read: "Read", wanted: _Wanted, sizes: Mapping[str, int]) -> "Draft":
+def _draft(baseline: "Read", facts: _Wanted, sizes: Mapping[str, int]) -> "Draft":
     """With all shapes, as they were answered or are proposed. Raises `BadInput` for an open one."""
     from regraph_kg.adopt.draft import Draft, Said  # noqa: PLC0415
 
-    answers = wanted.answers
-    said = Said(shapes=dict(answers.shapes), values=dict(answers.values), sizes=dict(sizes))
-    said.roles |= dict.fromkeys(answers.outs, "out")
-    draft = Draft(read, said)
+    answers = facts.answers
+    choices = Said(shapes=dict(answers.shapes), values=dict(answers.values), sizes=dict(sizes))
+    choices.roles |= dict.fromkeys(answers.outs, "out")
+    draft = Draft(baseline, choices)
     while draft.open:
         name = draft.open[0]
         shape = draft.proposed(name)
         if not shape:
             raise BadInput(f"{name}: its shape cannot be told from the code")
-        said.shapes[name] = tuple(part.strip() for part in shape.split(","))
-        draft = Draft(read, said)
+        choices.shapes[name] = tuple(part.strip() for part in shape.split(","))
+        draft = Draft(baseline, choices)
     return draft
 
 
-def _adopt(settings: Settings, made: Path, asked: tuple["Draft", _Wanted], tell: Tell) -> "Adopted":
+def _adopt(
+    settings: Settings, folder: Path, drafted: tuple["Draft", _Wanted], tell: Tell
+) -> "Adopted":
     """Write the problem beside its source and look at it. Raises `BadInput`."""
-    draft, wanted = asked
-    adopted = wiring.open_adopter(settings, tell).adopt(draft, made.name, made)
-    drawn = _drawn(adopted.files["problem.toml"], wanted)
+    draft, facts = drafted
+    adopted = wiring.open_adopter(settings, tell).adopt(draft, folder.name, folder)
+    drawn = _drawn(adopted.files["problem.toml"], facts)
     for name, text in {**adopted.files, **drawn}.items():
-        (made / name).write_text(text, "utf-8")
-    _require_good(settings, made, tell)
+        (folder / name).write_text(text, "utf-8")
+    _require_good(settings, folder, tell)
     return adopted
 
 
-def _drawn(declared: str, wanted: _Wanted) -> dict[str, str]:
+def _drawn(declared: str, facts: _Wanted) -> dict[str, str]:
     """The problem's declaration with inputs as ParEval's, where ours say too little of the task."""
     from regraph_kg.adopt.texts import toml  # noqa: PLC0415
 
-    fields, answers = tomllib.loads(declared), wanted.answers
+    fields, answers = tomllib.loads(declared), facts.answers
     for arg in fields["args"]:
         name = arg["name"]
         if name == answers.makes:
@@ -391,8 +396,8 @@ def _drawn(declared: str, wanted: _Wanted) -> dict[str, str]:
             arg.pop("range", None)
         elif name in answers.ranges:
             arg |= {"values": ["uniform"], "range": list(answers.ranges[name])}
-        elif name in wanted.ranges and "range" in arg and "values" not in arg:
-            arg["range"] = list(wanted.ranges[name])
+        elif name in facts.ranges and "range" in arg and "values" not in arg:
+            arg["range"] = list(facts.ranges[name])
     if not answers.makes:
         return {"problem.toml": toml(fields)}
     code = f"import numpy as np\n\n\ndef generate(sizes, variant, rng):\n{answers.inputs}"

@@ -82,20 +82,24 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
             f"{folder}: the graph has changed since; give another --into, or a store as it was"
         )
     changed = {(problem.name, problem.target): problem.digest for problem in new.problems}
-    for one in old.problems:
-        if changed.get((one.name, one.target), one.digest) != one.digest:
-            raise BadInput(f"{folder}: problem {one.name} has changed since; give another --into")
-    kept = [problem for problem in old.problems if (problem.name, problem.target) not in changed]
-    targets = {problem.target for problem in new.problems} | {one.target for one in new.left_out}
+    for problem in old.problems:
+        if changed.get((problem.name, problem.target), problem.digest) != problem.digest:
+            raise BadInput(
+                f"{folder}: problem {problem.name} has changed since; give another --into"
+            )
+    unchanged = [
+        problem for problem in old.problems if (problem.name, problem.target) not in changed
+    ]
+    targets = {problem.target for problem in new.problems} | {out.target for out in new.left_out}
     return new.model_copy(
         update={
             "created": old.created,
             "arms": tuple(dict.fromkeys((*old.arms, *new.arms))),
             "seeds": max(old.seeds, new.seeds),
             "searches": old.searches | new.searches,
-            "problems": (*kept, *new.problems),
+            "problems": (*unchanged, *new.problems),
             "left_out": (
-                *(one for one in old.left_out if one.target not in targets),
+                *(out for out in old.left_out if out.target not in targets),
                 *new.left_out,
             ),
             "machine": old.machine | new.machine,

@@ -100,23 +100,25 @@ class RunningBench:
 
         Raises `Interrupted` for what ends the bench, with the command that goes on.
         """
-        done = {run.place for run in self.results.runs}
-        left = [search for search in searches if search.place not in done]
-        if not left:
+        finished = {run.place for run in self.results.runs}
+        remaining = [search for search in searches if search.place not in finished]
+        if not remaining:
             return
-        choice = replace(self._order.choice, target=left[0].target, problem=left[0].address)
+        choice = replace(
+            self._order.choice, target=remaining[0].target, problem=remaining[0].address
+        )
         at_once = 1 if choice.parallel == 1 else choice.parallel + choice.parallel // 2
         with (
             self._resumable(),
-            ThreadPoolExecutor(min(at_once, len(left)), "search") as threads,
+            ThreadPoolExecutor(min(at_once, len(remaining)), "search") as threads,
             wiring.open_searches(self._order.settings, choice) as shared,
         ):
-            begun = [threads.submit(self._search, shared, one) for one in left]
+            begun = [threads.submit(self._search, shared, search) for search in remaining]
             try:
                 _first_error(wait(begun, return_when=FIRST_EXCEPTION).done)
             except BaseException:
-                for one in begun:
-                    one.cancel()
+                for future in begun:
+                    future.cancel()
                 raise
 
     @property
@@ -134,59 +136,59 @@ class RunningBench:
             why = str(error)
         else:
             return
-        done = len(self.results.runs)
-        raise Interrupted(f"{why}; searches done: {done}; go on: {self._command}") from None
+        count = len(self.results.runs)
+        raise Interrupted(f"{why}; searches done: {count}; go on: {self._command}") from None
 
-    def _search(self, shared: OpenSearches, one: BenchSearch) -> None:
+    def _search(self, shared: OpenSearches, job: BenchSearch) -> None:
         """One search to its result; a problem that cannot be searched is left out."""
-        folder = self._order.folder / "runs" / one.folder
+        folder = self._order.folder / "runs" / job.folder
         make_folder(folder)
         try:
             with (
-                shared.search(self._choice(one), self._model(shared, one, folder)) as search,
+                shared.search(self._choice(job), self._model(shared, job, folder)) as search,
                 _gone_on(search, folder) as run,
             ):
                 for record in run.records():
-                    self._watching.record(one, record)
+                    self._watching.record(job, record)
                 summary = run.finish().summary
         except BadInput as error:
-            why = f"{one.arm}: {error}"
-            self._leave_out(one, LeftOut(name=one.problem, target=one.target, why=why))
+            why = f"{job.arm}: {error}"
+            self._leave_out(job, LeftOut(name=job.problem, target=job.target, why=why))
             return
-        read = RunRecord.read(run.trace)
-        answers = read_answers(read, search.task)
-        result = self._result(one, read, answers, summary, search.task)
-        self._keep(one, result, answers, search.task)
+        run_record = RunRecord.read(run.trace)
+        answers = read_answers(run_record, search.task)
+        result = self._result(job, run_record, answers, summary, search.task)
+        self._keep(job, result, answers, search.task)
 
-    def _choice(self, one: BenchSearch) -> SearchChoice:
+    def _choice(self, job: BenchSearch) -> SearchChoice:
         return replace(
             self._order.choice,
-            problem=one.address,
-            target=one.target,
-            settings=usual_settings(one.arm.method),
-            graph=one.arm.graph,
-            prompting=one.arm.prompting(self._order.choice.prompting),
-            seed=one.seed,
+            problem=job.address,
+            target=job.target,
+            settings=usual_settings(job.arm.method),
+            graph=job.arm.graph,
+            prompting=job.arm.prompting(self._order.choice.prompting),
+            seed=job.seed,
             parallel=1,
         )
 
     def _model(
-        self, shared: OpenSearches, one: BenchSearch, folder: Path
+        self, shared: OpenSearches, job: BenchSearch, folder: Path
     ) -> kept.KeepingModel | kept.KeptModel:
         """The shared model, its answers kept; or the answers that were kept."""
         order = self._order
         if order.kept is not None:
-            was = self._earlier[one.place]
-            path = order.kept / "runs" / one.folder / kept.FILE
+            was = self._earlier[job.place]
+            path = order.kept / "runs" / job.folder / kept.FILE
             return kept.KeptModel(was.model, path if was.answers else None)
         model = shared.model or wiring.language_model(
-            order.settings, order.choice.model, one.problem, one.target
+            order.settings, order.choice.model, job.problem, job.target
         )
         return kept.KeepingModel(model, folder / kept.FILE)
 
     def _result(
         self,
-        one: BenchSearch,
+        job: BenchSearch,
         run: RunRecord,
         answers: Sequence[ReadAnswer],
         summary: RunSummary,
@@ -194,10 +196,10 @@ class RunningBench:
     ) -> BenchRun:
         header, begun = run.header, start_report(run, task)
         return BenchRun(
-            problem=one.problem,
-            target=one.target,
-            arm=str(one.arm),
-            seed=one.seed,
+            problem=job.problem,
+            target=job.target,
+            arm=str(job.arm),
+            seed=job.seed,
             answers=tuple(answer.told for answer in answers),
             speedup=summary.speedup,
             speedup_interval=summary.speedup_interval,
@@ -219,18 +221,18 @@ class RunningBench:
             trace=str(run.path.relative_to(self._order.folder)),
         )
 
-    def _leave_out(self, one: BenchSearch, found: LeftOut) -> None:
+    def _leave_out(self, job: BenchSearch, left_out: LeftOut) -> None:
         with self._saving:
-            self._save(left_out=(*self.results.left_out, found))
-        self._watching.ended(one, found)
+            self._save(left_out=(*self.results.left_out, left_out))
+        self._watching.ended(job, left_out)
 
     def _keep(
-        self, one: BenchSearch, found: BenchRun, answers: Sequence[ReadAnswer], task: Task
+        self, job: BenchSearch, result: BenchRun, answers: Sequence[ReadAnswer], task: Task
     ) -> None:
         with self._saving:
-            examples = shortest(self.results.examples, found.arm, answers, task)
-            self._save(runs=(*self.results.runs, found), examples=examples)
-        self._watching.ended(one, found)
+            examples = shortest(self.results.examples, result.arm, answers, task)
+            self._save(runs=(*self.results.runs, result), examples=examples)
+        self._watching.ended(job, result)
 
     def _save(self, **new: object) -> None:
         """Add to the file, for whoever holds the lock."""
@@ -258,6 +260,6 @@ def _gone_on(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
 
 def _first_error(ended: Iterable["Future[None]"]) -> None:
     """Raise what ended a bench; who was cancelled by it says less."""
-    errors = [error for one in ended if (error := one.exception()) is not None]
-    for error in sorted(errors, key=lambda one: isinstance(one, CancelledError)):
+    errors = [error for future in ended if (error := future.exception()) is not None]
+    for error in sorted(errors, key=lambda error: isinstance(error, CancelledError)):
         raise error

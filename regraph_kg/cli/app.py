@@ -56,8 +56,8 @@ line is how its help begins, for the list of all. A module's `EPILOG` stands bel
 class _Commands(typer.core.TyperGroup):
     """Imports a command's module when it is called; the list of all needs none of them."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.commands = {
             name: typer.core.TyperCommand(name, help=line) for name, line in COMMANDS.items()
         }
@@ -84,8 +84,8 @@ def _command(name: str) -> Any:
     if hasattr(module, "app"):
         alone.add_typer(module.app, name=name)
     else:
-        told = getattr(module, "EPILOG", None)
-        alone.command(name, epilog=told)(getattr(module, name.replace("-", "_")))
+        epilog = getattr(module, "EPILOG", None)
+        alone.command(name, epilog=epilog)(getattr(module, name.replace("-", "_")))
     alone.callback()(_root)  # with one, it is a group
     return typer.main.get_group(alone).commands[name]
 
@@ -104,8 +104,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"regraph {version('regraph-kg')}")
         raise typer.Exit
 

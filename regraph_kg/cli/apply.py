@@ -99,14 +99,14 @@ def apply(  # noqa: PLR0913 (a command's options)
     _say("written", [change.path for change in changes], run, as_json=as_json)
 
 
-def _say(done: HomeDeed, files: list[Path], run: str, *, as_json: bool) -> None:
+def _say(deed: HomeDeed, files: list[Path], run: str, *, as_json: bool) -> None:
     """What was done to which files, and what to do next."""
     if as_json:
-        tell(BroughtHome, BroughtHome(done, files))
-    elif done == "taken back":
+        tell(BroughtHome, BroughtHome(deed, files))
+    elif deed == "taken back":
         for path in files:
             typer.echo(f"{path}: as it was")
-    elif done == "patch":
+    elif deed == "patch":
         typer.echo(
             f"wrote {files[0]}; take it in the root folder of your repository: git apply {files[0]}"
         )
@@ -123,27 +123,27 @@ def _changes(
     from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
 
     named, to = where
-    found = take_home.found_code(RunRecord.read(trace, wiring.trace_key(settings)))
-    name = named or found.run.header.problem
+    answer = take_home.found_code(RunRecord.read(trace, wiring.trace_key(settings)))
+    name = named or answer.run.header.problem
     try:
         problem, home = wiring.find_problem(settings, name), wiring.home_of(settings, name)
     except BadInput as error:
         raise BadInput(f"{error}; --problem FOLDER names the folder of its problem") from None
-    if code_hash(problem.serial_code) != found.run.header.serial:
+    if code_hash(problem.serial_code) != answer.run.header.serial:
         raise BadInput(
             f"{trace}: it began with other serial code than problem {name} has now; name the"
             " folder of its problem: --problem"
         )
     if isinstance(problem, ProjectProblem):
-        return take_home.into_project(found, problem, to)
+        return take_home.into_project(answer, problem, to)
     if to is not None:
-        return take_home.put_into(found, problem, to)
+        return take_home.put_into(answer, problem, to)
     if home is None:
         raise BadInput(
             f"problem {name} was made of no function of yours; say where the code goes: --to FILE"
         )
     try:
-        return take_home.brought_home(found, problem, home, wiring.problem_folder(settings, name))
+        return take_home.brought_home(answer, problem, home, wiring.problem_folder(settings, name))
     except BadInput as error:
         if again:
             raise BadInput(f"{error}; it was applied before: --undo takes that back") from None

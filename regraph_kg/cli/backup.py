@@ -33,8 +33,8 @@ def restore(
     settings = read_settings()
     size = file.stat().st_size if file.is_file() else None
     with closing(wiring.open_backup(settings)) as graph, counting(file.name, size) as show:
-        for done in graph.restore(file):
-            show(done)
+        for restored in graph.restore(file):
+            show(restored)
     with closing(wiring.open_store(settings)) as store:
         stats = store.stats()
     if as_json:
@@ -48,10 +48,10 @@ def restore(
 
 def counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
     """The lines; `show` is told their bytes so far."""
-    done = 0
+    total = 0
     for line in lines:
-        done += len(line)
-        show(done)
+        total += len(line)
+        show(total)
         yield line
 
 
@@ -73,4 +73,4 @@ def counting(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
         task = bar.add_task(name, total=size)
-        yield lambda done: bar.update(task, completed=done)
+        yield lambda completed: bar.update(task, completed=completed)

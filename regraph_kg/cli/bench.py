@@ -149,23 +149,23 @@ def bench(  # noqa: PLR0913 (a command's options)
         if rejudge is not None and earlier is not None:
             planned = planned_again(order, earlier, rejudge)
         else:
-            asked = BenchChoice(
+            bench_choice = BenchChoice(
                 _suite(suite, checkout, problems or []),
                 tuple(dict.fromkeys(map(Arm.parse, arm or bench_arms.USUAL))),
                 _targets(target or [USUAL]),
                 seeds,
             )
-            planned = plan(order, asked, say)
+            planned = plan(order, bench_choice, say)
         say("")
         if dry_run:
             _preview(order, planned)
             return
-        found = _run(order, planned)
-    if not found.runs:
-        raise BadInput(f"{into}: every search was left out: {found.left_out[-1].why}")
+        results = _run(order, planned)
+    if not results.runs:
+        raise BadInput(f"{into}: every search was left out: {results.left_out[-1].why}")
     with notes_aside(as_json):
-        write_page(into / PAGE, bench_page(sections([found])), as_json=False)
-    _show([found], as_json=as_json)
+        write_page(into / PAGE, bench_page(sections([results])), as_json=False)
+    _show([results], as_json=as_json)
 
 
 def _refuse_others(context: typer.Context, option: str, beside: frozenset[str]) -> None:
@@ -206,16 +206,16 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
 
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
     """All searches that are left; the results."""
-    left = planned.left
+    remaining = planned.left
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    done = sum(map(len, (some for _, some in planned.searches))) - len(left)
-    before = f", {done} are done" if done else ""
-    console.print(f"{_searches(len(left))} of {order.choice.limits.calls} calls each{before}")
-    with _progress(console, len(left), order.choice.limits.calls) as watching:
+    finished = sum(map(len, (searches for _, searches in planned.searches))) - len(remaining)
+    before = f", {finished} are done" if finished else ""
+    console.print(f"{_searches(len(remaining))} of {order.choice.limits.calls} calls each{before}")
+    with _progress(console, len(remaining), order.choice.limits.calls) as watching:
         bench = RunningBench(order, planned.begun, watching)
         results_file.write(bench.results, order.folder)
-        for _, some in planned.searches:
-            bench.run(some)
+        for _, searches in planned.searches:
+            bench.run(searches)
     return bench.results
 
 
@@ -243,8 +243,8 @@ class _Watching:
         with self._changing:
             self._ended += 1
             self._move(search, self._calls)
-            what = f"{search.problem} ({search.target}) {search.arm}"
-            line = f"[{self._ended} of {self._searches}] {what}: {_ended(run)}"
+            title = f"{search.problem} ({search.target}) {search.arm}"
+            line = f"[{self._ended} of {self._searches}] {title}: {_ended(run)}"
             self._bar.console.print(plain(line), markup=False)
 
     def _move(self, search: BenchSearch, spent: int) -> None:
@@ -256,8 +256,8 @@ def _ended(run: BenchRun | LeftOut) -> str:
     if isinstance(run, LeftOut):
         return f"left out: {run.why}"
     right = sum(answer.right for answer in run.answers)
-    found = report.times(run.speedup) if run.improved else "nothing surely faster"
-    return f"{found}, {right} of {len(run.answers)} answers right"
+    result = report.times(run.speedup) if run.improved else "nothing surely faster"
+    return f"{result}, {right} of {len(run.answers)} answers right"
 
 
 @contextmanager
@@ -277,22 +277,22 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
     """What the searches that are left would cost."""
     prompts = answers = calls = 0
     seconds: list[float | None] = []
-    for one in planned.left:
+    for search in planned.left:
         choice = replace(
             order.choice,
-            problem=one.address,
-            target=one.target,
-            settings=usual_settings(one.arm.method),
-            graph=one.arm.graph,
-            seed=one.seed,
+            problem=search.address,
+            target=search.target,
+            settings=usual_settings(search.arm.method),
+            graph=search.arm.graph,
+            seed=search.seed,
         )
-        found, _ = estimate(order.settings, order.folder / "runs" / one.folder, choice)
-        prompts += found.prompt_tokens
-        answers += found.output_tokens
-        calls += found.calls + found.thoughts
-        seconds.append(found.seconds)
-    known = [one for one in seconds if one is not None]
-    took = report.seconds(sum(known) / len(known) * len(seconds)) if known else ""
+        cost, _ = estimate(order.settings, order.folder / "runs" / search.folder, choice)
+        prompts += cost.prompt_tokens
+        answers += cost.output_tokens
+        calls += cost.calls + cost.thoughts
+        seconds.append(cost.seconds)
+    durations = [duration for duration in seconds if duration is not None]
+    took = report.seconds(sum(durations) / len(durations) * len(seconds)) if durations else ""
     typer.echo(
         f"{_searches(len(planned.left))}, {calls} calls of {order.choice.model} at most, about"
         f" {prompts} tokens in prompts, at most {answers} in answers"
@@ -300,13 +300,13 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
     )
 
 
-def _show(found: Sequence[BenchResults], *, as_json: bool) -> None:
+def _show(results: Sequence[BenchResults], *, as_json: bool) -> None:
     if as_json:
-        if len(found) > 1:
+        if len(results) > 1:
             raise BadInput("json: of one RESULTS at a time")
-        tell(BenchResults, found[0])
+        tell(BenchResults, results[0])
         return
-    for section in sections(found):
+    for section in sections(results):
         _print(section)
 
 
@@ -322,5 +322,5 @@ def _print(section: BenchSection) -> None:
         for row in table.rows:
             drawn.add_row(*row)
         print_table(drawn, range(1, len(table.columns)) if table.numbers else ())
-    for name, said in section.facts.items():
-        console.print(f"{name:<10} {said}")
+    for name, text in section.facts.items():
+        console.print(f"{name:<10} {text}")

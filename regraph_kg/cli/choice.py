@@ -50,8 +50,8 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
     usual = replace(usual, limits=usual.limits.model_copy(update={"stop_at_roof": roof}))
     if options.resume:
         was = traced_choice(usual, options.resume)
-        asked = options.method or _texts(options) or options.fast
-        usual = replace(was, settings=usual.settings) if asked else was
+        new_method = options.method or _texts(options) or options.fast
+        usual = replace(was, settings=usual.settings) if new_method else was
     limited = usual.limits
     if options.budget is not None:
         limited = _with(limited, {"calls": options.budget}, "--budget ")
@@ -59,10 +59,10 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
     at_once = usual.parallel if options.resume else usual_parallel(usual.model, limited)
     typed: dict[str, Any] = {"parallel": options.parallel, "target": options.target}
     typed |= {name: getattr(details, name) for name in ("final", "seed", "include_own")}
-    given = {name: value for name, value in typed.items() if value is not None}
+    changes = {name: value for name, value in typed.items() if value is not None}
     choice = replace(
         usual,
-        **{"parallel": at_once} | given,
+        **{"parallel": at_once} | changes,
         limits=limited,
         prompting=_prompting(usual.prompting, options),
     )
@@ -117,10 +117,10 @@ def _check(options: Options, details: RunDetails) -> None:
 
 def _settings(options: Options) -> MethodSettings:
     method = options.method or DEFAULT_METHOD
-    found = usual_settings(method, fast=options.fast)
-    known = set(type(found).model_fields) - {"method"}
-    given = dict(_pair(text, method, known) for text in _texts(options))
-    return _with(found, given, "--set {}=")
+    usual = usual_settings(method, fast=options.fast)
+    names = set(type(usual).model_fields) - {"method"}
+    values = dict(_pair(text, method, names) for text in _texts(options))
+    return _with(usual, values, "--set {}=")
 
 
 def details_of(options: Options) -> RunDetails:
@@ -130,11 +130,11 @@ def details_of(options: Options) -> RunDetails:
 
 def _prompting(base: Prompting, options: Options) -> Prompting:
     """`base`, or the usual of the words that are set, with what else is set."""
-    given = _assigned(options, _PROMPT)
-    words = given.get("words")
+    values = _assigned(options, _PROMPT)
+    words = values.get("words")
     if words in get_args(Words):
         base = Prompting.usual(cast(Words, words))
-    changes = {name: value or "none" for name, value in given.items()}  # which is a word there
+    changes = {name: value or "none" for name, value in values.items()}  # which is a word there
     return _with(base, changes, f"--set {_PROMPT}{{}}=")
 
 
@@ -145,26 +145,26 @@ def set_names(kind: type[BaseModel]) -> list[str]:
 
 def _assigned(options: Options, prefix: str) -> dict[str, str | None]:
     """What --set gives of a kind of settings."""
-    known, owner = set_names(SETTABLE[prefix]), _OWNERS[prefix]
-    return dict(_pair(text, owner, known, prefix) for text in _texts(options, prefix))
+    names, owner = set_names(SETTABLE[prefix]), _OWNERS[prefix]
+    return dict(_pair(text, owner, names, prefix) for text in _texts(options, prefix))
 
 
 def _texts(options: Options, prefix: str = "") -> list[str]:
     """NAME=VALUE of --set: those that begin so, or the method's."""
     every = options.sets or ()
     if prefix:
-        return [one for one in every if one.startswith(prefix)]
-    return [one for one in every if not one.startswith(tuple(SETTABLE))]
+        return [text for text in every if text.startswith(prefix)]
+    return [text for text in every if not text.startswith(tuple(SETTABLE))]
 
 
 def _pair(
-    text: str, owner: str, known: Collection[str], prefix: str = ""
+    text: str, owner: str, names: Collection[str], prefix: str = ""
 ) -> tuple[str, str | None]:
     """NAME=VALUE of --set; "none" is None."""
     name, equals, value = text.removeprefix(prefix).partition("=")
-    if not equals or name not in known:
+    if not equals or name not in names:
         raise BadInput(
-            f"set {text!r}: {owner} knows {', '.join(sorted(known)) or 'no setting'};"
+            f"set {text!r}: {owner} knows {', '.join(sorted(names)) or 'no setting'};"
             " give --set NAME=VALUE"
         )
     return name, None if value.lower() == "none" else value

@@ -24,10 +24,15 @@ def complete_run(incomplete: str) -> list[str]:
     """Traces below `runs/`, the newest first, and other traces by their paths."""
     near, beside = sorted(Path("runs").glob("*.jsonl"), reverse=True), Path(".").glob("*.jsonl")
     typed = Path(incomplete).parent
-    there = typed.glob("*.jsonl") if "/" in incomplete else ()
+    elsewhere = typed.glob("*.jsonl") if "/" in incomplete else ()
     return _begun(
         dict.fromkeys(
-            [*(one.stem for one in near), *map(str, near), *map(str, beside), *map(str, there)]
+            [
+                *(trace.stem for trace in near),
+                *map(str, near),
+                *map(str, beside),
+                *map(str, elsewhere),
+            ]
         ),
         incomplete,
     )
@@ -36,8 +41,8 @@ def complete_run(incomplete: str) -> list[str]:
 def complete_technique(incomplete: str) -> list[str]:
     """Ids of the vocabulary."""
     try:
-        told = (wiring.corpus_folder(read_settings()) / "techniques.json").read_bytes()
-        return _begun((load["id"] for load in json.loads(told)), incomplete)
+        text = (wiring.corpus_folder(read_settings()) / "techniques.json").read_bytes()
+        return _begun((load["id"] for load in json.loads(text)), incomplete)
     except (RegraphError, OSError, ValueError):
         return []
 

@@ -121,7 +121,7 @@ def mend(  # noqa: PLR0913 (a command's options)
     accept TOKEN..: what the audit proposes for pages or clusters, each a curation. Where the graph
     has changed since it was shown, a token is refused, and nothing is done.
     """
-    given: dict[str, object] = {
+    options: dict[str, object] = {
         "--aliases": aliases,
         "--to": to,
         "--name": name,
@@ -131,7 +131,7 @@ def mend(  # noqa: PLR0913 (a command's options)
         "--hurts": hurts,
         "--dry-run": dry_run,
     }
-    _check(deed, words or [], given, why)
+    _check(deed, words or [], options, why)
     if deed == "accept":
         from regraph_kg.cli.audit import accept  # noqa: PLC0415 (it stands on this module)
 
@@ -141,25 +141,27 @@ def mend(  # noqa: PLR0913 (a command's options)
     else:
         part = Part(name, new_id, definition)
         texts = {"definition": definition, "applies": applies, "hurts": hurts}
-        done = _made(_order(deed, words or [], aliases or [], (to, part), texts), who, why)
-        _tell(done, as_json=as_json)
+        curation = _made(_order(deed, words or [], aliases or [], (to, part), texts), who, why)
+        _tell(curation, as_json=as_json)
 
 
-def _check(deed: CurationDeed, words: Sequence[str], given: Mapping[str, object], why: str) -> None:
+def _check(
+    deed: CurationDeed, words: Sequence[str], options: Mapping[str, object], why: str
+) -> None:
     """Raise `BadInput` for what does not belong to a deed, or is missing."""
-    least, most, what = _WORDS[deed]
+    least, most, expected = _WORDS[deed]
     if len(words) < least or (most is not None and len(words) > most):
-        raise BadInput(f"mend {deed}: give {what}")
-    alien = [one for one, value in given.items() if value and one not in _OPTIONS[deed]]
+        raise BadInput(f"mend {deed}: give {expected}")
+    alien = [option for option, value in options.items() if value and option not in _OPTIONS[deed]]
     if alien:
         raise BadInput(f"mend {deed}: {alien[0]} is not for it")
     if deed in _WITH_REASON and not why:
         raise BadInput(f"mend {deed}: say why, for whoever reads the log: --why")
-    if deed == "split" and not given["--aliases"]:
+    if deed == "split" and not options["--aliases"]:
         raise BadInput("mend split: say which names go: --aliases")
-    if given["--to"] and (given["--name"] or given["--id"] or given["--definition"]):
+    if options["--to"] and (options["--name"] or options["--id"] or options["--definition"]):
         raise BadInput("--to names a technique that is there: leave --name, --id, --definition out")
-    if deed == "describe" and not any(given[one] for one in _OPTIONS["describe"]):
+    if deed == "describe" and not any(options[option] for option in _OPTIONS["describe"]):
         raise BadInput(
             "say what the technique is (--definition), when it applies (--applies),"
             " or when it does harm (--hurts)"
@@ -199,15 +201,15 @@ def _undo(words: Sequence[str], who: str | None, why: str, *, as_json: bool) -> 
         raise BadInput(
             "mend undo: give numbers of curations (regraph techniques show --log)"
         ) from None
-    done: list[Curation] = []
+    curations: list[Curation] = []
     try:
         for number in numbers:
-            done.append(_made(partial(_undone, number), who, why))
+            curations.append(_made(partial(_undone, number), who, why))
             if not as_json:
-                _tell(done[-1], as_json=False)
+                _tell(curations[-1], as_json=False)
     finally:
-        if as_json and done:
-            tell(ANSWERS["techniques mend"], done if len(numbers) > 1 else done[0])
+        if as_json and curations:
+            tell(ANSWERS["techniques mend"], curations if len(numbers) > 1 else curations[0])
 
 
 def _undone(number: int | None, curator: Curator, note: Note) -> Curation:
@@ -218,7 +220,9 @@ def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
     """Print who changed the vocabulary, when, how and why; oldest first."""
     with open_curator() as curator:
         curations = [
-            one for one in curator.log() if technique is None or technique in one.techniques
+            curation
+            for curation in curator.log()
+            if technique is None or technique in curation.techniques
         ]
         verdicts = [
             verdict
@@ -242,22 +246,23 @@ def open_curator() -> "closing[Curator]":
 def _made(order: CurationOrder, who: str | None, why: str) -> Curation:
     note, settings = note_of(who, why), read_settings()
     with closing(wiring.open_curator(settings)) as curator:
-        done = order(curator, note)
+        curation = order(curator, note)
     watch(embed_new(settings))  # what came back from the archive
-    return done
+    return curation
 
 
-def _tell(done: Curation, *, as_json: bool) -> None:
+def _tell(curation: Curation, *, as_json: bool) -> None:
     """Say what a curation did."""
     if as_json:
-        tell(Curation, done)
+        tell(Curation, curation)
         return
-    typer.echo(f"curation {done.number}: {legible(done.summary)}")
-    if done.examples or done.failures:
+    typer.echo(f"curation {curation.number}: {legible(curation.summary)}")
+    if curation.examples or curation.failures:
         typer.echo(
-            f"{counted(done.examples, 'example')} and {counted(done.failures, 'failure')} moved"
+            f"{counted(curation.examples, 'example')} and"
+            f" {counted(curation.failures, 'failure')} moved"
         )
-    typer.echo(f"to take it back: regraph techniques mend undo {done.number}")
+    typer.echo(f"to take it back: regraph techniques mend undo {curation.number}")
 
 
 def note_of(who: str | None, why: str) -> Note:
@@ -309,11 +314,15 @@ def _log_lines(curations: Iterable[Curation]) -> Iterator[str]:
             yield f"   undone by {curation.undone_by}"
 
 
-def _verdict_line(one: LabelDecision) -> str:
-    rival = f", then {one.runner_up} {one.runner_up_score or 0:.2f}" if one.runner_up else ""
+def _verdict_line(decision: LabelDecision) -> str:
+    rival = (
+        f", then {decision.runner_up} {decision.runner_up_score or 0:.2f}"
+        if decision.runner_up
+        else ""
+    )
     return (
-        f"{one.created}  {legible(one.label)} -> {one.technique}"
-        f" ({one.stage} {one.score:.2f}{rival})"
+        f"{decision.created}  {legible(decision.label)} -> {decision.technique}"
+        f" ({decision.stage} {decision.score:.2f}{rival})"
     )
 
 
@@ -324,5 +333,7 @@ def counted(count: int, noun: str) -> str:
 
 def legible(text: str) -> str:
     """Text in one line of bounded length whose control characters cannot steer the terminal."""
-    plain = "".join(one if one.isprintable() else "\ufffd" for one in text[: LONGEST + 1])
+    plain = "".join(
+        character if character.isprintable() else "\ufffd" for character in text[: LONGEST + 1]
+    )
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}..."

@@ -51,8 +51,8 @@ def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Cal
     times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
     # these keep their widths; the bar and what was tried share what a narrow terminal leaves
     line = BarColumn(None, table_column=Column(ratio=1))
-    tried = Column(ratio=3, no_wrap=True, overflow="ellipsis")
-    text = TextColumn("{task.description}", markup=False, table_column=tried)
+    description = Column(ratio=3, no_wrap=True, overflow="ellipsis")
+    text = TextColumn("{task.description}", markup=False, table_column=description)
     columns = [line, *counts, *times, text]
     width = max(map(len, budgets), default=0)
     if len(budgets) > 1:
@@ -131,7 +131,10 @@ def techniques(summary: RunSummary) -> list[str]:
     Free choices are left out: what stands after one followed from what stood before it.
     """
     path = [part.partition("#")[0] for part in summary.best_path]
-    return [start_id(summary.target), *(one for one in path if one != free_id(summary.target))]
+    return [
+        start_id(summary.target),
+        *(technique for technique in path if technique != free_id(summary.target)),
+    ]
 
 
 def say(line: str) -> None:

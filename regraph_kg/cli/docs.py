@@ -93,8 +93,8 @@ def _list_all() -> None:
 def _titles() -> tuple[dict[str, str], dict[str, str]]:
     """Of the users' documents and the developers', by name."""
     folder = files("regraph_kg") / "docs"
-    made = {page: title for page, (title, _) in MADE.items()}
-    return _documents(folder) | made, _documents(folder / "dev")
+    generated = {page: title for page, (title, _) in MADE.items()}
+    return _documents(folder) | generated, _documents(folder / "dev")
 
 
 def _text(name: str) -> str:
@@ -103,8 +103,8 @@ def _text(name: str) -> str:
         return MADE[name][1]()
     folder = files("regraph_kg") / "docs"
     page = folder / f"{name}.md"
-    found = page if page.is_file() else folder / "dev" / f"{name}.md"
-    return found.read_text(encoding="utf-8")
+    file = page if page.is_file() else folder / "dev" / f"{name}.md"
+    return file.read_text(encoding="utf-8")
 
 
 def _documents(folder: Traversable) -> dict[str, str]:
@@ -130,11 +130,14 @@ def _schema(command: str) -> dict[str, Any]:
     if command == TRAJECTORY:
         return trajectory_schema()
     group = command.split(" ", maxsplit=1)[0]
-    found = answers_of(group) if group in COMMANDS else {}
-    if command not in found:
-        known = sorted(found) or [*sorted(one for one in COMMANDS if answers_of(one)), TRAJECTORY]
-        raise BadInput(f"no schema of {command!r}; there are: {', '.join(known)}")
-    return schema_of(command, found[command])
+    types = answers_of(group) if group in COMMANDS else {}
+    if command not in types:
+        names = sorted(types) or [
+            *sorted(name for name in COMMANDS if answers_of(name)),
+            TRAJECTORY,
+        ]
+        raise BadInput(f"no schema of {command!r}; there are: {', '.join(names)}")
+    return schema_of(command, types[command])
 
 
 def trajectory_schema() -> dict[str, Any]:
@@ -144,8 +147,8 @@ def trajectory_schema() -> dict[str, Any]:
 
 
 def _show_settings(*, as_json: bool) -> None:
-    found = read_settings()
-    rows = {name: (_value(found, name), _origin(found, name)) for name in setting_names()}
+    settings = read_settings()
+    rows = {name: (_value(settings, name), _origin(settings, name)) for name in setting_names()}
     if as_json:
         plain = {name: {"value": value, "from": where} for name, (value, where) in rows.items()}
         tell(ANSWERS["docs"], plain)
@@ -156,18 +159,18 @@ def _show_settings(*, as_json: bool) -> None:
         typer.echo(f"{name:<{width}}  {value:<{wide}}  {where}")
 
 
-def _value(found: Settings, name: str) -> str:
+def _value(settings: Settings, name: str) -> str:
     """As text: no secret, and no login that an address may hold."""
     if name == "corpus":
-        return str(wiring.corpus_folder(found))  # the shipped one has a place, too
-    value = getattr(found, name)
+        return str(wiring.corpus_folder(settings))  # the shipped one has a place, too
+    value = getattr(settings, name)
     if name in SENT_TO:
         return "(set)" if value else ""
     return "" if value is None else without_login(str(value))
 
 
-def _origin(found: Settings, name: str) -> str:
-    origin = found.origin(name)
+def _origin(settings: Settings, name: str) -> str:
+    origin = settings.origin(name)
     places = {"environment": variable(name), "folder": FILE, "user": str(user_file())}
     return places.get(origin, origin)
 
@@ -184,13 +187,13 @@ def commands() -> str:
 
 def _with_panels(text: str, name: str, command: Any) -> str:
     """The reference of a command with its options below the panels of its help."""
-    before, heading, rest = text.partition(f"## `regraph {name}`\n")
+    before, heading, after = text.partition(f"## `regraph {name}`\n")
     panel = None
     for option in command.params:
         if (new := getattr(option, "rich_help_panel", None)) != panel:
             panel, line = new, f"* `{option.opts[0]}"
-            rest = rest.replace(line, f"\n{panel}:\n\n{line}", 1)
-    return before + heading + rest
+            after = after.replace(line, f"\n{panel}:\n\n{line}", 1)
+    return before + heading + after
 
 
 def troubleshooting() -> str:

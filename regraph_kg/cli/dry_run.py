@@ -83,16 +83,19 @@ Estimated = tuple[EstimateAnswer, tuple[Prompt, ...]]
 
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     """Print what `regraph optimize` would do with these options."""
-    estimates = [estimate(settings, options.runs, one) for one in each_choice(choice, options)]
+    estimates = [
+        estimate(settings, options.runs, search_choice)
+        for search_choice in each_choice(choice, options)
+    ]
     if options.as_json:
-        tell(Sequence[EstimateAnswer], [one for one, _ in estimates])
+        tell(Sequence[EstimateAnswer], [answer for answer, _ in estimates])
         return
-    for one, prompts in estimates:
-        typer.echo(_text(one, prompts))
+    for answer, prompts in estimates:
+        typer.echo(_text(answer, prompts))
         if details_of(options).prompt:
-            typer.echo(_shown(one.first_prompt))
+            typer.echo(_shown(answer.first_prompt))
     if len(estimates) > 1:
-        typer.echo(_together([one for one, _ in estimates]))
+        typer.echo(_together([answer for answer, _ in estimates]))
 
 
 def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
@@ -105,14 +108,17 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
     method = kind_of(header.method)  # of the graph's walks, a verdict after each answer is one
     thinks = method.thinks or (method.walks and header.prompting.verdict == "model")
     thoughts = limits.calls if thinks else 0
-    asked = limits.calls + thoughts
-    each = fmean(tokens(prompt) for prompt in prompts)
-    prompt_tokens, output_tokens = round(each * asked), settings.model_max_tokens * asked
+    requests = limits.calls + thoughts
+    prompt_tokens = fmean(tokens(prompt) for prompt in prompts)
+    prompt_tokens, output_tokens = (
+        round(prompt_tokens * requests),
+        settings.model_max_tokens * requests,
+    )
     if limits.tokens is not None:
         prompt_tokens = min(prompt_tokens, limits.tokens)
         output_tokens = min(output_tokens, limits.tokens)
-    known = look_back(runs, choice, header.problem)
-    found = EstimateAnswer(
+    past = look_back(runs, choice, header.problem)
+    answer = EstimateAnswer(
         problem=header.problem,
         target=header.target,
         method=header.method,
@@ -121,11 +127,11 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
         thoughts=thoughts,
         prompt_tokens=prompt_tokens,
         output_tokens=output_tokens,
-        known=known,
-        minutes=None if known is None else duration(choice, asked, known) / 60,
+        known=past,
+        minutes=None if past is None else duration(choice, requests, past) / 60,
         first_prompt=prompts[0],
     )
-    return found, prompts
+    return answer, prompts
 
 
 def tokens(prompt: Prompt) -> float:
@@ -172,15 +178,19 @@ class _Collects:
 def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | None:
     """What the latest traces in `runs` with this model and target tell, this problem's if any."""
     latest = sorted(runs.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
-    found = [seen for seen in (_seen(path, choice) for path in latest[:_TRACES]) if seen]
-    same = [seen for seen in found if seen.header.problem == problem]
-    used = same or found
+    records = [record for record in (_seen(path, choice) for path in latest[:_TRACES]) if record]
+    same = [record for record in records if record.header.problem == problem]
+    used = same or records
     if not used:
         return None
     replies = [reply for run in used for _, reply in run.answered]
     reports, finals = (
-        [report.stages.get("total", 0.0) for one in told for report in one.values()]
-        for told in ([run.reports for run in used], [run.finals for run in used])
+        [
+            report.stages.get("total", 0.0)
+            for reports_by_code in grade
+            for report in reports_by_code.values()
+        ]
+        for grade in ([run.reports for run in used], [run.finals for run in used])
     )
     return PastCosts(
         traces=len(used),
@@ -206,31 +216,33 @@ def _median(values: Sequence[float]) -> float:
     return median(values) if values else 0.0
 
 
-def duration(choice: SearchChoice, asked: int, known: PastCosts) -> float:
+def duration(choice: SearchChoice, requests: int, past: PastCosts) -> float:
     """Seconds at most: calls in their slots, evaluations beside them if there are several slots."""
     limits = choice.limits
     judged = min(limits.calls, limits.evaluations or limits.calls)
-    model = asked * known.call_seconds / choice.parallel
-    judge = judged * known.evaluation_seconds
+    model = requests * past.call_seconds / choice.parallel
+    judge = judged * past.evaluation_seconds
     searching = model + judge if choice.parallel == 1 else max(model, judge)
     if limits.seconds is not None:
         searching = min(searching, limits.seconds)
-    return searching + FINALISTS * known.final_seconds
+    return searching + FINALISTS * past.final_seconds
 
 
-def _text(one: EstimateAnswer, prompts: Sequence[Prompt]) -> str:
+def _text(answer: EstimateAnswer, prompts: Sequence[Prompt]) -> str:
     """A table of an estimate."""
-    kinds = sorted({"code" if one.thoughts == 0 else prompt_kind(p) for p in prompts})
+    kinds = sorted({"code" if answer.thoughts == 0 else prompt_kind(p) for p in prompts})
     rows = {
-        "method": one.method,
-        "model": f"{one.model}: not asked",
-        "calls": f"{one.calls} at most"
-        + (f", and as many for thoughts (the first: {', '.join(kinds)})" if one.thoughts else ""),
-        "tokens": f"about {one.prompt_tokens} in prompts (like the first {len(prompts)}, at"
-        f" {BYTES_PER_TOKEN} bytes a token); at most {one.output_tokens} in answers",
-        "time": _time(one),
+        "method": answer.method,
+        "model": f"{answer.model}: not asked",
+        "calls": f"{answer.calls} at most"
+        + (
+            f", and as many for thoughts (the first: {', '.join(kinds)})" if answer.thoughts else ""
+        ),
+        "tokens": f"about {answer.prompt_tokens} in prompts (like the first {len(prompts)}, at"
+        f" {BYTES_PER_TOKEN} bytes a token); at most {answer.output_tokens} in answers",
+        "time": _time(answer),
     }
-    return "\n".join([f"{one.problem} ({one.target})", *map(_row, rows, rows.values())])
+    return "\n".join([f"{answer.problem} ({answer.target})", *map(_row, rows, rows.values())])
 
 
 def _row(name: str, value: str) -> str:
@@ -242,25 +254,25 @@ def prompt_kind(prompt: Prompt) -> str:
     return prompt.key.ask if isinstance(prompt.key, PromptKey) else prompt.key.kind
 
 
-def _time(one: EstimateAnswer) -> str:
-    known = one.known
-    if known is None or one.seconds is None:
+def _time(answer: EstimateAnswer) -> str:
+    past = answer.known
+    if past is None or answer.seconds is None:
         return "nothing is known: no earlier trace of this model and target"
-    where = "of this problem" if known.same_problem else "of other problems"
-    traces = "1 earlier trace" if known.traces == 1 else f"{known.traces} earlier traces"
+    where = "of this problem" if past.same_problem else "of other problems"
+    traces = "1 earlier trace" if past.traces == 1 else f"{past.traces} earlier traces"
     return (
-        f"about {report.seconds(one.seconds)}, if it goes as in {traces} {where}:"
-        f" {report.seconds(known.call_seconds)} and {known.output_tokens:.0f} tokens a call,"
-        f" {report.seconds(known.evaluation_seconds)} an evaluation"
+        f"about {report.seconds(answer.seconds)}, if it goes as in {traces} {where}:"
+        f" {report.seconds(past.call_seconds)} and {past.output_tokens:.0f} tokens a call,"
+        f" {report.seconds(past.evaluation_seconds)} an evaluation"
     )
 
 
 def _together(estimates: Sequence[EstimateAnswer]) -> str:
     calls = sum(estimate.calls + estimate.thoughts for estimate in estimates)
-    told = sum(estimate.prompt_tokens for estimate in estimates)
-    said = sum(estimate.output_tokens for estimate in estimates)
+    prompt_tokens = sum(estimate.prompt_tokens for estimate in estimates)
+    output_tokens = sum(estimate.output_tokens for estimate in estimates)
     return f"together\n{_row('calls', f'{calls} at most')}\n" + _row(
-        "tokens", f"about {told} in prompts, at most {said} in answers"
+        "tokens", f"about {prompt_tokens} in prompts, at most {output_tokens} in answers"
     )
 
 

@@ -64,17 +64,17 @@ def evaluate(  # noqa: PLR0913 (a command's options)
         comparable(judged)
     if not all(wiring.is_refused(code) for code in codes):
         require_good(settings, [problem])
-    shown = _Shown(candidates, as_json, strict_timing)
+    printer = _Shown(candidates, as_json, strict_timing)
     if other:
-        _compare(settings, grade, judged, codes, other, shown)
+        _compare(settings, grade, judged, codes, other, printer)
     else:
         with telling() as tell, wiring.open_judge(settings, grade, tell) as judge:
             for code in codes:
                 report = judge.evaluate(code, judged)
                 tell("")
-                shown.show(report)
-    shown.end()
-    if not shown.good:
+                printer.show(report)
+    printer.end()
+    if not printer.good:
         raise typer.Exit(1)
 
 
@@ -84,16 +84,18 @@ def _compare(
     problem: AnyProblem,
     codes: Sequence[Candidate],
     other: Candidate,
-    shown: "_Shown",
+    printer: "_Shown",
 ) -> None:
     """Judge each code, then measure it in turn with the other where it passed."""
     with telling() as tell, wiring.local_judge(settings, grade, tell) as judge:
         for code in codes:
             report = judge.evaluate(code, problem)
-            found = judge.compare(code, other, problem) if report.passed else None
+            comparison = judge.compare(code, other, problem) if report.passed else None
             tell("")
-            said = f"against    {found.verdict}: {found.reason}" if found else ""
-            shown.show(report, said, good=found is not None and found.verdict == "faster")
+            note = f"against    {comparison.verdict}: {comparison.reason}" if comparison else ""
+            printer.show(
+                report, note, good=comparison is not None and comparison.verdict == "faster"
+            )
 
 
 class _Shown:
@@ -104,27 +106,27 @@ class _Shown:
         self._reports: list[EvalReport] = []
         self.good = True
 
-    def show(self, report: EvalReport, said: str = "", *, good: bool = True) -> None:
+    def show(self, report: EvalReport, note: str = "", *, good: bool = True) -> None:
         """Print one, in the order of the paths; `said` is a line besides."""
         unsteady = report.outcome is Outcome.UNSTABLE_TIMING and not self._strict
         self.good = self.good and good and (report.passed or unsteady)
         path = self._paths[len(self._reports)]
         self._reports.append(report)
         if self._as_json:
-            if said:
-                typer.echo(said, err=True)
+            if note:
+                typer.echo(note, err=True)
             return
         if len(self._paths) > 1:
             typer.echo(f"--- {path}")
         typer.echo(_text(report))
-        if said:
-            typer.echo(said)
+        if note:
+            typer.echo(note)
 
     def end(self) -> None:
         """Print what only all together are."""
         if self._as_json:
-            found = self._reports
-            tell(ANSWERS["evaluate"], found if len(found) > 1 else found[0])
+            reports = self._reports
+            tell(ANSWERS["evaluate"], reports if len(reports) > 1 else reports[0])
         elif len(self._reports) > 1:
             typer.echo(f"\n{_table(self._paths, self._reports)}")
 
@@ -165,8 +167,8 @@ def _stages(report: EvalReport) -> str:
     """Where the time went: "7.3 s: open 6.1, compile 0.6, verify 0.3, time 0.2"."""
     parts = {name: spent for name, spent in report.stages.items() if name != "total"}
     total = report.stages.get("total", sum(parts.values()))
-    told = ", ".join(f"{name} {spent:.1f}" for name, spent in parts.items())
-    return f"{total:.1f} s: {told}" if told else f"{total:.1f} s"
+    text = ", ".join(f"{name} {spent:.1f}" for name, spent in parts.items())
+    return f"{total:.1f} s: {text}" if text else f"{total:.1f} s"
 
 
 def _table(paths: Sequence[Path], reports: Sequence[EvalReport]) -> str:

@@ -82,32 +82,32 @@ def examples(  # noqa: PLR0913 (a command's options)
     Exit code 1: there is none.
     """
     settings = read_settings()
-    wanted = _wanted(near, code)
+    query = _wanted(near, code)
     if (source is None) != (technique is None):
         raise BadInput("give SOURCE and TARGET, or neither of them with --near or --code")
-    if source is None and wanted is None:
+    if source is None and query is None:
         raise BadInput("give SOURCE and TARGET, or --near TEXT, or --code FILE")
     with closing(wiring.open_store(settings)) as store:
         vector = None
-        if wanted is not None:
+        if query is not None:
             embedder = wiring.embedder(settings, store.embedding_space())
-            vector = place(wanted, "text" if code is None else "code", embedder)
+            vector = place(query, "text" if code is None else "code", embedder)
         if source is None or technique is None:
             assert vector is not None
             path = None
-            found = store.nearest(vector, k=limit, target=target, exclude_problem=exclude_problem)
+            matches = store.nearest(vector, k=limit, target=target, exclude_problem=exclude_problem)
         else:
             path = _pair(store, source, technique, target)
-            found = store.examples(
+            matches = store.examples(
                 *path, device=device, limit=limit, exclude_problem=exclude_problem, near=vector
             )
         if device is not None:
             _say_if_unmeasured(store, path, device)
     if as_json:
-        tell(ANSWERS["examples"], found)
+        tell(ANSWERS["examples"], matches)
     else:
-        _show(settings, found, path, device)
-    if not found:
+        _show(settings, matches, path, device)
+    if not matches:
         raise typer.Exit(1)
 
 
@@ -129,33 +129,35 @@ def _wanted(near: str | None, code: Path | None) -> str | None:
 
 def _pair(store: GraphStore, source: str, technique: str, target: Target | None) -> tuple[str, str]:
     """The ids of two techniques."""
-    known = by_id(store.techniques())
-    after = resolve(technique, known, target)
-    return resolve(source, known, target or known[after].target), after
+    techniques = by_id(store.techniques())
+    after = resolve(technique, techniques, target)
+    return resolve(source, techniques, target or techniques[after].target), after
 
 
 def _say_if_unmeasured(store: GraphStore, path: tuple[str, str] | None, device: str) -> None:
     """Where nothing was tried on the device that examples are ordered by, say where it was."""
-    known = {
+    devices = {
         row.device
         for row in store.transitions()
         if row.tried and path in (None, (row.source, row.target))
     }
-    if device not in known:
-        where = ", ".join(repr(one) for one in sorted(known - {UNMEASURED})) or "no named device"
+    if device not in devices:
+        where = (
+            ", ".join(repr(name) for name in sorted(devices - {UNMEASURED})) or "no named device"
+        )
         step = "example" if path is None else "example of this step"
         typer.echo(f"no {step} was measured on {device!r}; they were on {where}", err=True)
 
 
 def _show(
     settings: Settings,
-    found: tuple[Example, ...],
+    matches: tuple[Example, ...],
     path: tuple[str, str] | None,
     device: str | None,
 ) -> None:
     """What was found, and for a store that Neo4j Browser can open, how it shows it."""
-    if found:
-        _print(found, device, with_path=path is None)
+    if matches:
+        _print(matches, device, with_path=path is None)
         if path is not None and settings.store != "embedded":
             query = wiring.browser_query(path)
             typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
@@ -168,11 +170,11 @@ def _show(
         typer.echo("there is no such example; see regraph graph stats")
 
 
-def _print(found: tuple[Example, ...], device: str | None, *, with_path: bool) -> None:
+def _print(matches: tuple[Example, ...], device: str | None, *, with_path: bool) -> None:
     console = PlainConsole()
     if not console.is_terminal:
         console.width = max(console.width, NARROWEST)
-    for number, example in enumerate(found, 1):
+    for number, example in enumerate(matches, 1):
         if number > 1:
             console.print()
         for line in _lines(number, example, device, with_path=with_path):
@@ -187,11 +189,11 @@ def _in_part(example: Example) -> Text:
     """What stands in the place of code that its sender keeps, and why."""
     if example.disclosed == "statistics":
         return Text("(no code: only statistics of it were disclosed)")
-    said = Text("(the changed lines alone: its code was not disclosed)")
+    text = Text("(the changed lines alone: its code was not disclosed)")
     for line in example.diff.splitlines():
         style = {"-": "red", "+": "green"}.get(line[:1], "")
-        said.append("\n").append(_legible(line), style=style)
-    return said
+        text.append("\n").append(_legible(line), style=style)
+    return text
 
 
 def _lines(number: int, example: Example, device: str | None, *, with_path: bool) -> Iterator[Text]:
@@ -202,8 +204,8 @@ def _lines(number: int, example: Example, device: str | None, *, with_path: bool
     yield Text(_legible(" ".join(title.split())), style="bold")
     if with_path:
         yield Text(_legible(f"{example.source} -> {example.target}"))
-    besides = f"also: {', '.join(example.also)}" if example.also else ""
-    for text in (measured(example, device), besides, example.reasoning, example.detail):
+    also = f"also: {', '.join(example.also)}" if example.also else ""
+    for text in (measured(example, device), also, example.reasoning, example.detail):
         if text:
             yield Text(_legible(text))
 
@@ -216,18 +218,18 @@ def measured(example: Example, device: str | None = None) -> str:
     near = ""
     if example.similarity is not None:
         near = f"similarity {report.similarity(example.similarity)}; "
-    seen = example.seen_from(device)
-    if seen is None:
+    measurement = example.seen_from(device)
+    if measurement is None:
         return f"{near}not timed ({example.outcome or 'never measured'})"
-    effect, where = seen
-    told = f"{near}{report.times(effect)} by this step"
+    effect, where = measurement
+    text = f"{near}{report.times(effect)} by this step"
     if where == example.device and example.speedup is not None and example.effect == effect:
-        told += f", {report.times(example.speedup)} against the serial code, on {where}"
-        told += f", {example.toolchain}"
+        text += f", {report.times(example.speedup)} against the serial code, on {where}"
+        text += f", {example.toolchain}"
     else:
-        told += f", on {where}"
-    others = sorted(item for item in example.effect_on.items() if item[0] != where)
-    return told + "".join(f"; {report.times(times)} on {other}" for other, times in others)
+        text += f", on {where}"
+    elsewhere = sorted(item for item in example.effect_on.items() if item[0] != where)
+    return text + "".join(f"; {report.times(times)} on {other}" for other, times in elsewhere)
 
 
 def _side_by_side(before: str, after: str) -> Table:

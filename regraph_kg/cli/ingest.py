@@ -116,10 +116,10 @@ def ingest(  # noqa: PLR0913 (a command's options)
     """
     settings = read_settings(model=model, disclose=disclose)
     origin = _origin(serial, problem, target)
-    given = [*(wiring.starter_files(settings) if starter else ()), *(files or ())]
-    if not given:
+    paths = [*(wiring.starter_files(settings) if starter else ()), *(files or ())]
+    if not paths:
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
-    source = IngestSource(given, origin, vocabulary, relabel, writers)
+    source = IngestSource(paths, origin, vocabulary, relabel, writers)
     if dry_run:
         names = watch(read_names(settings, source))
         steps = {label: use.steps for label, use in names.uses.items()}

@@ -59,8 +59,8 @@ def optimize(options: Options) -> None:
 
 def _run(options: Options) -> bool:
     """The whole command; whether faster code was found, or would be looked for."""
-    asked = traced_model(options.resume) if options.resume else {}
-    settings = read_settings(**asked | ({"model": options.model} if options.model else {}))
+    model_settings = traced_model(options.resume) if options.resume else {}
+    settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
         options = replace(options, problems=[_made(settings, options)])
     choice = choose(options, settings.model, settings.stop_at_roof)
@@ -91,13 +91,13 @@ def _made(settings: Settings, options: Options) -> str:
 
 def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool:
     with open_run(settings, choice, options.runs, options.resume) as run:
-        told = running.Handover.of(options, choice.problem, run)
+        handover = running.Handover.of(options, choice.problem, run)
         budgets = {choice.problem: choice.limits.calls}
         with display.progress(budgets, every=every_call(options, choice)) as shows:
             try:
-                summary = running.follow(run, shows(choice.problem), told)
+                summary = running.follow(run, shows(choice.problem), handover)
             except AnswersPending:
-                run.publish(f"go on: {told.go_on}")
+                run.publish(f"go on: {handover.go_on}")
                 raise
     run.publish()
     if options.as_json:
@@ -105,7 +105,7 @@ def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool
     else:
         rows = {
             "problem": wiring.chosen_problem(settings, choice.problem),
-            "code": str(told.output),
+            "code": str(handover.output),
             "trace": str(run.trace),
         }
         display.print_summary(settings, summary, rows)

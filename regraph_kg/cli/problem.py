@@ -89,13 +89,13 @@ def check(
     if only_list:
         _list(settings, names, as_json=as_json)
         return
-    seen = [_looked_at(settings, name) for name in names]
+    checkups = [_looked_at(settings, name) for name in names]
     if as_json:
-        tell(Sequence[CheckAnswer], [_plain(one) for one in seen])
+        tell(Sequence[CheckAnswer], [_plain(checkup) for checkup in checkups])
     else:
-        for one in seen:
-            print_checkup(one, typer.echo)
-    if any(one.errors for one in seen):
+        for checkup in checkups:
+            print_checkup(checkup, typer.echo)
+    if any(checkup.errors for checkup in checkups):
         raise typer.Exit(BadInput.exit_code)
 
 
@@ -113,11 +113,11 @@ def _list(settings: Settings, names: Sequence[str], *, as_json: bool) -> None:
 def _listed(settings: Settings, name: str) -> ProblemLine:
     """A row; a problem that cannot be read says why."""
     try:
-        found = wiring.find_problem(settings, name)
+        problem = wiring.find_problem(settings, name)
     except BadInput as failed:
         return ProblemLine(name, str(failed), "", "")
     where = wiring.chosen_problem(settings, name).removeprefix(f"{name}, ")
-    return ProblemLine(name, where, found.entry, _timed_at(found))
+    return ProblemLine(name, where, problem.entry, _timed_at(problem))
 
 
 def _timed_at(problem: "AnyProblem") -> str:
@@ -136,5 +136,5 @@ def _looked_at(settings: Settings, name: str) -> Checkup:
         return Checkup(name, (error("problem.toml", str(failed)),), 0.0)
 
 
-def _plain(seen: Checkup) -> CheckAnswer:
-    return CheckAnswer(seen.problem, seen.seconds, seen.findings)
+def _plain(checkup: Checkup) -> CheckAnswer:
+    return CheckAnswer(checkup.problem, checkup.seconds, checkup.findings)

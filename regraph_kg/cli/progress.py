@@ -22,9 +22,9 @@ def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as shown:
-        task = shown.add_task(title, total=max(total, 1))
-        yield lambda done, said: shown.update(task, completed=done, description=said)
+    ) as progress:
+        task = progress.add_task(title, total=max(total, 1))
+        yield lambda completed, text: progress.update(task, completed=completed, description=text)
 
 
 def watch(story: Story[T]) -> T:
@@ -33,21 +33,21 @@ def watch(story: Story[T]) -> T:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as shown:
-        task, stage = shown.add_task("", visible=False), ""
+    ) as progress:
+        task, stage = progress.add_task("", visible=False), ""
         while True:
             try:
-                one = next(story)
+                work = next(story)
             except StopIteration as ended:
-                found: T = ended.value
-                return found
-            if one.line:
-                console.print(plain(one.line), markup=False)
-            if one.stage != stage:
-                shown.reset(task)
-                stage = one.stage
-            said, total = plain(one.said), max(one.total, 1)
-            shown.update(task, completed=one.done, total=total, description=said, visible=True)
+                result: T = ended.value
+                return result
+            if work.line:
+                console.print(plain(work.line), markup=False)
+            if work.stage != stage:
+                progress.reset(task)
+                stage = work.stage
+            text, total = plain(work.said), max(work.total, 1)
+            progress.update(task, completed=work.done, total=total, description=text, visible=True)
 
 
 @contextmanager

@@ -68,15 +68,15 @@ def report(
 
 def follow(settings: Settings, runs: Sequence[Path]) -> None:
     """Serve the page of runs until Ctrl-C; an unchanged trace is not read again."""
-    known: dict[str, str] = {}
+    pages: dict[str, str] = {}
 
     def page() -> str:
         stamp = str([(path.stat(), locks.is_held(path)) for path in runs if path.exists()])
-        if stamp not in known:
-            found = runs_page(view_runs(settings, runs), live=True)
-            known.clear()
-            known[stamp] = found
-        return known[stamp]
+        if stamp not in pages:
+            text = runs_page(view_runs(settings, runs), live=True)
+            pages.clear()
+            pages[stamp] = text
+        return pages[stamp]
 
     page()  # what cannot be shown is said before anything is served
     with served(page) as address:

@@ -53,14 +53,14 @@ class Handover:
 def introduce(run: LiveRun, show: Show) -> None:
     """Say what begins, and where it is written."""
     header = run.header
-    what = f"{header.problem} ({header.target})"
-    show.say(f"{what}: {header.method}, at most {header.limits.calls} calls of {header.model}")
+    title = f"{header.problem} ({header.target})"
+    show.say(f"{title}: {header.method}, at most {header.limits.calls} calls of {header.model}")
     if header.excluded and kind_of(header.method).walks:
         show.say(f"the graph is read without {header.excluded}'s own examples")
     show.say(f"trace: {run.trace}" + (" (its last line was torn: dropped)" if run.torn else ""))
 
 
-def follow(run: LiveRun, show: Show, told: Handover) -> RunSummary:
+def follow(run: LiveRun, show: Show, handover: Handover) -> RunSummary:
     """The search as it is shown, its best measured again and written.
 
     Raises `Interrupted` for Ctrl-C, for a search that others were ended with, and for a model or
@@ -74,13 +74,13 @@ def follow(run: LiveRun, show: Show, told: Handover) -> RunSummary:
             show.say("measuring the best again, in fresh processes")
         ended = run.finish()
     except (KeyboardInterrupt, CancelledError):
-        kept = _keep_best(run, told.output) or "nothing faster so far"
-        raise Interrupted(_ended(f"stopped after {run.calls} calls", kept, told)) from None
+        best = _keep_best(run, handover.output) or "nothing faster so far"
+        raise Interrupted(_ended(f"stopped after {run.calls} calls", best, handover)) from None
     except (ModelError, StoreError) as error:
-        raise Interrupted(_ended(str(error), _keep_best(run, told.output), told)) from None
+        raise Interrupted(_ended(str(error), _keep_best(run, handover.output), handover)) from None
     except ToolError as error:
-        raise ToolError(_ended(str(error), _keep_best(run, told.output), told)) from None
-    _write(told.output, ended.code)
+        raise ToolError(_ended(str(error), _keep_best(run, handover.output), handover)) from None
+    _write(handover.output, ended.code)
     return ended.summary
 
 
@@ -94,8 +94,8 @@ def _show(run: LiveRun, show: Show) -> None:
             show.say(f"limit.stop_at_roof does nothing here: {doubt}")
     spared = run.header.limits.calls - run.calls
     if run.stopped in ("roof", "patience") and spared > 0:
-        said = report.stopped(run.stopped, run.calls, run.header.limits, run.roof)
-        show.say(f"stopped {said}")
+        reason = report.stopped(run.stopped, run.calls, run.header.limits, run.roof)
+        show.say(f"stopped {reason}")
 
 
 def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
@@ -121,9 +121,9 @@ def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
             say(f"learned from {lesson.run}: {counts}{chose}")
 
 
-def _ended(why: str, kept: str, told: Handover) -> str:
+def _ended(why: str, best: str, handover: Handover) -> str:
     """Why a search ended early, what it leaves, how it goes on."""
-    return "; ".join(filter(None, [why, kept, f"go on: {told.go_on}"]))
+    return "; ".join(filter(None, [why, best, f"go on: {handover.go_on}"]))
 
 
 def _keep_best(run: LiveRun, output: Path) -> str:
@@ -131,12 +131,12 @@ def _keep_best(run: LiveRun, output: Path) -> str:
     best = next(iter(run.finalists), None)
     if best is None:
         return ""
-    found = f"best so far {report.times(best.speedup or 0)}, not yet re-measured"
+    line = f"best so far {report.times(best.speedup or 0)}, not yet re-measured"
     try:
         _write(output, best.code or "")
     except BadInput as error:
-        return f"{found}, not written: {error}"
-    return f"{found}, in {output}"
+        return f"{line}, not written: {error}"
+    return f"{line}, in {output}"
 
 
 def _write(path: Path, code: str) -> None:

@@ -124,11 +124,11 @@ def runs(  # noqa: PLR0913 (a command's options)
     if len(named or ()) > 2 or (named and (chosen or delete)) or (delete and not chosen):  # noqa: PLR2004
         raise BadInput("runs: give none, one or two; --delete goes with --older, --without-answer")
     settings = read_settings()
-    found = [_read(settings, trace_of(name, folder)) for name in named or ()]
-    if len(found) == 1:
-        _show(settings, found[0], code=code, as_json=as_json)
-    elif found:
-        _compare(settings, found, problem, again=again, as_json=as_json)
+    records = [_read(settings, trace_of(name, folder)) for name in named or ()]
+    if len(records) == 1:
+        _show(settings, records[0], code=code, as_json=as_json)
+    elif records:
+        _compare(settings, records, problem, again=again, as_json=as_json)
     elif chosen:
         doomed = _chosen(settings, folder, older, without_answer=without_answer)
         _prune(doomed, delete=delete, as_json=as_json)
@@ -136,17 +136,17 @@ def runs(  # noqa: PLR0913 (a command's options)
         _list(settings, folder, as_json=as_json)
 
 
-def _show(settings: Settings, found: RunRecord, *, code: bool, as_json: bool) -> None:
+def _show(settings: Settings, record: RunRecord, *, code: bool, as_json: bool) -> None:
     if code:
-        best = found.answer[0] if found.answer else next(iter(found.finalists), None)
+        best = record.answer[0] if record.answer else next(iter(record.finalists), None)
         if best is None:
             raise typer.Exit(1)
         typer.echo(plain(best.code or ""))
     elif as_json:
-        tell(RunShown, RunShown(**dict(found.summary()), state=state_of(found)))
+        tell(RunShown, RunShown(**dict(record.summary()), state=state_of(record)))
     else:
-        rows = {"state": state_of(found), "trace": str(found.path)}
-        display.print_summary(settings, found.summary(), rows)
+        rows = {"state": state_of(record), "trace": str(record.path)}
+        display.print_summary(settings, record.summary(), rows)
 
 
 def _compare(
@@ -158,15 +158,15 @@ def _compare(
     as_json: bool,
 ) -> None:
     why = _apart(*pair)
-    lines = [_line(one) for one in pair]
-    told = RunsCompared(lines[0], lines[1], why is None, why)
+    lines = [_line(run) for run in pair]
+    answer = RunsCompared(lines[0], lines[1], why is None, why)
     if why is None and again:
-        told.again = _again(settings, pair, problem)
+        answer.again = _again(settings, pair, problem)
     if as_json:
-        tell(RunsCompared, told)
+        tell(RunsCompared, answer)
     else:
         _print(lines)
-        typer.echo(f"not comparable: {why}" if why else _compared(told.again, pair))
+        typer.echo(f"not comparable: {why}" if why else _compared(answer.again, pair))
     if why is not None:
         raise typer.Exit(1)
 
@@ -185,10 +185,10 @@ def _chosen(
 
 
 def _prune(doomed: Sequence[Path], *, delete: bool, as_json: bool) -> None:
-    for one in doomed:
+    for trace in doomed:
         if not as_json:
-            typer.echo(f"{'deleted' if delete else 'would delete'} {one}")
-        for path in _beside(one) if delete else ():
+            typer.echo(f"{'deleted' if delete else 'would delete'} {trace}")
+        for path in _beside(trace) if delete else ():
             path.unlink(missing_ok=True)
     if as_json:
         tell(RunsPruned, RunsPruned(list(doomed), delete))
@@ -202,27 +202,29 @@ def trace_of(name: str, folder: Path) -> Path:
     """The trace that a path, a name in `folder`, or the beginning of one means."""
     if Path(name).is_file():
         return Path(name)
-    known = {trace.stem: trace for trace in _traces(folder)}
-    found = [known[stem] for stem in known if stem == name] or [
-        known[stem] for stem in known if stem.startswith(name)
+    traces = {trace.stem: trace for trace in _traces(folder)}
+    matches = [traces[stem] for stem in traces if stem == name] or [
+        traces[stem] for stem in traces if stem.startswith(name)
     ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise BadInput(f"run {name}: {len(found)} begin so: {', '.join(one.stem for one in found)}")
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise BadInput(
+            f"run {name}: {len(matches)} begin so: {', '.join(trace.stem for trace in matches)}"
+        )
     raise BadInput(f"run {name}: neither a file nor a run in {folder}/ (regraph runs)")
 
 
-def state_of(found: RunRecord) -> str:
+def state_of(record: RunRecord) -> str:
     """In words: under way, with how much is left; interrupted; what an ended one came to."""
-    calls, most, now = found.cost.calls, found.header.limits.calls, found.state()
-    if now in ("running", "measuring the best again"):
-        left = found.seconds / calls * (most - calls) if calls else 0.0
-        eta = f", at most {report.seconds(left)} left" if left > 0 else ""
+    calls, most, state = record.cost.calls, record.header.limits.calls, record.state()
+    if state in ("running", "measuring the best again"):
+        seconds = record.seconds / calls * (most - calls) if calls else 0.0
+        eta = f", at most {report.seconds(seconds)} left" if seconds > 0 else ""
         return f"under way: {calls} of {most} calls{eta}"
-    if now == "not finished":
+    if state == "not finished":
         return "interrupted: --resume goes on"
-    return "done" if found.answer else "done: nothing surely faster"
+    return "done" if record.answer else "done: nothing surely faster"
 
 
 def _list(settings: Settings, folder: Path, *, as_json: bool) -> None:
@@ -250,41 +252,41 @@ def _print(lines: Sequence[RunLine]) -> None:
         sure = f" ({line.low:.3g} to {line.high:.3g})" if line.low and line.high else ""
         best = f"{report.times(line.best)}{sure}" if line.best else "-"
         calls = f"{line.calls} of {line.most_calls}"
-        told = (line.run, f"{line.problem} ({line.target})", line.method, line.model)
-        table.add_row(*told, calls, report.seconds(line.seconds), best, line.state)
+        cells = (line.run, f"{line.problem} ({line.target})", line.method, line.model)
+        table.add_row(*cells, calls, report.seconds(line.seconds), best, line.state)
     print_table(table, (4, 5))
 
 
-def _line(found: RunRecord) -> RunLine:
-    answer, header = found.answer, found.header
+def _line(record: RunRecord) -> RunLine:
+    answer, header = record.answer, record.header
     sure = answer[1].speedup_interval if answer else None
-    seen = found.bests[-1].step.speedup if found.bests and not found.finished else None
+    screened = record.bests[-1].step.speedup if record.bests and not record.finished else None
     return RunLine(
-        found.path.stem,
+        record.path.stem,
         header.problem,
         header.target,
         header.method,
         header.model.partition(" ")[0],
-        found.cost.calls,
+        record.cost.calls,
         header.limits.calls,
-        round(found.seconds, 1),
-        answer[1].speedup if answer else seen,
+        round(record.seconds, 1),
+        answer[1].speedup if answer else screened,
         sure.low if sure else None,
         sure.high if sure else None,
-        state_of(found),
+        state_of(record),
     )
 
 
 def _apart(first: RunRecord, second: RunRecord) -> str | None:
     """What forbids to compare two runs' times; None where nothing does."""
-    for found in (first, second):
-        if found.answer is None:
-            return f"{found.path.stem} has no answer ({state_of(found)})"
+    for record in (first, second):
+        if record.answer is None:
+            return f"{record.path.stem} has no answer ({state_of(record)})"
     for name in ("problem", "serial", "target"):
         ours, theirs = getattr(first.header, name), getattr(second.header, name)
         if ours != theirs:
-            said = f"{ours}, {theirs}" if name != "serial" else "they began with other code"
-            return f"{name}: {said}"
+            difference = f"{ours}, {theirs}" if name != "serial" else "they began with other code"
+            return f"{name}: {difference}"
     assert first.answer is not None
     assert second.answer is not None
     return first.answer[1].differs_from(second.answer[1])
@@ -292,12 +294,12 @@ def _apart(first: RunRecord, second: RunRecord) -> str | None:
 
 def _again(settings: Settings, pair: Sequence[RunRecord], problem: str | None) -> Comparison:
     """Both answers timed in turn, in one opening of the judge."""
-    found = wiring.find_problem(settings, problem or pair[0].header.problem)
+    chosen = wiring.find_problem(settings, problem or pair[0].header.problem)
     first, second = (
-        Candidate(one.header.target, one.answer[0].code or "") for one in pair if one.answer
+        Candidate(run.header.target, run.answer[0].code or "") for run in pair if run.answer
     )
     with telling() as tell, wiring.local_judge(settings, "full", tell) as judge:
-        return judge.compare(first, second, found)
+        return judge.compare(first, second, chosen)
 
 
 def _compared(again: Comparison | None, pair: Sequence[RunRecord]) -> str:
@@ -307,7 +309,7 @@ def _compared(again: Comparison | None, pair: Sequence[RunRecord]) -> str:
             f"timed in turn: the first is {again.verdict}, {report.times(again.ratio)}"
             f" as fast (99.9 %: {report.times(sure.low)} to {report.times(sure.high)})"
         )
-    speeds = [one.answer[1].speedup or 1.0 for one in pair if one.answer]
+    speeds = [run.answer[1].speedup or 1.0 for run in pair if run.answer]
     return (
         f"taken apart: the first is {report.times(speeds[0] / speeds[1])} as fast as the second;"
         " --again times both in turn"
@@ -326,10 +328,10 @@ def _read(settings: Settings, trace: Path) -> RunRecord:
 
 def _is_trace(settings: Settings, trace: Path, *, without_answer: bool) -> bool:
     try:
-        found = _read(settings, trace)
+        record = _read(settings, trace)
     except BadInput:
         return False
-    return not without_answer or (found.finished and found.answer is None)
+    return not without_answer or (record.finished and record.answer is None)
 
 
 def _beside(trace: Path) -> Iterator[Path]:

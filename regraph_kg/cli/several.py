@@ -59,7 +59,9 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
     Raises, where none was, the error that ended one of them, and for searches that wait for answers
     by file `AnswersPending`, whatever the others found.
     """
-    searches = [_One(one, one.problem) for one in each_choice(choice, options)]
+    searches = [
+        _One(search_choice, search_choice.problem) for search_choice in each_choice(choice, options)
+    ]
     _distinct(settings, searches)
     pending: AnswersPending | None = None
     stopped = False
@@ -121,22 +123,22 @@ def _run(
     return None
 
 
-def _search(shared: OpenSearches, options: Options, one: _One, show: Show) -> None:
+def _search(shared: OpenSearches, options: Options, state: _One, show: Show) -> None:
     """One search, in its thread; what ends it is noted, and told in its line."""
     try:
         with (
-            shared.search(one.choice) as search,
+            shared.search(state.choice) as search,
             begin(search, options.runs, options.resume) as run,
         ):
-            one.trace = run.trace
-            one.told = running.Handover.of(options, one.name, run)
-            one.summary = running.follow(run, show, one.told)
+            state.trace = run.trace
+            state.told = running.Handover.of(options, state.name, run)
+            state.summary = running.follow(run, show, state.told)
     except RegraphError as error:
-        one.error = error
+        state.error = error
     except Exception as error:  # noqa: BLE001 (a bug of ours: the others go on)
-        one.error = RegraphError(f"unexpected {type(error).__name__}: {error}")
-        one.error.__cause__ = error
-    show.say("done" if one.error is None else str(one.error))
+        state.error = RegraphError(f"unexpected {type(error).__name__}: {error}")
+        state.error.__cause__ = error
+    show.say("done" if state.error is None else str(state.error))
 
 
 def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
@@ -149,9 +151,9 @@ def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
         for search in searches
     ]
     typer.echo(report.several_table(rows))
-    for one in searches:
-        if one.summary and not one.summary.improved:
-            display.say(f"{one.name}: {report.shortfall(one.summary)}")
+    for search in searches:
+        if search.summary and not search.summary.improved:
+            display.say(f"{search.name}: {report.shortfall(search.summary)}")
 
 
 def _ended(error: RegraphError | None, stopped: bool) -> str:
@@ -163,15 +165,15 @@ def _ended(error: RegraphError | None, stopped: bool) -> str:
     return "failed"
 
 
-def _plain(one: _One) -> SearchAnswer:
-    told = one.told
+def _plain(search: _One) -> SearchAnswer:
+    handover = search.told
     return SearchAnswer(
-        problem=one.name,
-        summary=one.summary,
-        error=None if one.error is None else str(one.error),
-        trace=None if one.trace is None else str(one.trace),
-        code=str(told.output) if told and one.summary else None,
-        go_on=told.go_on if told and one.summary is None else None,
+        problem=search.name,
+        summary=search.summary,
+        error=None if search.error is None else str(search.error),
+        trace=None if search.trace is None else str(search.trace),
+        code=str(handover.output) if handover and search.summary else None,
+        go_on=handover.go_on if handover and search.summary is None else None,
     )
 
 
@@ -187,13 +189,13 @@ def _improved(searches: Sequence[_One]) -> bool:
 
     An honest negative needs a search that was ended by nothing but its limits.
     """
-    found = [search.summary for search in searches if search.summary]
-    if any(summary.improved for summary in found):
+    summaries = [search.summary for search in searches if search.summary]
+    if any(summary.improved for summary in summaries):
         return True
     errors = [search.error for search in searches if search.error]
     resumable = next((error for error in errors if isinstance(error, Interrupted)), None)
     if resumable is not None:
         raise resumable
-    if errors and not found:
+    if errors and not summaries:
         raise errors[0]
     return False

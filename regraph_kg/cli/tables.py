@@ -20,23 +20,23 @@ _HEADING = 5
 class PlainConsole(Console):
     """Prints text as it is, without markup, and of it only what can be seen."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(highlight=False, markup=False, **given)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         """See `Console`; each part of a table passes here before its width is taken."""
-        for one in super().render(renderable, options):
-            yield one if one.control else one._replace(text=plain(one.text))
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=plain(segment.text))
 
 
 def print_table(table: Table, figures: Collection[int], console: Console | None = None) -> None:
     """Print `table`; the columns `figures` keep their width, even beyond the terminal's."""
     for index, column in enumerate(table.columns):
         widest = max((len(str(cell)) for cell in column.cells), default=0)
-        asked = max(widest, min(len(str(column.header)), _HEADING))
-        column.min_width = asked if index in figures else min(widest, _WORDS)
+        width = max(widest, min(len(str(column.header)), _HEADING))
+        column.min_width = width if index in figures else min(widest, _WORDS)
         column.overflow = "fold"
     console = console or PlainConsole()
     console.print(table, crop=False)

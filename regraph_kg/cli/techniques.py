@@ -81,32 +81,32 @@ app.command()(curation.mend)
 
 def _list(target: Target | None, *, as_json: bool) -> None:
     with closing(wiring.open_store(read_settings())) as store:
-        found = store.techniques(target)
+        techniques = store.techniques(target)
     if as_json:
-        tell(tuple[Technique, ...], found)
+        tell(tuple[Technique, ...], techniques)
         return
     table = Table("id", "name", "also called", box=None, pad_edge=False)
-    for technique in found:
+    for technique in techniques:
         table.add_row(technique.id, technique.name, ", ".join(sorted(technique.aliases)))
     print_table(table, {0})
 
 
 def _show(technique: str, target: Target | None, device: str, *, as_json: bool) -> None:
     with closing(wiring.open_store(read_settings())) as store:
-        known = by_id(store.techniques())
-        found = known[resolve(technique, known, target)]
-        neighbourhood = store.neighbourhood(found.id, device=device)
+        techniques = by_id(store.techniques())
+        resolved = techniques[resolve(technique, techniques, target)]
+        neighbourhood = store.neighbourhood(resolved.id, device=device)
     if as_json:
-        tell(TechniqueShown, TechniqueShown(found, neighbourhood.successors))
+        tell(TechniqueShown, TechniqueShown(resolved, neighbourhood.successors))
     else:
-        _print(found, neighbourhood, device)
+        _print(resolved, neighbourhood, device)
 
 
 def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> None:
     console = PlainConsole()
     console.print(f"{technique.name} ({technique.id})", style="bold")
-    told = {"": technique.definition, "When: ": technique.applies, "It hurts: ": technique.hurts}
-    for label, text in told.items():
+    texts = {"": technique.definition, "When: ": technique.applies, "It hurts: ": technique.hurts}
+    for label, text in texts.items():
         if text:
             console.print(f"{label}{text}")
     if technique.aliases:

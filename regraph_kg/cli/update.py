@@ -51,12 +51,12 @@ def update(
     It may be stopped, killed or interrupted, and is simply run again.
     """
     settings = read_settings(embedder=embedder)
-    kept, space = _derive(settings, bound)
+    in_sight, space = _derive(settings, bound)
     if as_json:
-        tell(GraphUpdated, GraphUpdated(kept, space))
+        tell(GraphUpdated, GraphUpdated(in_sight, space))
         return
     typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
-    typer.echo(f"{kept} examples of a transition stay in sight, the others are archived")
+    typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
 
 
 def _derive(settings: Settings, bound: int | None) -> tuple[int, EmbeddingSpace]:

@@ -66,7 +66,7 @@ def decision(verdict: LabelVerdict) -> NameVerdict:
 
 def legible(text: str) -> str:
     """`text` without characters that steer a terminal or hide what it says."""
-    return "".join(one if one.isprintable() else "\ufffd" for one in text)
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _score(score: float | None) -> str:

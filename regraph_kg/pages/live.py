@@ -67,8 +67,8 @@ class _Handler(BaseHTTPRequestHandler):
         port = self.server.server_address[1]  # type: ignore[index]
         if self.headers.get("Host") not in (f"{HOST}:{port}", f"localhost:{port}"):
             return self._answer(HTTPStatus.FORBIDDEN, "text/plain", "this host is not served here")
-        known = hmac.compare_digest(self.path.encode(), self.path_of_page.encode())
-        if not known:
+        authorized = hmac.compare_digest(self.path.encode(), self.path_of_page.encode())
+        if not authorized:
             return self._answer(HTTPStatus.NOT_FOUND, "text/plain", "no such page")
         try:
             return self._answer(HTTPStatus.OK, "text/html", self.page())

@@ -59,9 +59,9 @@ def usual_parallel(model: ModelSpec, limits: SearchLimits) -> int:
 def usual_settings(method: str, *, fast: bool = False) -> MethodSettings:
     """A method's own settings."""
     kind = kind_of(method).settings
-    told = FAST_SETTINGS if fast else {}
+    changes = FAST_SETTINGS if fast else {}
     return kind.model_validate(
-        {name: value for name, value in told.items() if name in kind.model_fields}
+        {name: value for name, value in changes.items() if name in kind.model_fields}
     )
 
 
@@ -101,11 +101,11 @@ def shares(
     Each has one at least. What comes by file takes no turns: there each has all. Waiting for one's
     turn takes active seconds: with `seconds`, which one alone would have, each gets them for all.
     """
-    each, limits = choice.parallel, choice.limits
+    parallel, limits = choice.parallel, choice.limits
     if not choice.model.by_file:
-        each = math.ceil(choice.parallel / len(problems))
+        parallel = math.ceil(choice.parallel / len(problems))
     if seconds is not None:
         limits = limits.model_copy(update={"seconds": seconds * len(problems)})
     return tuple(
-        replace(choice, problem=problem, parallel=each, limits=limits) for problem in problems
+        replace(choice, problem=problem, parallel=parallel, limits=limits) for problem in problems
     )

@@ -146,20 +146,20 @@ def collect(
 
 def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
     """What `collect` would do at first, with nobody asked and nothing judged."""
-    found: list[CollectPreview] = []
+    previews: list[CollectPreview] = []
     for name in choice.problems:
         problem = wiring.declared_problem(settings, name)
         task = wiring.task_of(problem, choice.target)
         if isinstance(choice.origin, ModelAsked):
-            found.append(_cost(settings, choice.origin, task, () if found else _paid(choice)))
+            previews.append(_cost(settings, choice.origin, task, () if previews else _paid(choice)))
             continue
         steps = 0
         notes: list[str] = []
         for source in _sources(settings, choice, task, _nobody, ""):
             notes += source.notes
             steps += _length(source)
-        found.append(CollectPreview(problem.name, steps=steps, notes=tuple(notes)))
-    return found
+        previews.append(CollectPreview(problem.name, steps=steps, notes=tuple(notes)))
+    return previews
 
 
 @dataclass(slots=True)
@@ -184,13 +184,13 @@ class _Collecting:
             created = str(self.journal.about["created"])
             sources = _sources(self.settings, self.choice, task, self.ask, created)
             for number, source in enumerate(sources):
-                said = f"{problem.name}, {number + 1} of {len(sources)}"
-                yield WorkDone("collecting", number, len(sources), said)
+                message = f"{problem.name}, {number + 1} of {len(sources)}"
+                yield WorkDone("collecting", number, len(sources), message)
                 before = self.journal.written
                 line = self._one(source, task, problem)
                 if self.journal.written > before:  # what was there before is in the file, too
                     self._publish()
-                yield WorkDone("collecting", number + 1, len(sources), said, line)
+                yield WorkDone("collecting", number + 1, len(sources), message, line)
 
     def result(self) -> Gathered:
         """What became of all; what is kept is in its file."""
@@ -213,19 +213,19 @@ class _Collecting:
 
     def _publish(self) -> CurationResult:
         """Put what is kept of what there is by now into its file; none is made for nothing."""
-        built = [one.trajectory for one in self.built if one.trajectory is not None]
+        built = [item.trajectory for item in self.built if item.trajectory is not None]
         curated = curate(built, self.choice.rules)
-        kept = tuple(told_once(curated.kept))
-        if kept or self.choice.output.exists():
-            _write(self.choice.output, kept)
-        return replace(curated, kept=kept)
+        trajectories = tuple(told_once(curated.kept))
+        if trajectories or self.choice.output.exists():
+            _write(self.choice.output, trajectories)
+        return replace(curated, kept=trajectories)
 
     def ask(self, prompt: Prompt) -> Reply:
         """The model's answer, or the one that the journal has."""
         assert self.model is not None
         key = key_of("reply", self.model.name, prompt.model_dump(mode="json"))
-        if (known := self.journal.find(key)) is not None:
-            return Reply.model_validate(known)
+        if (recorded := self.journal.find(key)) is not None:
+            return Reply.model_validate(recorded)
         reply = self.model.complete(prompt)
         if reply.finish == "pending":
             raise AnswersPending("the answer is to come by file")
@@ -252,8 +252,8 @@ class _Collecting:
     def _judged(self, problem: Problem, code: str) -> EvalReport:
         """The verdict on one step, by the screening grade."""
         key = self._key("report", problem, code)
-        if (known := self.journal.find(key)) is not None:
-            return EvalReport.model_validate(known)
+        if (recorded := self.journal.find(key)) is not None:
+            return EvalReport.model_validate(recorded)
         candidate = Candidate(self.choice.target, code)
         report = self.judge.evaluate(candidate, problem, grade="screening")
         self.journal.write(key, report.model_dump(mode="json"))
@@ -262,18 +262,18 @@ class _Collecting:
     def _measured(self, trajectory: Trajectory, problem: Problem) -> Trajectory:
         """With times of the full grade; what was timed too noisily is timed again next time."""
         key = self._key("measured", problem, trajectory.id)
-        if (known := self.journal.find(key)) is not None:
-            return _timed_as(trajectory, Trajectory.model_validate(known))
+        if (recorded := self.journal.find(key)) is not None:
+            return _timed_as(trajectory, Trajectory.model_validate(recorded))
         run = str(self.journal.about["created"])
         measured = measure(trajectory, problem, self.judge, run)
         if is_measured(measured, self.judge):
             self.journal.write(key, measured.model_dump(mode="json", by_alias=True))
         return measured
 
-    def _key(self, kind: str, problem: Problem, what: str) -> str:
+    def _key(self, kind: str, problem: Problem, content: str) -> str:
         target = self.choice.target
-        here = (self.judge.device(target), self.judge.toolchain(target), EVALUATOR)
-        return key_of(kind, problem.model_dump_json(), target, here, what)
+        judging = (self.judge.device(target), self.judge.toolchain(target), EVALUATOR)
+        return key_of(kind, problem.model_dump_json(), target, judging, content)
 
 
 def _timed_as(trajectory: Trajectory, other: Trajectory) -> Trajectory:
@@ -310,20 +310,22 @@ def _sources(
         return [read_history(origin, task, choice.told)]
     if isinstance(origin, EvolutionRead):
         return read_lineages(origin.folder, origin.best, task, choice.told)
-    told_of = choice.told.model_copy(
+    source = choice.told.model_copy(
         update={"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
     )
     names = _names(settings, choice.target)
     return [
-        Conversation(task, number, ask, origin.limits, names, told_of)
+        Conversation(task, number, ask, origin.limits, names, source)
         for number in range(origin.trajectories)
     ]
 
 
 def _names(settings: Settings, target: Target) -> list[str]:
     """The vocabulary's names, for prompts."""
-    known = (one for one in wiring.vocabulary(settings) if one.target == target)
-    return sorted(one.name for one in known if one.id != start_id(target))
+    techniques = (
+        technique for technique in wiring.vocabulary(settings) if technique.target == target
+    )
+    return sorted(technique.name for technique in techniques if technique.id != start_id(target))
 
 
 def _paid(choice: CollectChoice) -> tuple[str, ...]:

@@ -79,14 +79,16 @@ def write(changes: Sequence[HomeChange], record: Path, key: bytes) -> None:
     except OSError as error:
         raise BadInput(f"{record}: {error.strerror}; it is to say how to take this back") from None
     try:
-        for one in changes:
-            if content_of(one.path) != one.before:
-                raise BadInput(f"{one.path}: somebody changes it now; run the same command again")
-            _replace(one.path, one.after)
+        for change in changes:
+            if content_of(change.path) != change.before:
+                raise BadInput(
+                    f"{change.path}: somebody changes it now; run the same command again"
+                )
+            _replace(change.path, change.after)
     except BaseException:  # Ctrl-C as well: nothing stays half written
-        for one in changes:
-            if content_of(one.path) == one.after:
-                _restore(one.path, one.before)
+        for change in changes:
+            if content_of(change.path) == change.after:
+                _restore(change.path, change.before)
         record.unlink(missing_ok=True)
         raise
 
@@ -115,9 +117,9 @@ def take_back(record: Path, key: bytes) -> list[Path]:
 def _recorded(record: Path, key: bytes) -> list[tuple[Path, bytes | None, str]]:
     """Each file's path, what it held before, and the hash of what was written."""
     try:
-        told = json.loads(regular.read_bytes(record, LARGEST))
-        rows = told["files"]
-        if not hmac.compare_digest(str(told["mac"]).encode(), _mac(rows, key).encode()):
+        document = json.loads(regular.read_bytes(record, LARGEST))
+        rows = document["files"]
+        if not hmac.compare_digest(str(document["mac"]).encode(), _mac(rows, key).encode()):
             raise BadInput(
                 f"{record}: this installation did not write it; take the change back by hand, and"
                 " delete it"
@@ -191,7 +193,9 @@ def _restore(path: Path, before: bytes | None) -> None:
 
 def _root(path: Path) -> Path:
     folder = path.resolve().parent
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+    return next(
+        (parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder
+    )
 
 
 def _lines(content: bytes) -> list[bytes]:
@@ -208,7 +212,7 @@ def _patched(name: str) -> bytes:
     raw = os.fsencode(name)
     if not _QUOTED.search(raw):
         return raw
-    return b'"%b"' % _QUOTED.sub(lambda found: b"\\%03o" % found.group()[0], raw)
+    return b'"%b"' % _QUOTED.sub(lambda match: b"\\%03o" % match.group()[0], raw)
 
 
 def _ended_name(name: bytes) -> bytes:

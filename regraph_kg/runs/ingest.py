@@ -99,8 +99,8 @@ class Ingested:
 
     def count(self, batch: pipeline.Batch) -> None:
         """Some lines more."""
-        told = {name: getattr(batch.counts, name) for name in COUNTS if name != "rejected"}
-        self.counts.update(told | {"rejected": len(batch.rejected)})
+        counts = {name: getattr(batch.counts, name) for name in COUNTS if name != "rejected"}
+        self.counts.update(counts | {"rejected": len(batch.rejected)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,28 +221,30 @@ def embed_new(settings: Settings) -> Story[None]:
             embedder = wiring.embedder(settings, store.embedding_space())
             yield from embedding(store.embed(embedder.space, embedder.embed))
     except RegraphError as error:
-        said = f"warning: some examples have no embedding: {error}"
-        yield WorkDone("embedding", line=f"{said}; later: regraph graph update")
+        message = f"warning: some examples have no embedding: {error}"
+        yield WorkDone("embedding", line=f"{message}; later: regraph graph update")
 
 
 def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:
     """Do the steps by which a graph gets its vectors."""
     for step in steps:
         share = SMOOTH * step.done // max(step.total, 1)
-        said = f"{step.step}: {step.done} of {step.total} examples"
-        yield WorkDone("embedding", share, SMOOTH, said)
+        message = f"{step.step}: {step.done} of {step.total} examples"
+        yield WorkDone("embedding", share, SMOOTH, message)
 
 
 def _doubts(names: Vocabulary) -> Story[None]:
     """What of a vocabulary is probably not meant: that it is empty, or contradicts the graph."""
     if not names.curated:
-        said = "the vocabulary is empty: names that the graph has not become new techniques"
-        yield WorkDone("names", line=f"{said}, to be reviewed (regraph techniques audit)")
-    if found := names.contradictions():
-        name, here, there = found[0]
-        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-        said = f"the vocabulary contradicts the graph: {name!r} is {here}, there {there}{more}"
-        yield WorkDone("names", line=f"{said}; the vocabulary counts (regraph techniques audit)")
+        message = "the vocabulary is empty: names that the graph has not become new techniques"
+        yield WorkDone("names", line=f"{message}, to be reviewed (regraph techniques audit)")
+    if contradictions := names.contradictions():
+        name, technique, other = contradictions[0]
+        more = f", and {len(contradictions) - 1} more" if len(contradictions) > 1 else ""
+        message = (
+            f"the vocabulary contradicts the graph: {name!r} is {technique}, there {other}{more}"
+        )
+        yield WorkDone("names", line=f"{message}; the vocabulary counts (regraph techniques audit)")
 
 
 def _refuse_other_space(settings: Settings, store: GraphStore) -> None:
@@ -266,11 +268,11 @@ def _readable(source: IngestSource, opened: ExitStack) -> Story[list[_File]]:
         if path.name.endswith(REJECTED):
             yield WorkDone("files", line=f"{path}: left out, it lists rejected lines")
             continue
-        own = read_origin(path)
-        if own is not None:
-            what = f"step lists of {own.problem} ({own.target}), by {sidecar(path).name}"
-            yield WorkDone("files", line=f"{path}: {what}")
-        files.append(_File(path, own or source.origin, copy))
+        origin = read_origin(path)
+        if origin is not None:
+            note = f"step lists of {origin.problem} ({origin.target}), by {sidecar(path).name}"
+            yield WorkDone("files", line=f"{path}: {note}")
+        files.append(_File(path, origin or source.origin, copy))
     return files
 
 
@@ -294,9 +296,9 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
         if copy is not None:
             raise Environment(f"{path}: {error.strerror}; make room for a copy of it") from None
         raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
-    for begins, what in FOREIGN.items():
+    for begins, mistake in FOREIGN.items():
         if head.startswith(begins):
-            raise BadInput(f"{path}: {what}")
+            raise BadInput(f"{path}: {mistake}")
     if FORMAT.encode() in head:
         raise BadInput(f"{path}: a backup; regraph graph restore fills an empty database with it")
     return copy
@@ -311,30 +313,30 @@ def _settle(files: Sequence[_File], cascade: Cascade) -> Story[NamesRead]:
                 uses[label] = uses[label] + use if label in uses else use
     cost = cascade.cost(uses)
     if cost.prompts:
-        said = f"{cost.names} names to ask about: {cost.prompts} prompts at least"
-        yield WorkDone("names", line=f"{said}, about {cost.tokens:,} tokens")
+        message = f"{cost.names} names to ask about: {cost.prompts} prompts at least"
+        yield WorkDone("names", line=f"{message}, about {cost.tokens:,} tokens")
     verdicts: list[LabelVerdict] = []
     for verdict in cascade.settle(uses):
         verdicts.append(verdict)
-        done, total = len(verdicts), len(uses)
-        yield WorkDone("names", done, total, f"names: {done} of {total}")
+        decided, total = len(verdicts), len(uses)
+        yield WorkDone("names", decided, total, f"names: {decided} of {total}")
     return NamesRead(uses, tuple(verdicts))
 
 
 def _merge(
-    files: Sequence[_File], errands: Iterable[Errand], writers: Writers, told: _Told
+    files: Sequence[_File], errands: Iterable[Errand], writers: Writers, reports: _Told
 ) -> Story[None]:
     """Merge the files, and count."""
     sizes = [file.size for file in files]
-    done = writers.merge(errands)
+    results = writers.merge(errands)
     try:
-        for number, batches in groupby(done, key=lambda one: one[0].file):
+        for number, batches in groupby(results, key=lambda result: result[0].file):
             before = WorkDone("ingest", sum(sizes[:number]), sum(sizes))
-            yield from _follow(files[number], batches, before, told)
+            yield from _follow(files[number], batches, before, reports)
     finally:
-        done.close()
+        results.close()
         for _, batch in writers.rest():
-            told.ingested.count(batch)
+            reports.ingested.count(batch)
 
 
 def _reader(level: RelabelLevel) -> CodeReader | None:
@@ -345,36 +347,36 @@ def _reader(level: RelabelLevel) -> CodeReader | None:
 def _errands(
     files: Sequence[_File], cascade: Cascade, disclose: Disclosure, reader: CodeReader | None
 ) -> Iterator[Errand]:
-    for number, one in enumerate(files):
-        with one.open() as stream:
-            lines = one.lines(stream)
+    for number, file in enumerate(files):
+        with file.open() as stream:
+            lines = file.lines(stream)
             for portion in pipeline.portions(
                 lines, cascade, disclose=disclose, read=reader, batch_lines=BATCH_LINES
             ):
                 yield Errand(number, stream.tell(), portion)
 
 
-def _follow(file: _File, done: Iterable[Done], before: WorkDone, told: _Told) -> Story[None]:
+def _follow(file: _File, results: Iterable[Done], before: WorkDone, reports: _Told) -> Story[None]:
     """Count what became of one file, and list its rejected lines, if there are any.
 
     Of a file of something else no list is made: it would hold all of it.
     """
-    path, ingested = file.path, told.ingested
+    path, ingested = file.path, reports.ingested
     good, bad, findings = ingested.good, list[Rejected](), list[str]()
-    with rejected.room() as kept:
-        for errand, batch in done:
+    with rejected.room() as listing:
+        for errand, batch in results:
             ingested.count(batch)
-            told.listing(batch.rejected, kept)
+            reports.listing(batch.rejected, listing)
             bad += batch.rejected[: not bad]
             findings += errand.portion.findings
-            said = ", ".join(f"{ingested.counts[name]} {name}" for name in SAID)
-            yield replace(before, done=before.done + errand.end, said=f"{path.name}: {said}")
+            message = ", ".join(f"{ingested.counts[name]} {name}" for name in SAID)
+            yield replace(before, done=before.done + errand.end, said=f"{path.name}: {message}")
         if ingested.good == good and not rejected.is_json(bad[0]):
             yield replace(before, line=f"{path}: {NO_TRAJECTORIES}")
             return
         if findings:
-            said = f"{path}: {len(findings)} steps are not what they are called: {findings[0]}"
-            yield replace(before, line=said + (", .." if findings[1:] else ""))
-        ingested.rejected_files += rejected.publish(kept, file.rejected)
+            message = f"{path}: {len(findings)} steps are not what they are called: {findings[0]}"
+            yield replace(before, line=message + (", .." if findings[1:] else ""))
+        ingested.rejected_files += rejected.publish(listing, file.rejected)
     for first in bad:
         yield replace(before, line=f"{path}:{first.line.number}: {first.reason}")

@@ -106,9 +106,9 @@ def learn_from(
     A dry run tells what doubted traces claim.
     """
     key = wiring.trace_key(settings)
-    read = {path: RunRecord.read(path, key) for path in dict.fromkeys(runs)}
+    records = {path: RunRecord.read(path, key) for path in dict.fromkeys(runs)}
     lessons: list[Lesson] = []
-    for path, run in read.items():
+    for path, run in records.items():
         lessons.append((yield from _lesson(settings, path, run, problems, doubt)))
     learned = Learned(tuple(lessons))
     if doubt.dry or not learned.taught:
@@ -130,20 +130,22 @@ def _lesson(
                 f"its judge was version {version}, this one is {evaluate.EVALUATOR}, and their"
                 " figures are not compared: have its codes judged again with --again"
             )
-        found = harvest(run, problem.serial_code)
+        harvested = harvest(run, problem.serial_code)
     except (BadInput, ToolError) as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
     measured = len(claimed(run)) if doubted and not doubt.dry else 0
     free = free_run(run)
-    if not found.trajectories and free is None:
-        return Lesson(path, left_out=found.left_out, refused=_nothing(found), measured=measured)
-    left_out = {why: n for why, n in found.left_out.items() if free is None or why != NAMELESS}
+    if not harvested.trajectories and free is None:
+        return Lesson(
+            path, left_out=harvested.left_out, refused=_nothing(harvested), measured=measured
+        )
+    left_out = {why: n for why, n in harvested.left_out.items() if free is None or why != NAMELESS}
     return Lesson(
         path,
-        found.trajectories,
-        found.steps,
-        found.failures,
-        found.declined,
+        harvested.trajectories,
+        harvested.steps,
+        harvested.failures,
+        harvested.declined,
         left_out,
         measured=measured,
         free=free,
@@ -163,8 +165,8 @@ def _judged(
     codes = claimed(run)
     why = "" if run.ours else " was not written by this installation"
     does = "would judge" if dry else "judging"
-    said = f"{path}{why}: {does} its {len(codes)} codes again, here"
-    yield WorkDone("judging", 0, len(codes), "judging", line=said)
+    message = f"{path}{why}: {does} its {len(codes)} codes again, here"
+    yield WorkDone("judging", 0, len(codes), "judging", line=message)
     if dry:
         return run
     reports: dict[str, EvalReport] = {}
@@ -176,18 +178,18 @@ def _judged(
     return measured_again(run, device, lambda candidate: reports[candidate.code])
 
 
-def _nothing(found: Harvest) -> str:
-    left_out = ", ".join(f"{count} {reason}" for reason, count in found.left_out.items())
+def _nothing(harvested: Harvest) -> str:
+    left_out = ", ".join(f"{count} {reason}" for reason, count in harvested.left_out.items())
     return "no verified step" + (f" ({left_out})" if left_out else "")
 
 
 def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Problem:
     """The problem that the run is about, wherever it is found."""
     name = run.header.problem
-    found = [wiring.declared_problem(settings, str(folder)) for folder in problems]
-    for one in found:
-        if one.name == name:
-            return one
+    candidates = [wiring.declared_problem(settings, str(folder)) for folder in problems]
+    for problem in candidates:
+        if problem.name == name:
+            return problem
     if name in wiring.problem_names(settings):
         return wiring.declared_problem(settings, name)
     raise BadInput(

@@ -38,7 +38,7 @@ def jobs(
     judged: for a problem that is not there, or of other serial code.
     """
     problems: dict[str, Problem] = {}
-    found = []
+    todo = []
     for trajectory in trajectories:
         if trajectory.problem not in problems:
             problems[trajectory.problem] = find(trajectory.problem)
@@ -46,8 +46,8 @@ def jobs(
         stage.check_serial(trajectory, problem)
         for metric in metrics or (problem.metric,):
             if metric in TARGETS[trajectory.target].metrics:
-                found.append(MeasureJob(trajectory, problem.model_copy(update={"metric": metric})))
-    return sorted(found, key=lambda job: (job.trajectory.target, job.problem.name, job.metric))
+                todo.append(MeasureJob(trajectory, problem.model_copy(update={"metric": metric})))
+    return sorted(todo, key=lambda job: (job.trajectory.target, job.problem.name, job.metric))
 
 
 def measure_all(

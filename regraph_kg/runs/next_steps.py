@@ -55,19 +55,19 @@ def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> 
 
     steps = tuple(
         _step(
-            one,
-            expected=math.exp(promises[one.successor.technique.id]),
-            in_code=shown(one),
-            nearest=_nearest(store, question, one.successor, vector),
+            offer,
+            expected=math.exp(promises[offer.successor.technique.id]),
+            in_code=shown(offer),
+            nearest=_nearest(store, question, offer.successor, vector),
         )
-        for one in sorted(offers.fitting, key=place)[: question.limit]
+        for offer in sorted(offers.fitting, key=place)[: question.limit]
     )
     return NextSteps(
         target=question.target,
         after=question.after,
         device=question.device,
         steps=steps,
-        left_out=tuple(_unfit(one) for one in offers.unfit),
+        left_out=tuple(_unfit(offer) for offer in offers.unfit),
         similar=_similar(store, question, vector),
     )
 
@@ -93,15 +93,17 @@ def _successors(store: GraphStore, question: Question) -> Successors:
 def _promises(question: Question, offers: Sequence[Offer]) -> Mapping[str, float]:
     """Technique id -> the mean log gain of a try, before a run has tried it."""
     beliefs = Beliefs(start_id(question.target), McgsSettings())
-    edges = [beliefs.edge(question.after, one.successor, at) for at, one in enumerate(offers)]
+    edges = [
+        beliefs.edge(question.after, offer.successor, place) for place, offer in enumerate(offers)
+    ]
     outlooks = {edge.target: beliefs.outlook(edge) for edge in edges}
-    return {name: one.passes * one.gain for name, one in outlooks.items()}
+    return {name: outlook.passes * outlook.gain for name, outlook in outlooks.items()}
 
 
 def _nearest(
     store: GraphStore, question: Question, successor: Successor, vector: Vector | None
 ) -> tuple[StepExample, ...]:
-    found = store.examples(
+    examples = store.examples(
         successor.after or question.after,
         successor.technique.id,
         device=question.device or None,
@@ -109,7 +111,7 @@ def _nearest(
         exclude_problem=question.exclude_problem,
         near=vector,
     )
-    return tuple(StepExample.of(one, question.device) for one in found)
+    return tuple(StepExample.of(example, question.device) for example in examples)
 
 
 def _similar(
@@ -118,13 +120,13 @@ def _similar(
     """Steps of any technique that began with such code."""
     if vector is None:
         return ()
-    found = store.nearest(
+    examples = store.nearest(
         vector,
         k=question.examples,
         target=question.target,
         exclude_problem=question.exclude_problem,
     )
-    return tuple(StepExample.of(one, question.device) for one in found)
+    return tuple(StepExample.of(example, question.device) for example in examples)
 
 
 def _step(

@@ -28,5 +28,5 @@ def outcome(story: Story[T]) -> T:
         try:
             next(story)
         except StopIteration as ended:
-            found: T = ended.value
-            return found
+            result: T = ended.value
+            return result

@@ -29,12 +29,12 @@ def room() -> SpooledTemporaryFile[str]:
     return SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8")
 
 
-def keep(rejected: Sequence[Rejected], kept: IO[str], *, verbatim: bool) -> None:
+def keep(rejected: Sequence[Rejected], listing: IO[str], *, verbatim: bool) -> None:
     """Add lines to those of a file; what they hold only if `verbatim`."""
     for line in rejected:
         row = {"line": line.line.number, "reason": line.reason}
         row |= _verbatim(line) if verbatim else {}
-        kept.write(json.dumps(row, ensure_ascii=False) + "\n")
+        listing.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def _verbatim(line: Rejected) -> dict[str, str | int]:
@@ -53,16 +53,16 @@ def is_json(first: Rejected) -> bool:
     return first.line.data[:1] in (b"", b"{", b"[")
 
 
-def publish(kept: IO[str], path: Path) -> list[Path]:
+def publish(listing: IO[str], path: Path) -> list[Path]:
     """Write the list whole, or take an outdated one away; where it is, if it is."""
-    kept.seek(0)
+    listing.seek(0)
     try:
-        if not kept.read(1):
+        if not listing.read(1):
             path.unlink(missing_ok=True)
             return []
-        kept.seek(0)
+        listing.seek(0)
         with atomic.replacing(path) as file:
-            file.writelines(map(str.encode, kept))
+            file.writelines(map(str.encode, listing))
     except OSError as error:
         raise Environment(
             f"{path}: {error.strerror}; the good lines are in the graph, the list of the rejected"

@@ -164,20 +164,20 @@ def look_at_graph(settings: Settings, choice: SearchChoice) -> None:
     excluded = None if choice.include_own else wiring.find_problem(settings, choice.problem).name
     with closing(wiring.open_store(settings, retry_seconds=2.0)) as store:
         start = start_id(choice.target)
-        found = store.neighbourhood(start, device="", limit=1, exclude_problem=excluded)
-    _require_successors(found, choice.target, excluded)
+        neighbourhood = store.neighbourhood(start, device="", limit=1, exclude_problem=excluded)
+    _require_successors(neighbourhood, choice.target, excluded)
 
 
 def require_graph(search: OpenSearch | DrySearch) -> None:
     """`BadInput` where the method walks the graph, and there is nothing to begin with."""
     header = search.header
     if kind_of(header.method).walks:
-        found = search.world.neighbours(start_id(header.target))
-        _require_successors(found, header.target, header.excluded)
+        neighbourhood = search.world.neighbours(start_id(header.target))
+        _require_successors(neighbourhood, header.target, header.excluded)
 
 
-def _require_successors(found: Neighbourhood, target: Target, excluded: str | None) -> None:
-    if not found.successors:
+def _require_successors(neighbourhood: Neighbourhood, target: Target, excluded: str | None) -> None:
+    if not neighbourhood.successors:
         without = f" without {excluded}'s own examples" if excluded else ""
         raise BadInput(
             f"the graph holds no {target} technique to begin with{without}:"

@@ -60,42 +60,44 @@ def steps_shown(
     parents = _parents(run.steps)
     chosen = _chosen(run, parents, share.nodes)
     nodes, numbers = [_root(serial)], {-1: 0}
-    for number in sorted(chosen, key=lambda one: (len(run.steps[one].step.path), one)):
+    for number in sorted(chosen, key=lambda step: (len(run.steps[step].step.path), step)):
         numbers[number] = len(nodes)
         nodes.append(_node(run, number, parents[number], numbers))
     if run.best is not None:
-        best = next(number for number, one in enumerate(run.steps) if one.step is run.best)
+        best = next(number for number, traced in enumerate(run.steps) if traced.step is run.best)
         for number in _way(best, parents):
             nodes[numbers.get(number, 0)].answer = True
-    told = _tell(run, {numbers[one]: one for one in chosen}, nodes, prompts, share.characters)
+    with_text = _tell(
+        run, {numbers[step]: step for step in chosen}, nodes, prompts, share.characters
+    )
     left_out = []
     if len(chosen) < len(run.steps):
         left_out.append(f"the tree shows {len(chosen)} of {len(run.steps)} steps")
-    if told < len(chosen):
-        left_out.append(f"code and answers of {told} of these steps are in the page")
+    if with_text < len(chosen):
+        left_out.append(f"code and answers of {with_text} of these steps are in the page")
     return ShownTree(tuple(nodes), tuple(left_out))
 
 
 def step_name(step: StepRecord) -> str:
     """Its technique in words; its number, where it is not the first sample."""
-    asked = step.technique or "".join(step.path[-1:])
-    words = asked.partition("#")[0].partition("/")[2].replace("-", " ") or "answer"
+    technique = step.technique or "".join(step.path[-1:])
+    words = technique.partition("#")[0].partition("/")[2].replace("-", " ") or "answer"
     return f"{words[:MOST_NAME]} #{step.sample}" if step.sample else words[:MOST_NAME]
 
 
 def _parents(steps: Sequence[TracedStep]) -> dict[int, int]:
     """Of each step the one whose code it began with; -1 is the serial code."""
     places: dict[Way, int] = {}
-    for number, one in enumerate(steps):
-        if one.step.path and one.step.speedup is not None:
-            places.setdefault(one.step.path, number)
-    found = {}
-    for number, one in enumerate(steps):
-        before = one.step.path[:-1]
+    for number, traced in enumerate(steps):
+        if traced.step.path and traced.step.speedup is not None:
+            places.setdefault(traced.step.path, number)
+    parents = {}
+    for number, traced in enumerate(steps):
+        before = traced.step.path[:-1]
         while before and places.get(before, number) == number:
             before = before[:-1]
-        found[number] = places[before] if before else -1
-    return found
+        parents[number] = places[before] if before else -1
+    return parents
 
 
 def _way(number: int, parents: Mapping[int, int]) -> list[int]:
@@ -108,7 +110,7 @@ def _way(number: int, parents: Mapping[int, int]) -> list[int]:
 
 def _chosen(run: RunRecord, parents: Mapping[int, int], most: int) -> list[int]:
     """Numbers of the steps that are shown, the most telling first."""
-    numbers = {id(one.step): number for number, one in enumerate(run.steps)}
+    numbers = {id(traced.step): number for number, traced in enumerate(run.steps)}
     first = [] if run.best is None else [numbers[id(run.best)]]
     first += [numbers[id(best.step)] for best in reversed(run.bests)]
     speedups = [step.step.speedup for step in run.steps]
@@ -116,7 +118,7 @@ def _chosen(run: RunRecord, parents: Mapping[int, int], most: int) -> list[int]:
     right.sort(key=lambda number: -(speedups[number] or 0))
     chosen: dict[int, None] = {}
     for number in (*first, *right[: most // 2], *range(len(run.steps))):
-        way = [one for one in _way(number, parents)[:-1] if one not in chosen]
+        way = [step for step in _way(number, parents)[:-1] if step not in chosen]
         if len(chosen) + len(way) <= most:
             chosen |= dict.fromkeys(way)
     return list(chosen)
@@ -127,8 +129,8 @@ def _root(serial: str) -> Node:
 
 
 def _node(run: RunRecord, number: int, parent: int, numbers: Mapping[int, int]) -> Node:
-    one = run.steps[number]
-    step = one.step
+    traced = run.steps[number]
+    step = traced.step
     before = 1.0 if parent == -1 else run.steps[parent].step.speedup
     gain = step.speedup / before if step.speedup and before else None
     did = {"in fact": step.did.partition("/")[2].replace("-", " ")} if step.did else {}
@@ -140,7 +142,7 @@ def _node(run: RunRecord, number: int, parent: int, numbers: Mapping[int, int]) 
         step.speedup is not None,
         step.speedup,
         gain,
-        one.call,
+        traced.call,
         facts={"technique": step.technique or "the model's own choice", **did},
     )
 
@@ -158,23 +160,23 @@ def _tell(
     """
     turns: dict[tuple[Way, int], list[Exchange]] = {}
     for key, reply in run.replies:
-        asked = prompts[key].user if key in prompts else ""
-        exchange = Exchange(asked[:MOST_CHARACTERS], reply.text[:MOST_CHARACTERS])
+        prompt = prompts[key].user if key in prompts else ""
+        exchange = Exchange(prompt[:MOST_CHARACTERS], reply.text[:MOST_CHARACTERS])
         turns.setdefault((key.path, key.attempt), []).append(exchange)
-    told, spent = 0, _weight(nodes[0].code)
-    for one, number in steps.items():
+    count, spent = 0, _weight(nodes[0].code)
+    for place, number in steps.items():
         if spent >= characters // 2:
             break
         step = run.steps[number].step
-        nodes[one].turns = tuple(turns.get(place_of(step), ()))
-        spent += _tell_one(run, step, nodes[one])
-        told += 1
-    for one in steps:
-        node, before = nodes[one], nodes[nodes[one].parent or 0]
+        nodes[place].turns = tuple(turns.get(place_of(step), ()))
+        spent += _tell_one(run, step, nodes[place])
+        count += 1
+    for place in steps:
+        node, before = nodes[place], nodes[nodes[place].parent or 0]
         if node.code and before.code and spent < characters:
             node.diff = _diff(before.code, node.code)
             spent += _weight(node.diff)
-    return told
+    return count
 
 
 def _tell_one(run: RunRecord, step: StepRecord, node: Node) -> int:

@@ -43,28 +43,30 @@ def training_lines(
 
 
 def _example(
-    one: Trajectory, number: int, before: str, passed: dict[str, Measurement]
+    trajectory: Trajectory, number: int, before: str, passed: dict[str, Measurement]
 ) -> dict[str, Any]:
-    step = one.steps[number - 1]
+    step = trajectory.steps[number - 1]
     question = QUESTION.format(
-        problem=one.problem, language=TARGETS[one.target].language, before=before.rstrip("\n")
+        problem=trajectory.problem,
+        language=TARGETS[trajectory.target].language,
+        before=before.rstrip("\n"),
     )
     return {
         "messages": [
             {"role": "user", "content": question},
             {"role": "assistant", "content": _answer(step)},
         ],
-        "problem": one.problem,
-        "target": one.target,
+        "problem": trajectory.problem,
+        "target": trajectory.target,
         "technique": step.technique,
         "effects": [
             {"device": m.device, "metric": m.metric, "effect": m.effect, "speedup": m.speedup}
             for m in passed.values()
         ],
-        "trajectory": one.id,
+        "trajectory": trajectory.id,
         "step": number,
-        "model": one.source.model,
-        "licence": one.source.licence,
+        "model": trajectory.source.model,
+        "licence": trajectory.source.licence,
     }
 
 

@@ -79,14 +79,14 @@ def batch_status(folder: Path) -> "BatchStatus":
     return batch.status(folder)
 
 
-def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embedder":
+def embedder(settings: Settings, space: "EmbeddingSpace | None" = None) -> "Embedder":
     """The embedder of these settings, or of `known`, a graph's space, where they name none.
 
     Raises `BadInput` for one of another space than `known`.
     """
     from regraph_kg.llm.embedder import Prompts, Serving, open_embedder, spec_of  # noqa: PLC0415
 
-    unset = "hash" if known is None else spec_of(known)
+    unset = "hash" if space is None else spec_of(space)
     serving = Serving(
         settings.ollama_url,
         timeout=settings.model_timeout_seconds,
@@ -95,11 +95,11 @@ def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embe
         prompts=Prompts(settings.embedder_query_prompt, settings.embedder_document_prompt),
     )
     opened = open_embedder(settings.embedder or unset, serving)
-    if known is not None and opened.space != known:
+    if space is not None and opened.space != space:
         named = spec_of(opened.space)
         remedy = "" if named == unset else f"set REGRAPH_EMBEDDER={unset}, or "
         raise BadInput(
-            f"the graph holds embeddings {known.difference(opened.space)}: {remedy}change the"
+            f"the graph holds embeddings {space.difference(opened.space)}: {remedy}change the"
             f" graph with regraph graph update --embedder {named}"
         )
     return opened

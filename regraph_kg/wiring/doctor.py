@@ -47,21 +47,21 @@ def _store(settings: Settings) -> "CheckResult":
     from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
     embedded = settings.store == "embedded"
-    ran = embedded and find_embedded(settings) is not None
-    if embedded and not ran:
+    was_running = embedded and find_embedded(settings) is not None
+    if embedded and not was_running:
         os.environ.setdefault(*_SHORT_LIVED)
     try:
         with closing(open_store(settings, retry_seconds=2.0)) as store:
-            held = store.stats()
+            stats = store.stats()
     except StoreError as error:
         return CheckResult("red", str(error), "see REGRAPH_STORE")
     finally:
-        if embedded and not ran:
+        if embedded and not was_running:
             stop_embedded(settings)
     which = "embedded" if embedded else "Neo4j"
-    how = "answers" if ran or not embedded else "starts"
+    how = "answers" if was_running or not embedded else "starts"
     return CheckResult(
-        "green", f"{which}, {how}; schema {held.schema_version}, {held.techniques} techniques"
+        "green", f"{which}, {how}; schema {stats.schema_version}, {stats.techniques} techniques"
     )
 
 
@@ -90,11 +90,11 @@ def _by_file(folder: Path) -> "CheckResult":
 
     if not folder.is_dir():
         return CheckResult("green", "answers come by file; no prompt has been written yet")
-    seen = batch_status(folder)
-    failed = f" ({seen.failed} failed: {seen.failure})" if seen.failed else ""
-    unknown = f", {seen.unknown} answers to prompts never asked" if seen.unknown else ""
-    answered = f"{seen.answered} are answered{unknown}"
-    return CheckResult("green", f"by file: {seen.pending} prompts wait{failed}, {answered}")
+    status = batch_status(folder)
+    failed = f" ({status.failed} failed: {status.failure})" if status.failed else ""
+    unknown = f", {status.unknown} answers to prompts never asked" if status.unknown else ""
+    answered = f"{status.answered} are answered{unknown}"
+    return CheckResult("green", f"by file: {status.pending} prompts wait{failed}, {answered}")
 
 
 def _embedder(settings: Settings) -> "CheckResult":
@@ -115,5 +115,5 @@ def _impatient(settings: Settings) -> Settings:
 
 def _parted(error: Exception) -> tuple[str, str]:
     """What is wrong, and the remedy, which these messages give after a colon."""
-    what, _, remedy = str(error).rpartition(": ")
-    return (what, remedy) if what else (remedy, "")
+    problem, _, remedy = str(error).rpartition(": ")
+    return (problem, remedy) if problem else (remedy, "")

@@ -68,8 +68,8 @@ def _make(file: Path) -> None:
 
 def _read(file: Path) -> bytes:
     with open(file, "rb", opener=regular.opener) as opened:
-        found, key = os.fstat(opened.fileno()), opened.read(BYTES + 1)
-    if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        status, key = os.fstat(opened.fileno()), opened.read(BYTES + 1)
+    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
         raise ToolError(f"{file}: others may read or own it; chmod 600 it, or delete it")
     if len(key) != BYTES:
         raise ToolError(

@@ -27,7 +27,7 @@ def audit(curator: "Curator") -> "list[tuple[Cluster, ...]]":
     from regraph_kg.ingest.relabel.candidates import Shortlists  # noqa: PLC0415
 
     usage = curator.usage()
-    shortlists = Shortlists([one.technique for one in usage])
+    shortlists = Shortlists([use.technique for use in usage])
 
     def near(name: str, target: Target) -> Iterator[tuple[str, float]]:
         for candidate in shortlists.of(name, target).candidates:

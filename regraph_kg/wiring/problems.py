@@ -38,14 +38,14 @@ def declared_problem(settings: Settings, name: str) -> "Problem":
     """As `find_problem`, for what needs arguments, shapes and the judge's own checks."""
     from regraph_kg.evaluation.problem.problem import Problem  # noqa: PLC0415
 
-    found = find_problem(settings, name)
-    if not isinstance(found, Problem):
+    problem = find_problem(settings, name)
+    if not isinstance(problem, Problem):
         raise BadInput(
-            f"problem {found.name}: a project's own commands judge it, which proves too little for"
-            " the graph or a roofline: it can be evaluated and optimized, not measured, collected"
-            " or learned from"
+            f"problem {problem.name}: a project's own commands judge it, which proves too little"
+            " for the graph or a roofline: it can be evaluated and optimized, not measured,"
+            " collected or learned from"
         )
-    return found
+    return problem
 
 
 def problem_names(settings: Settings) -> list[str]:
@@ -84,10 +84,10 @@ def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) ->
     from regraph_kg.evaluation.checkup.own_commands import ProjectChecker  # noqa: PLC0415
     from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
 
-    found = find_problem(settings, name)
-    if isinstance(found, ProjectProblem):
-        return ProjectChecker(settings.cache_dir, tell).check(found)
-    return Checker(settings.cache_dir, tell).check(found)
+    problem = find_problem(settings, name)
+    if isinstance(problem, ProjectProblem):
+        return ProjectChecker(settings.cache_dir, tell).check(problem)
+    return Checker(settings.cache_dir, tell).check(problem)
 
 
 def open_adopter(settings: Settings, tell: Callable[[str], None]) -> "Adopter":
@@ -129,12 +129,12 @@ def is_refused(candidate: "Candidate") -> bool:
 
 def problem_folder(settings: Settings, name: str) -> Path:
     """Where a problem lies; a folder of the user's goes first, with one or its beginnings."""
-    own, other = Path(name), _of_corpus(settings, name)
-    if other and not any((own / file).exists() for file in ("problem.toml", "serial.cpp")):
+    folder, other = Path(name), _of_corpus(settings, name)
+    if other and not any((folder / file).exists() for file in ("problem.toml", "serial.cpp")):
         return other
-    if own.is_dir():
-        return own
-    raise BadInput(f"problem {name}: {_missing(settings, own)}")
+    if folder.is_dir():
+        return folder
+    raise BadInput(f"problem {name}: {_missing(settings, folder)}")
 
 
 def _of_corpus(settings: Settings, name: str) -> Path | None:
@@ -142,19 +142,19 @@ def _of_corpus(settings: Settings, name: str) -> Path | None:
     return folder if "/" not in name and (folder / "problem.toml").exists() else None
 
 
-def _missing(settings: Settings, own: Path) -> str:
+def _missing(settings: Settings, folder: Path) -> str:
     """Why there is no such problem, and what to write instead."""
-    if own.is_file():
-        beside = (own.parent / "problem.toml").exists()
-        remedy = f"; give {own.parent}" if beside else ""
+    if folder.is_file():
+        beside = (folder.parent / "problem.toml").exists()
+        remedy = f"; give {folder.parent}" if beside else ""
         return (
             f"a file; a problem is a folder with problem.toml and serial.cpp{remedy}; of one of its"
-            f" functions regraph problem new {own} --function NAME makes one"
+            f" functions regraph problem new {folder} --function NAME makes one"
         )
-    known = problem_names(settings)
-    near = difflib.get_close_matches(str(own), known, 1)
+    names = problem_names(settings)
+    near = difflib.get_close_matches(str(folder), names, 1)
     meant = f"did you mean {near[0]}? " if near else ""
-    return f"neither a folder nor in the corpus ({meant}known: {', '.join(known) or 'none'})"
+    return f"neither a folder nor in the corpus ({meant}known: {', '.join(names) or 'none'})"
 
 
 def task_of(problem: "AnyProblem", target: Target) -> Task:
@@ -190,9 +190,9 @@ def _ports(problem: "Problem", *, on_gpu: bool) -> "Iterator[Port]":
     from regraph_kg.models.port import Port  # noqa: PLC0415
 
     if not on_gpu:
-        own = own_function(problem)
-        if own is not None:
-            yield own
+        function_port = own_function(problem)
+        if function_port is not None:
+            yield function_port
         return
     first = port(problem)
     if isinstance(first, Port):

@@ -52,9 +52,9 @@ class OpenSearch:
 def _good_problem(settings: Settings, choice: "SearchChoice") -> "AnyProblem":
     """The problem; `BadInput` where a look at it finds an error. Replays need no look."""
     if choice.judge is None and not settings.workers:
-        found = check_problem(settings, choice.problem, nobody_hears)
-        if found.errors:
-            raise BadInput(f"problem {found.problem}: {found.errors[0]}")
+        checkup = check_problem(settings, choice.problem, nobody_hears)
+        if checkup.errors:
+            raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
     return find_problem(settings, choice.problem)
 
 
@@ -135,8 +135,8 @@ def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSe
     """
     from regraph_kg.search.executor import Turns  # noqa: PLC0415
 
-    own = choice.model.is_recorded
-    model = None if own else any_model(settings, choice.model)
+    is_recorded = choice.model.is_recorded
+    model = None if is_recorded else any_model(settings, choice.model)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
         judging = stack.enter_context(_judging(settings, choice, several=True))
@@ -164,8 +164,8 @@ def _reading(
 
     task = task_of(problem, choice.target)
     task = replace(task, ports=tuple(port for port in task.ports if judging.judges_port(port)))
-    judge, own = judging.judge, getattr(problem, "toolchain", "") * judging.live
-    toolchain = own or judge.toolchain(choice.target)
+    judge, own_toolchain = judging.judge, getattr(problem, "toolchain", "") * judging.live
+    toolchain = own_toolchain or judge.toolchain(choice.target)
     header = _header(choice, task, model.name if model else str(choice.model), judging, toolchain)
     reader = GraphReader(
         partial(open_store, settings, retry_seconds=2.0),
@@ -273,8 +273,8 @@ def _nobody(settings: Settings, choice: "SearchChoice") -> _Judging:
 class _NoJudge:
     """What a judge of this machine would say of itself."""
 
-    def __init__(self, *said: str) -> None:
-        self._device, self._toolchain, self._machine = said
+    def __init__(self, *facts: str) -> None:
+        self._device, self._toolchain, self._machine = facts
 
     def evaluate(self, *_: object, **__: object) -> NoReturn:
         """Nobody is asked."""

@@ -93,8 +93,8 @@ def _graph_digest(settings: Settings, name: str) -> "GraphDigest":
 
     if name != "embedded" and "://" not in name:
         return difference.of_file(Path(name))
-    there = settings.model_copy(update={"store": name})
-    with closing(open_store(there)) as store:
+    other = settings.model_copy(update={"store": name})
+    with closing(open_store(other)) as store:
         return difference.of_store(store)
 
 
