@@ -53,7 +53,7 @@ class Graph:
 
     def technique(self, name: str, target: Target | None = None) -> Technique:
         """The technique of this id, name or alias; `BadInput` where there is none, or several."""
-        techniques = self._known()
+        techniques = self._by_id()
         return techniques[resolve(name, techniques, target)]
 
     def next(  # noqa: PLR0913 (a question, all of it by name)
@@ -81,7 +81,7 @@ class Graph:
         with self._lock:
             last = start_id(target)
             if after is not None:
-                techniques = self._known()
+                techniques = self._by_id()
                 last = resolve(after, techniques, target)
                 if techniques[last].target != target:
                     raise BadInput(
@@ -137,12 +137,12 @@ class Graph:
             pair = self._pair(before, technique, target)
             return self._store.failures(*pair, exclude_problem=exclude_problem, limit=limit)
 
-    def _known(self) -> Mapping[str, Technique]:
+    def _by_id(self) -> Mapping[str, Technique]:
         with self._lock:
             return by_id(self._store.techniques())
 
     def _pair(self, before: str, technique: str, target: Target | None) -> tuple[str, str]:
-        techniques = self._known()
+        techniques = self._by_id()
         after = resolve(technique, techniques, target)
         return resolve(before, techniques, target or techniques[after].target), after
 

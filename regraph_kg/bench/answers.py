@@ -46,7 +46,7 @@ class ReadAnswer:
 
     key: PromptKey
     text: str
-    told: BenchAnswer
+    summary: BenchAnswer
     diagnosis: str
     """Of the judge; "" where it had nothing to say."""
 
@@ -176,17 +176,17 @@ def shortest(
     """`known`, and of each kind that came to nothing the shortest answer of an arm and target."""
     by_kind = {(example.arm, example.target, example.kind): example for example in examples}
     for answer in answers:
-        if answer.told.kind in _WORKED:
+        if answer.summary.kind in _WORKED:
             continue
-        place = arm, task.target, answer.told.kind
+        place = arm, task.target, answer.summary.kind
         if place in by_kind and len(by_kind[place].text) <= len(answer.text):
             continue
         by_kind[place] = AnswerExample(
-            kind=answer.told.kind,
+            kind=answer.summary.kind,
             arm=arm,
             problem=task.problem,
             target=task.target,
-            technique=answer.told.technique,
+            technique=answer.summary.technique,
             text=answer.text[:_SHOWN],
             diagnosis=answer.diagnosis.partition("\n")[0],
         )

@@ -147,7 +147,7 @@ def make(
     name = _name(checkout, task, target)
     folder = into / name
     try:
-        text, facts = _text(checkout, task), _Wanted(checkout, task, target)
+        text, facts = _text(checkout, task), _TaskFacts(checkout, task, target)
         if not folder.exists():
             _make(settings, folder, text, facts, tell)
         elif not (folder / _NOTE).is_file() or _read(folder / _SOURCE) != text:
@@ -219,7 +219,7 @@ def _declared(driver: str) -> str:
     return "\n".join(lines[:-1] if lines and lines[-1].rstrip().endswith("{") else lines)
 
 
-class _Wanted:
+class _TaskFacts:
     """What ParEval says of a task besides its code: its number, sizes and ranges of integers."""
 
     def __init__(self, checkout: Path, task: str, target: Target) -> None:
@@ -235,9 +235,9 @@ class _Wanted:
         if utilities.exists():
             for name, value in _DEFINED.findall(_read(utilities)):
                 self._names.setdefault(name, float(value))
-        self._constants = dict(self._found(_SET, driver))
+        self._constants = dict(self._numbers(_SET, driver))
         self._names |= self._constants
-        self._lengths = dict(self._found(_LENGTH, driver))
+        self._lengths = dict(self._numbers(_LENGTH, driver))
         self.ranges = {name: (int(a), int(b) - 1) for name, a, b in _DRAWN.findall(driver)}
 
     def sizes(self, draft: "Draft") -> dict[str, int]:
@@ -253,7 +253,7 @@ class _Wanted:
         # a list that the driver fills one by one is as long as its constant for such lists
         return self._lengths.get(array, self._constants.get("nVals", self.number))
 
-    def _found(self, pattern: re.Pattern[str], driver: str) -> Iterator[tuple[str, int]]:
+    def _numbers(self, pattern: re.Pattern[str], driver: str) -> Iterator[tuple[str, int]]:
         """What a driver's `init` says, as far as it is made of known numbers."""
         body = _INIT.search(driver)
         numbers = dict(self._names)
@@ -307,7 +307,7 @@ def _require_good(settings: Settings, folder: Path, tell: Tell) -> None:
         raise BadInput(str(checkup.errors[0]))
 
 
-def _make(settings: Settings, folder: Path, text: str, facts: _Wanted, tell: Tell) -> None:
+def _make(settings: Settings, folder: Path, text: str, facts: _TaskFacts, tell: Tell) -> None:
     """Write a problem's folder, all of it or nothing. Raises `BadInput`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".draft-") as place:
@@ -319,7 +319,7 @@ def _make(settings: Settings, folder: Path, text: str, facts: _Wanted, tell: Tel
         draft.rename(folder)
 
 
-def _fill(settings: Settings, folder: Path, text: str, facts: _Wanted, tell: Tell) -> None:
+def _fill(settings: Settings, folder: Path, text: str, facts: _TaskFacts, tell: Tell) -> None:
     """Write a problem at ParEval's sizes; where those cannot be, at sizes found by growing."""
     from regraph_kg.evaluation.problem.problem import shape_text  # noqa: PLC0415
 
@@ -353,7 +353,7 @@ def _understood(source: Path) -> "Read":
     return understand(file, named[0])
 
 
-def _draft(baseline: "Read", facts: _Wanted, sizes: Mapping[str, int]) -> "Draft":
+def _draft(baseline: "Read", facts: _TaskFacts, sizes: Mapping[str, int]) -> "Draft":
     """With all shapes, as they were answered or are proposed. Raises `BadInput` for an open one."""
     from regraph_kg.adopt.draft import Draft, Said  # noqa: PLC0415
 
@@ -372,7 +372,7 @@ def _draft(baseline: "Read", facts: _Wanted, sizes: Mapping[str, int]) -> "Draft
 
 
 def _adopt(
-    settings: Settings, folder: Path, drafted: tuple["Draft", _Wanted], tell: Tell
+    settings: Settings, folder: Path, drafted: tuple["Draft", _TaskFacts], tell: Tell
 ) -> "Adopted":
     """Write the problem beside its source and look at it. Raises `BadInput`."""
     draft, facts = drafted
@@ -384,7 +384,7 @@ def _adopt(
     return adopted
 
 
-def _drawn(declared: str, facts: _Wanted) -> dict[str, str]:
+def _drawn(declared: str, facts: _TaskFacts) -> dict[str, str]:
     """The problem's declaration with inputs as ParEval's, where ours say too little of the task."""
     from regraph_kg.adopt.texts import toml  # noqa: PLC0415
 

@@ -45,7 +45,7 @@ class BenchPlan:
     begun: BenchResults
 
     @property
-    def left(self) -> tuple[BenchSearch, ...]:
+    def remaining(self) -> tuple[BenchSearch, ...]:
         """Those without a result."""
         finished = {run.place for run in self.begun.runs}
         return tuple(
@@ -79,7 +79,7 @@ def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
         command=shlex.join(order.command),
         suite=choice.suite.name,
         model=str(order.choice.model),
-        answers="kept" if order.kept else "live",
+        answers="kept" if order.rejudged else "live",
         calls=order.choice.limits.calls,
         final=order.choice.final,
         prompting=order.choice.prompting.changed,
@@ -183,7 +183,7 @@ def _address(problem: BenchProblem, folder: Path) -> str:
 def _see_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
     """`BadInput` where a method that walks has nothing to walk on."""
     walking = next((search for search in searches if search.arm.walks), None)
-    if walking is None or order.kept is not None:
+    if walking is None or order.rejudged is not None:
         return
     choice = replace(
         order.choice,

@@ -80,7 +80,7 @@ class BenchOrder:
     choice: SearchChoice
     folder: Path
     command: Sequence[str]
-    kept: Path | None = None
+    rejudged: Path | None = None
     """Folder of an earlier bench whose answers are judged again."""
 
 
@@ -92,7 +92,7 @@ class RunningBench:
         self._order, self._watching = order, watching
         self.results = begun
         self._saving = threading.Lock()
-        earlier = results.read(order.kept).runs if order.kept else ()
+        earlier = results.read(order.rejudged).runs if order.rejudged else ()
         self._earlier = {run.place: run for run in earlier}
 
     def run(self, searches: Sequence[BenchSearch]) -> None:
@@ -177,9 +177,9 @@ class RunningBench:
     ) -> kept.KeepingModel | kept.KeptModel:
         """The shared model, its answers kept; or the answers that were kept."""
         order = self._order
-        if order.kept is not None:
+        if order.rejudged is not None:
             was = self._earlier[job.place]
-            path = order.kept / "runs" / job.folder / kept.FILE
+            path = order.rejudged / "runs" / job.folder / kept.FILE
             return kept.KeptModel(was.model, path if was.answers else None)
         model = shared.model or wiring.language_model(
             order.settings, order.choice.model, job.problem, job.target
@@ -200,7 +200,7 @@ class RunningBench:
             target=job.target,
             arm=str(job.arm),
             seed=job.seed,
-            answers=tuple(answer.told for answer in answers),
+            answers=tuple(answer.summary for answer in answers),
             speedup=summary.speedup,
             speedup_interval=summary.speedup_interval,
             improved=summary.improved,

@@ -139,7 +139,7 @@ def _section(pairs: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
     return BenchSection(
         title=f"{first.suite}, {run.target}, {_who(run).partition('@')[0]}, {first.calls} calls",
         facts=_facts(first, run, files)
-        | {"searches": _done(runs, files, run.target)}
+        | {"searches": _progress(runs, files, run.target)}
         | {"answers": f"{first.answers}{judged}"},
         tables=tuple(table for table in tables if table.rows),
         notes=((_NOT_THE_SAME,) if differing else ()) + tuple(dict.fromkeys(notes)),
@@ -190,7 +190,7 @@ def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) ->
     }
 
 
-def _done(runs: Sequence[BenchRun], files: Sequence[BenchResults], target: Target) -> str:
+def _progress(runs: Sequence[BenchRun], files: Sequence[BenchResults], target: Target) -> str:
     planned = sum(file.searches.get(target, 0) for file in files)
     return f"{len(runs)} of {planned} are done" if len(runs) < planned else str(len(runs))
 
@@ -371,22 +371,22 @@ def _solved_of(runs: Sequence[BenchRun]) -> str:
 
 def _share(mean: Mean | None) -> str:
     """Percent."""
-    return _told(mean, lambda value: f"{100 * value:.0f}", " %")
+    return _with_interval(mean, lambda value: f"{100 * value:.0f}", " %")
 
 
 def _points(mean: Mean | None) -> str:
-    return _told(mean, lambda value: f"{100 * value:+.0f}")
+    return _with_interval(mean, lambda value: f"{100 * value:+.0f}")
 
 
 def _ratio(mean: Mean | None) -> str:
-    return _told(mean, report.times)
+    return _with_interval(mean, report.times)
 
 
 def _plain(mean: Mean | None) -> str:
-    return _told(mean, lambda value: f"{value:.2f}")
+    return _with_interval(mean, lambda value: f"{value:.2f}")
 
 
-def _told(mean: Mean | None, show: Callable[[float], str], unit: str = "") -> str:
+def _with_interval(mean: Mean | None, show: Callable[[float], str], unit: str = "") -> str:
     """A mean with its interval, where that is told."""
     if mean is None:
         return ""

@@ -206,7 +206,7 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
 
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
     """All searches that are left; the results."""
-    remaining = planned.left
+    remaining = planned.remaining
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     finished = sum(map(len, (searches for _, searches in planned.searches))) - len(remaining)
     before = f", {finished} are done" if finished else ""
@@ -277,7 +277,7 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
     """What the searches that are left would cost."""
     prompts = answers = calls = 0
     seconds: list[float | None] = []
-    for search in planned.left:
+    for search in planned.remaining:
         choice = replace(
             order.choice,
             problem=search.address,
@@ -294,7 +294,7 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
     durations = [duration for duration in seconds if duration is not None]
     took = report.seconds(sum(durations) / len(durations) * len(seconds)) if durations else ""
     typer.echo(
-        f"{_searches(len(planned.left))}, {calls} calls of {order.choice.model} at most, about"
+        f"{_searches(len(planned.remaining))}, {calls} calls of {order.choice.model} at most, about"
         f" {prompts} tokens in prompts, at most {answers} in answers"
         + (f"; about {took} by what is done, one call at once" if took else "")
     )

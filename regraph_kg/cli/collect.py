@@ -154,7 +154,7 @@ def collect(  # noqa: PLR0913 (a command's options)
         ),
         output=output,
         rules=CurationRules(min_speedup, max_reasoning, max_steps, keep),
-        told=Source(model=by, licence=licence),
+        credit=Source(model=by, licence=licence),
     )
     _check(choice, model)
     if dry_run:

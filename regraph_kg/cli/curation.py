@@ -141,7 +141,7 @@ def mend(  # noqa: PLR0913 (a command's options)
     else:
         part = Part(name, new_id, definition)
         texts = {"definition": definition, "applies": applies, "hurts": hurts}
-        curation = _made(_order(deed, words or [], aliases or [], (to, part), texts), who, why)
+        curation = _curate(_order(deed, words or [], aliases or [], (to, part), texts), who, why)
         _tell(curation, as_json=as_json)
 
 
@@ -204,7 +204,7 @@ def _undo(words: Sequence[str], who: str | None, why: str, *, as_json: bool) -> 
     curations: list[Curation] = []
     try:
         for number in numbers:
-            curations.append(_made(partial(_undone, number), who, why))
+            curations.append(_curate(partial(_undone, number), who, why))
             if not as_json:
                 _tell(curations[-1], as_json=False)
     finally:
@@ -243,7 +243,7 @@ def open_curator() -> "closing[Curator]":
     return closing(wiring.open_curator(read_settings()))
 
 
-def _made(order: CurationOrder, who: str | None, why: str) -> Curation:
+def _curate(order: CurationOrder, who: str | None, why: str) -> Curation:
     note, settings = note_of(who, why), read_settings()
     with closing(wiring.open_curator(settings)) as curator:
         curation = order(curator, note)

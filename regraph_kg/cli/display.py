@@ -72,12 +72,12 @@ def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Cal
                 best, tried = f"best {report.times(record.best_speedup)}", report.tried(record)
                 bar.update(task, completed=record.spent, best=best, description=plain(tried))
 
-            return _Shown(budgets[name], note, update, every=every)
+            return _ShownSearch(budgets[name], note, update, every=every)
 
         yield show
 
 
-class _Shown:
+class _ShownSearch:
     """One search of those that are shown."""
 
     def __init__(

@@ -70,10 +70,10 @@ def docs(
     elif name is None:
         _list_all()
     else:
-        _read(name)
+        _show(name)
 
 
-def _read(name: str) -> None:
+def _show(name: str) -> None:
     """A document in a pager; plain text where there is no terminal."""
     users, developers = _titles()
     key = name.removesuffix(".md").removeprefix("dev/")

@@ -93,7 +93,7 @@ def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     for answer, prompts in estimates:
         typer.echo(_text(answer, prompts))
         if details_of(options).prompt:
-            typer.echo(_shown(answer.first_prompt))
+            typer.echo(_in_full(answer.first_prompt))
     if len(estimates) > 1:
         typer.echo(_together([answer for answer, _ in estimates]))
 
@@ -178,7 +178,7 @@ class _Collects:
 def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | None:
     """What the latest traces in `runs` with this model and target tell, this problem's if any."""
     latest = sorted(runs.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
-    records = [record for record in (_seen(path, choice) for path in latest[:_TRACES]) if record]
+    records = [record for record in (_read(path, choice) for path in latest[:_TRACES]) if record]
     same = [record for record in records if record.header.problem == problem]
     used = same or records
     if not used:
@@ -202,7 +202,7 @@ def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | Non
     )
 
 
-def _seen(path: Path, choice: SearchChoice) -> RunRecord | None:
+def _read(path: Path, choice: SearchChoice) -> RunRecord | None:
     """None where the trace is of something else, of an older version, or without a call."""
     try:
         run = RunRecord.read(path)
@@ -276,7 +276,7 @@ def _together(estimates: Sequence[EstimateAnswer]) -> str:
     )
 
 
-def _shown(prompt: Prompt) -> str:
+def _in_full(prompt: Prompt) -> str:
     """A prompt in full."""
     schema = "" if prompt.answer_schema is None else f"\n--- schema\n{prompt.answer_schema}"
     return f"--- system\n{prompt.system}\n--- user\n{prompt.user}{schema}\n---"

@@ -64,7 +64,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
         comparable(judged)
     if not all(wiring.is_refused(code) for code in codes):
         require_good(settings, [problem])
-    printer = _Shown(candidates, as_json, strict_timing)
+    printer = _Printer(candidates, as_json, strict_timing)
     if other:
         _compare(settings, grade, judged, codes, other, printer)
     else:
@@ -84,7 +84,7 @@ def _compare(
     problem: AnyProblem,
     codes: Sequence[Candidate],
     other: Candidate,
-    printer: "_Shown",
+    printer: "_Printer",
 ) -> None:
     """Judge each code, then measure it in turn with the other where it passed."""
     with telling() as tell, wiring.local_judge(settings, grade, tell) as judge:
@@ -98,7 +98,7 @@ def _compare(
             )
 
 
-class _Shown:
+class _Printer:
     """Reports as they are printed: one alone as it is, several with a table or as a list."""
 
     def __init__(self, paths: Sequence[Path], as_json: bool, strict: bool) -> None:

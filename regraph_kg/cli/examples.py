@@ -82,7 +82,7 @@ def examples(  # noqa: PLR0913 (a command's options)
     Exit code 1: there is none.
     """
     settings = read_settings()
-    query = _wanted(near, code)
+    query = _query_text(near, code)
     if (source is None) != (technique is None):
         raise BadInput("give SOURCE and TARGET, or neither of them with --near or --code")
     if source is None and query is None:
@@ -111,7 +111,7 @@ def examples(  # noqa: PLR0913 (a command's options)
         raise typer.Exit(1)
 
 
-def _wanted(near: str | None, code: Path | None) -> str | None:
+def _query_text(near: str | None, code: Path | None) -> str | None:
     """The text that examples are to be near to, if any."""
     if near is not None and code is not None:
         raise BadInput("give --near or --code, not both")

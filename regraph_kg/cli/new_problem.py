@@ -83,9 +83,9 @@ def new(  # noqa: PLR0913 (a command's options)
     Exit code 2: the function cannot be a problem, and why; or its problem has errors.
     """
     settings = read_settings()
-    answers = _said(shape or [], size or [], role or [], values or [])
+    answers = _answers(shape or [], size or [], role or [], values or [])
     with notes_aside(as_json):
-        folder = made(
+        folder = make(
             settings, file, function, (answers, _tolerance(tolerance)), to=to, ask=not yes
         )
         name = shlex.quote(f"{folder}/")
@@ -113,7 +113,7 @@ class ProblemMade:
 ANSWERS = {"problem new": ProblemMade}
 
 
-def made(
+def make(
     settings: Settings,
     file: Path,
     function: str,
@@ -164,7 +164,7 @@ def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> P
     folder = Path(problem_name(choose(source, function).name))
     home = load_home(folder)
     if home is None or home.path(folder).resolve() != file.resolve():
-        return made(settings, file, function, (Said(), None), ask=ask)
+        return make(settings, file, function, (Said(), None), ask=ask)
     if not (home.fits(source.original) and home.was_read_from(with_headers(source).content)):
         raise BadInput(
             f"{folder}: was made of another content of {file} or its headers; remove the folder,"
@@ -246,7 +246,7 @@ def _tell(adopted: "Adopted", folder: Path) -> None:
     typer.echo(f"wrote {folder}/: {', '.join(adopted.files)}")
 
 
-def _said(
+def _answers(
     shapes: Sequence[str], sizes: Sequence[str], roles: Sequence[str], values: Sequence[str]
 ) -> "Said":
     from regraph_kg.adopt.draft import Said  # noqa: PLC0415

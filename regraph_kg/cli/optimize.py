@@ -62,7 +62,7 @@ def _run(options: Options) -> bool:
     model_settings = traced_model(options.resume) if options.resume else {}
     settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
-        options = replace(options, problems=[_made(settings, options)])
+        options = replace(options, problems=[_problem_folder(settings, options)])
     choice = choose(options, settings.model, settings.stop_at_roof)
     if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
         offer(settings, options.starter)
@@ -78,7 +78,7 @@ def _run(options: Options) -> bool:
     return _run_one(settings, options, choice)
 
 
-def _made(settings: Settings, options: Options) -> str:
+def _problem_folder(settings: Settings, options: Options) -> str:
     """The folder of the problem that a function of a file becomes, or has become before."""
     if len(options.problems) > 1 or options.resume:
         raise BadInput("function: is of one C++ file, and of a new search; name that file alone")

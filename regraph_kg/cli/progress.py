@@ -46,7 +46,7 @@ def watch(story: Story[T]) -> T:
             if work.stage != stage:
                 progress.reset(task)
                 stage = work.stage
-            text, total = plain(work.said), max(work.total, 1)
+            text, total = plain(work.text), max(work.total, 1)
             progress.update(task, completed=work.done, total=total, description=text, visible=True)
 
 

@@ -75,7 +75,7 @@ def _ask(origin: Provenance, counts: PurgeCounts) -> None:
     """Go on only if a person says so."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput("this cannot be undone: look with --dry-run, then say --yes")
-    question = f"{_said(counts)} of {origin.by} {origin.value!r} will go for good: go on?"
+    question = f"{_summary(counts)} of {origin.by} {origin.value!r} will go for good: go on?"
     typer.confirm(question, abort=True, err=True)
 
 
@@ -88,10 +88,10 @@ def _tell(state: str, counts: PurgeCounts, *, as_json: bool) -> None:
     if as_json:
         tell(PurgeCounts, counts)
     else:
-        typer.echo(f"{state}: {_said(counts)}")
+        typer.echo(f"{state}: {_summary(counts)}")
 
 
-def _said(counts: PurgeCounts) -> str:
+def _summary(counts: PurgeCounts) -> str:
     parts = [f"{counts.trajectories} trajectories", f"{counts.examples} examples"]
     parts += [f"{counts.failures} failures", f"{counts.free_runs} runs of free steps"]
     parts += [f"{counts.techniques} techniques"] * bool(counts.techniques)

@@ -157,7 +157,7 @@ def _compare(
     again: bool,
     as_json: bool,
 ) -> None:
-    why = _apart(*pair)
+    why = _not_comparable(*pair)
     lines = [_line(run) for run in pair]
     answer = RunsCompared(lines[0], lines[1], why is None, why)
     if why is None and again:
@@ -277,7 +277,7 @@ def _line(record: RunRecord) -> RunLine:
     )
 
 
-def _apart(first: RunRecord, second: RunRecord) -> str | None:
+def _not_comparable(first: RunRecord, second: RunRecord) -> str | None:
     """What forbids to compare two runs' times; None where nothing does."""
     for record in (first, second):
         if record.answer is None:

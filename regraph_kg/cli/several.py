@@ -25,14 +25,14 @@ from regraph_kg.wiring import OpenSearches
 
 
 @dataclass(slots=True)
-class _One:
+class _SearchState:
     """One search: what it is to do, and what became of it."""
 
     choice: SearchChoice
     name: str
     """Its problem's, as it was given."""
     trace: Path | None = None
-    told: running.Handover | None = None
+    handover: running.Handover | None = None
     summary: RunSummary | None = None
     """None where it did not come to its end."""
     error: RegraphError | None = None
@@ -60,7 +60,8 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
     by file `AnswersPending`, whatever the others found.
     """
     searches = [
-        _One(search_choice, search_choice.problem) for search_choice in each_choice(choice, options)
+        _SearchState(search_choice, search_choice.problem)
+        for search_choice in each_choice(choice, options)
     ]
     _distinct(settings, searches)
     pending: AnswersPending | None = None
@@ -83,7 +84,7 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
     return _improved(searches)
 
 
-def _distinct(settings: Settings, searches: Sequence[_One]) -> None:
+def _distinct(settings: Settings, searches: Sequence[_SearchState]) -> None:
     """`BadInput` where two folders hold problems of one name: their files could not be told."""
     named: dict[str, str] = {}
     for search in searches:
@@ -100,7 +101,7 @@ def _run(
     settings: Settings,
     options: Options,
     choice: SearchChoice,
-    searches: Sequence[_One],
+    searches: Sequence[_SearchState],
     threads: ThreadPoolExecutor,
 ) -> AnswersPending | None:
     """All searches to their ends; what they wait for, if it is to come by file."""
@@ -123,7 +124,7 @@ def _run(
     return None
 
 
-def _search(shared: OpenSearches, options: Options, state: _One, show: Show) -> None:
+def _search(shared: OpenSearches, options: Options, state: _SearchState, show: Show) -> None:
     """One search, in its thread; what ends it is noted, and told in its line."""
     try:
         with (
@@ -131,8 +132,8 @@ def _search(shared: OpenSearches, options: Options, state: _One, show: Show) -> 
             begin(search, options.runs, options.resume) as run,
         ):
             state.trace = run.trace
-            state.told = running.Handover.of(options, state.name, run)
-            state.summary = running.follow(run, show, state.told)
+            state.handover = running.Handover.of(options, state.name, run)
+            state.summary = running.follow(run, show, state.handover)
     except RegraphError as error:
         state.error = error
     except Exception as error:  # noqa: BLE001 (a bug of ours: the others go on)
@@ -141,7 +142,7 @@ def _search(shared: OpenSearches, options: Options, state: _One, show: Show) -> 
     show.say("done" if state.error is None else str(state.error))
 
 
-def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
+def _tell(options: Options, searches: Sequence[_SearchState], *, stopped: bool) -> None:
     """What became of all, which were `stopped` together or went to their ends."""
     if options.as_json:
         tell(Sequence[SearchAnswer], [_plain(search) for search in searches])
@@ -165,8 +166,8 @@ def _ended(error: RegraphError | None, stopped: bool) -> str:
     return "failed"
 
 
-def _plain(search: _One) -> SearchAnswer:
-    handover = search.told
+def _plain(search: _SearchState) -> SearchAnswer:
+    handover = search.handover
     return SearchAnswer(
         problem=search.name,
         summary=search.summary,
@@ -177,14 +178,14 @@ def _plain(search: _One) -> SearchAnswer:
     )
 
 
-def _go_on(searches: Sequence[_One]) -> None:
+def _go_on(searches: Sequence[_SearchState]) -> None:
     """The command of each search that can go on, a line each."""
     for search in searches:
-        if search.summary is None and search.told:
-            display.say(search.told.go_on)
+        if search.summary is None and search.handover:
+            display.say(search.handover.go_on)
 
 
-def _improved(searches: Sequence[_One]) -> bool:
+def _improved(searches: Sequence[_SearchState]) -> bool:
     """Whether one was improved; raises an error, a resumable one first, if none even finished.
 
     An honest negative needs a search that was ended by nothing but its limits.

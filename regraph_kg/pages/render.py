@@ -76,7 +76,7 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _written(value: Any) -> Any:
+def _finalized(value: Any) -> Any:
     """What a template writes down; its own markup stays as it is."""
     return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
@@ -107,7 +107,7 @@ def _environment() -> Environment:
         loader=PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_written,
+        finalize=_finalized,
         trim_blocks=True,
         lstrip_blocks=True,
     )

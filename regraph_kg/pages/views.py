@@ -152,7 +152,7 @@ class TechniqueView:
     id: str
     name: str
     target: str
-    told: Mapping[str, str]
+    texts: Mapping[str, str]
     """What it is, when it applies and hurts, by heading."""
     followers: tuple[Follower, ...]
     example: CodePair | None

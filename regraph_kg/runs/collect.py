@@ -77,7 +77,7 @@ class CollectChoice:
     origin: ModelAsked | GitFile | EvolutionRead
     output: Path
     rules: CurationRules = field(default_factory=CurationRules)
-    told: Source = field(default_factory=Source)
+    credit: Source = field(default_factory=Source)
     """What the user says of where it comes from: model, licence."""
 
     @property
@@ -187,7 +187,7 @@ class _Collecting:
                 message = f"{problem.name}, {number + 1} of {len(sources)}"
                 yield WorkDone("collecting", number, len(sources), message)
                 before = self.journal.written
-                line = self._one(source, task, problem)
+                line = self._add(source, task, problem)
                 if self.journal.written > before:  # what was there before is in the file, too
                     self._publish()
                 yield WorkDone("collecting", number + 1, len(sources), message, line)
@@ -236,7 +236,7 @@ class _Collecting:
         self.journal.write(key, reply.model_dump(mode="json"))
         return reply
 
-    def _one(self, source: StepSource, task: Task, problem: Problem) -> str:
+    def _add(self, source: StepSource, task: Task, problem: Problem) -> str:
         """One trajectory, built and measured; what became of it, in a line."""
         try:
             built = build(source, task, partial(self._judged, problem))
@@ -247,7 +247,7 @@ class _Collecting:
             measured = settled(self._measured(built.trajectory, problem), built.repairs)
             built = replace(built, trajectory=measured)
         self.built.append(built)
-        return "\n".join([*built.notes, told(built)])
+        return "\n".join([*built.notes, _summary_line(built)])
 
     def _judged(self, problem: Problem, code: str) -> EvalReport:
         """The verdict on one step, by the screening grade."""
@@ -285,7 +285,7 @@ def _timed_as(trajectory: Trajectory, other: Trajectory) -> Trajectory:
     return trajectory.model_copy(update={"steps": tuple(steps)})
 
 
-def told(built: BuiltTrajectory) -> str:
+def _summary_line(built: BuiltTrajectory) -> str:
     """What became of one source, in a line."""
     steps = built.trajectory.steps if built.trajectory else ()
     best = fastest(built.trajectory) if built.trajectory else None
@@ -307,10 +307,10 @@ def _sources(
     """What tells of steps, for one problem."""
     origin = choice.origin
     if isinstance(origin, GitFile):
-        return [read_history(origin, task, choice.told)]
+        return [read_history(origin, task, choice.credit)]
     if isinstance(origin, EvolutionRead):
-        return read_lineages(origin.folder, origin.best, task, choice.told)
-    source = choice.told.model_copy(
+        return read_lineages(origin.folder, origin.best, task, choice.credit)
+    source = choice.credit.model_copy(
         update={"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
     )
     names = _names(settings, choice.target)

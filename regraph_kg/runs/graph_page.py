@@ -121,13 +121,13 @@ def _techniques(
             technique.id,
             technique.name,
             technique.target,
-            _told(technique),
+            _texts(technique),
             tuple(map(_follower, neighbourhood.successors)),
             _example(store, best) if best else None,
         )
 
 
-def _told(technique: Technique) -> Mapping[str, str]:
+def _texts(technique: Technique) -> Mapping[str, str]:
     texts = {
         "what it is": technique.definition,
         "when it applies": technique.applies,

@@ -59,7 +59,7 @@ FOREIGN = {
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
 }
 """How files begin that are given by mistake."""
-SAID = ("added", "known", "rejected")
+TOTALS = ("added", "known", "rejected")
 """Those that progress tells."""
 SMOOTH = 1000
 """Parts of the work of embedding; how many examples one stands for changes from step to step."""
@@ -147,7 +147,7 @@ class _File:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Reports:
     """Where it is told what became of lines: counts, and the lists of rejected ones."""
 
     ingested: Ingested
@@ -177,7 +177,7 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         ingested.begun = True
         errands = _errands(files, cascade, settings.disclose, _reader(source.level))
         listing = partial(rejected.keep, verbatim=settings.disclose == "code")
-        yield from _merge(files, errands, Writers(stores), _Told(ingested, listing))
+        yield from _merge(files, errands, Writers(stores), _Reports(ingested, listing))
 
 
 def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
@@ -324,7 +324,7 @@ def _settle(files: Sequence[_File], cascade: Cascade) -> Story[NamesRead]:
 
 
 def _merge(
-    files: Sequence[_File], errands: Iterable[Errand], writers: Writers, reports: _Told
+    files: Sequence[_File], errands: Iterable[Errand], writers: Writers, reports: _Reports
 ) -> Story[None]:
     """Merge the files, and count."""
     sizes = [file.size for file in files]
@@ -335,7 +335,7 @@ def _merge(
             yield from _follow(files[number], batches, before, reports)
     finally:
         results.close()
-        for _, batch in writers.rest():
+        for _, batch in writers.uncounted():
             reports.ingested.count(batch)
 
 
@@ -356,7 +356,9 @@ def _errands(
                 yield Errand(number, stream.tell(), portion)
 
 
-def _follow(file: _File, results: Iterable[Done], before: WorkDone, reports: _Told) -> Story[None]:
+def _follow(
+    file: _File, results: Iterable[Done], before: WorkDone, reports: _Reports
+) -> Story[None]:
     """Count what became of one file, and list its rejected lines, if there are any.
 
     Of a file of something else no list is made: it would hold all of it.
@@ -369,8 +371,8 @@ def _follow(file: _File, results: Iterable[Done], before: WorkDone, reports: _To
             reports.listing(batch.rejected, listing)
             bad += batch.rejected[: not bad]
             findings += errand.portion.findings
-            message = ", ".join(f"{ingested.counts[name]} {name}" for name in SAID)
-            yield replace(before, done=before.done + errand.end, said=f"{path.name}: {message}")
+            message = ", ".join(f"{ingested.counts[name]} {name}" for name in TOTALS)
+            yield replace(before, done=before.done + errand.end, text=f"{path.name}: {message}")
         if ingested.good == good and not rejected.is_json(bad[0]):
             yield replace(before, line=f"{path}: {NO_TRAJECTORIES}")
             return

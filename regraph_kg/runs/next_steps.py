@@ -47,17 +47,17 @@ def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> 
     offers = _successors(store, question).after(question.after, question.code)
     promises = _promises(question, offers.fitting)
 
-    def shown(offer: Offer) -> bool:
+    def is_shown(offer: Offer) -> bool:
         return shows(offer.successor.technique, question.code)
 
     def place(offer: Offer) -> tuple[bool, bool, float]:
-        return shown(offer), not offer.follows, -promises[offer.successor.technique.id]
+        return is_shown(offer), not offer.follows, -promises[offer.successor.technique.id]
 
     steps = tuple(
         _step(
             offer,
             expected=math.exp(promises[offer.successor.technique.id]),
-            in_code=shown(offer),
+            in_code=is_shown(offer),
             nearest=_nearest(store, question, offer.successor, vector),
         )
         for offer in sorted(offers.fitting, key=place)[: question.limit]

@@ -9,12 +9,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class WorkDone:
-    """How far a story is: `done` of `total` in a stage, `said` in words."""
+    """How far a story is: `done` of `total` in a stage, `text` in words."""
 
     stage: str
     done: int = 0
     total: int = 1
-    said: str = ""
+    text: str = ""
     line: str = ""
     """What is worth a line of its own, as it explains what came or comes."""
 

@@ -74,7 +74,7 @@ def brought_home(
         raise BadInput(
             f"{path}: {reason}; make the problem anew (regraph problem new), or --to FILE"
         )
-    comment = told(answer, problem, home)
+    comment = answer_comment(answer, problem, home)
     file = _beside(path, home.entry, TARGETS[answer.run.header.target].suffix)
     text = f"{comment}\n{_housed(answer.code, home.entry)}"
     return [
@@ -99,7 +99,7 @@ def _beside(path: Path, entry: str, suffix: str) -> Path:
 def put_into(answer: RunAnswer, problem: "Problem", path: Path) -> list[HomeChange]:
     """A file that holds the answer, or the answer in the place of the serial code in it."""
     content = content_of(path)
-    text = f"{told(answer, problem, None)}\n{answer.code.rstrip()}\n"
+    text = f"{answer_comment(answer, problem, None)}\n{answer.code.rstrip()}\n"
     serial = problem.serial_code.strip().encode()
     if content is None or content.startswith(_MARK.encode()):
         return [HomeChange(path, content, text.encode())]
@@ -114,12 +114,12 @@ def into_project(answer: RunAnswer, problem: "ProjectProblem", to: Path | None) 
     if content != problem.content.encode():
         raise BadInput(f"{problem.home}: changes now; run the same command again")
     mark = "#" if problem.is_python else "//"
-    comment = "\n".join(_comment(line, mark) for line in _told_of_project(answer, problem))
+    comment = "\n".join(_comment(line, mark) for line in _project_notes(answer, problem))
     text = problem.with_code(f"{comment}\n{answer.code.rstrip()}\n").encode()
     return [HomeChange(to or problem.home, content if to is None else content_of(to), text)]
 
 
-def _told_of_project(answer: RunAnswer, problem: "ProjectProblem") -> list[str]:
+def _project_notes(answer: RunAnswer, problem: "ProjectProblem") -> list[str]:
     """What whoever meets the code later must know, line by line."""
     verdict, commands = answer.verdict, problem.commands
     return [
@@ -131,7 +131,7 @@ def _told_of_project(answer: RunAnswer, problem: "ProjectProblem") -> list[str]:
     ]
 
 
-def told(answer: RunAnswer, problem: "Problem", home: "Home | None") -> str:
+def answer_comment(answer: RunAnswer, problem: "Problem", home: "Home | None") -> str:
     """What whoever meets the code later must know, as a comment."""
     verdict = answer.verdict
     subject = f"{home.function} of {Path(home.file).name}" if home else problem.name

@@ -2,7 +2,7 @@
 
 Lines are read, and their names decided, by the caller's thread; the writers merge, which is mostly
 to wait for the store. What they made of it comes back in the order of the lines. A Ctrl-C reaches
-the caller's thread alone, so that what is merged at that moment is still counted (`rest`). Not
+the caller's thread alone, so that what is merged at that moment is still counted (`uncounted`). Not
 here: commands at once, which the store keeps apart.
 """
 
@@ -44,16 +44,16 @@ class Writers:
         self._under_way: deque[tuple[Errand, Future[Batch]]] = deque()
 
     def merge(self, errands: Iterable[Errand]) -> Generator[Done, None, None]:
-        """What became of each, in their order. The first failure ends all; see `rest`."""
+        """What became of each, in their order. The first failure ends all; see `uncounted`."""
         with self._threads() as threads:
             for errand in errands:
-                self._under_way.append((errand, threads.submit(self._one, errand)))
+                self._under_way.append((errand, threads.submit(self._merge_one, errand)))
                 if len(self._under_way) >= AHEAD * len(self._stores):
                     yield self._next()
             while self._under_way:
                 yield self._next()
 
-    def rest(self) -> Iterator[Done]:
+    def uncounted(self) -> Iterator[Done]:
         """What was merged before an early end, and not yet told."""
         for errand, future in self._under_way:
             if future.done() and not future.cancelled() and future.exception() is None:
@@ -65,7 +65,7 @@ class Writers:
         self._under_way.popleft()
         return errand, batch
 
-    def _one(self, errand: Errand) -> Batch:
+    def _merge_one(self, errand: Errand) -> Batch:
         store = self._free.get()
         try:
             return errand.portion.merged(store)
