@@ -147,7 +147,7 @@ def make(
     name = _name(checkout, task, target)
     folder = into / name
     try:
-        text, facts = _text(checkout, task), _TaskFacts(checkout, task, target)
+        text, facts = _text(checkout, task), _Facts(checkout, task, target)
         if not folder.exists():
             _make(settings, folder, text, facts, tell)
         elif not (folder / _NOTE).is_file() or _read(folder / _SOURCE) != text:
@@ -172,11 +172,8 @@ def _sizes(checkout: Path) -> dict[str, dict[str, str]]:
     """Sizes as problem-sizes.json has them, by task and model."""
     path = checkout / _SIZES
     try:
-        document = json.loads(path.read_text("utf-8"))
-        return {
-            str(task): {str(k): str(v) for k, v in sizes.items()}
-            for task, sizes in document.items()
-        }
+        rows = json.loads(path.read_text("utf-8"))
+        return {str(task): {str(k): str(v) for k, v in row.items()} for task, row in rows.items()}
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; {_REMEDY}") from None
     except (ValueError, AttributeError, RecursionError):
@@ -219,7 +216,7 @@ def _declared(driver: str) -> str:
     return "\n".join(lines[:-1] if lines and lines[-1].rstrip().endswith("{") else lines)
 
 
-class _TaskFacts:
+class _Facts:
     """What ParEval says of a task besides its code: its number, sizes and ranges of integers."""
 
     def __init__(self, checkout: Path, task: str, target: Target) -> None:
@@ -307,7 +304,7 @@ def _require_good(settings: Settings, folder: Path, tell: Tell) -> None:
         raise BadInput(str(checkup.errors[0]))
 
 
-def _make(settings: Settings, folder: Path, text: str, facts: _TaskFacts, tell: Tell) -> None:
+def _make(settings: Settings, folder: Path, text: str, facts: _Facts, tell: Tell) -> None:
     """Write a problem's folder, all of it or nothing. Raises `BadInput`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".draft-") as place:
@@ -319,7 +316,7 @@ def _make(settings: Settings, folder: Path, text: str, facts: _TaskFacts, tell: 
         draft.rename(folder)
 
 
-def _fill(settings: Settings, folder: Path, text: str, facts: _TaskFacts, tell: Tell) -> None:
+def _fill(settings: Settings, folder: Path, text: str, facts: _Facts, tell: Tell) -> None:
     """Write a problem at ParEval's sizes; where those cannot be, at sizes found by growing."""
     from regraph_kg.evaluation.problem.problem import shape_text  # noqa: PLC0415
 
@@ -353,7 +350,7 @@ def _understood(source: Path) -> "Read":
     return understand(file, named[0])
 
 
-def _draft(baseline: "Read", facts: _TaskFacts, sizes: Mapping[str, int]) -> "Draft":
+def _draft(baseline: "Read", facts: _Facts, sizes: Mapping[str, int]) -> "Draft":
     """With all shapes, as they were answered or are proposed. Raises `BadInput` for an open one."""
     from regraph_kg.adopt.draft import Draft, Said  # noqa: PLC0415
 
@@ -371,11 +368,9 @@ def _draft(baseline: "Read", facts: _TaskFacts, sizes: Mapping[str, int]) -> "Dr
     return draft
 
 
-def _adopt(
-    settings: Settings, folder: Path, drafted: tuple["Draft", _TaskFacts], tell: Tell
-) -> "Adopted":
+def _adopt(settings: Settings, folder: Path, pair: tuple["Draft", _Facts], tell: Tell) -> "Adopted":
     """Write the problem beside its source and look at it. Raises `BadInput`."""
-    draft, facts = drafted
+    draft, facts = pair
     adopted = wiring.open_adopter(settings, tell).adopt(draft, folder.name, folder)
     drawn = _drawn(adopted.files["problem.toml"], facts)
     for name, text in {**adopted.files, **drawn}.items():
@@ -384,7 +379,7 @@ def _adopt(
     return adopted
 
 
-def _drawn(declared: str, facts: _TaskFacts) -> dict[str, str]:
+def _drawn(declared: str, facts: _Facts) -> dict[str, str]:
     """The problem's declaration with inputs as ParEval's, where ours say too little of the task."""
     from regraph_kg.adopt.texts import toml  # noqa: PLC0415
 

@@ -62,9 +62,7 @@ def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
     Raises `BadInput` where a suite holds no good problem, or the graph nothing to begin with.
     """
     settings, folder = order.settings, order.folder
-    suites = [
-        (target, gather(settings, choice.suite, target, folder, tell)) for target in choice.targets
-    ]
+    suites = [(name, gather(settings, choice.suite, name, folder, tell)) for name in choice.targets]
     searches = [(target, _searches(suite, target, choice, folder)) for target, suite in suites]
     for target, target_searches in searches:
         if not target_searches:
@@ -129,15 +127,13 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
             "examples": (),
         }
     )
-    continued = results.go_on(order.folder, begun)
-    other = next((run.judge for run in continued.runs if run.judge != EVALUATOR), None)
+    begun = results.go_on(order.folder, begun)
+    other = next((run.judge for run in begun.runs if run.judge != EVALUATOR), None)
     if other is not None:
         raise BadInput(
             f"{order.folder}: judged by rules {other}, these are {EVALUATOR}; give another --into"
         )
-    return _planned(
-        [(target, tuple(searches)) for target, searches in by_target.items()], continued
-    )
+    return _planned([(target, tuple(searches)) for target, searches in by_target.items()], begun)
 
 
 def _as_now(settings: Settings, problem: BenchProblem, folder: Path) -> BenchProblem:
@@ -152,13 +148,12 @@ def _planned(
     searches: Sequence[tuple[Target, tuple[BenchSearch, ...]]], begun: BenchResults
 ) -> BenchPlan:
     """With all searches counted, done ones of earlier commands, too."""
-    finished = {run.place for run in begun.runs}
+    ended = {run.place for run in begun.runs}
     counts = {
         target: len(
-            {search.place for search in target_searches}
-            | {search for search in finished if search[1] == target}
+            {search.place for search in group} | {place for place in ended if place[1] == target}
         )
-        for target, target_searches in searches
+        for target, group in searches
     }
     counted = begun.model_copy(update={"searches": begun.searches | counts})
     return BenchPlan(tuple(searches), counted)

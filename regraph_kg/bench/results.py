@@ -87,9 +87,7 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
             raise BadInput(
                 f"{folder}: problem {problem.name} has changed since; give another --into"
             )
-    unchanged = [
-        problem for problem in old.problems if (problem.name, problem.target) not in changed
-    ]
+    older = [problem for problem in old.problems if (problem.name, problem.target) not in changed]
     targets = {problem.target for problem in new.problems} | {out.target for out in new.left_out}
     return new.model_copy(
         update={
@@ -97,7 +95,7 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
             "arms": tuple(dict.fromkeys((*old.arms, *new.arms))),
             "seeds": max(old.seeds, new.seeds),
             "searches": old.searches | new.searches,
-            "problems": (*unchanged, *new.problems),
+            "problems": (*older, *new.problems),
             "left_out": (
                 *(out for out in old.left_out if out.target not in targets),
                 *new.left_out,

@@ -104,9 +104,8 @@ class RunningBench:
         remaining = [search for search in searches if search.place not in finished]
         if not remaining:
             return
-        choice = replace(
-            self._order.choice, target=remaining[0].target, problem=remaining[0].address
-        )
+        first = remaining[0]
+        choice = replace(self._order.choice, target=first.target, problem=first.address)
         at_once = 1 if choice.parallel == 1 else choice.parallel + choice.parallel // 2
         with (
             self._resumable(),

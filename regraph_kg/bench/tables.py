@@ -78,25 +78,18 @@ def _sections(files: Sequence[BenchResults]) -> Iterator[BenchSection]:
 def _grouped(results: Sequence[BenchResults]) -> list[list[BenchResults]]:
     """Files of one bench: no search twice, no two problems of one name."""
     groups: list[list[BenchResults]] = []
-    for result in results:
-        group = next(
-            (files for files in groups if all(_fit(result, other) for other in files)), None
-        )
+    for file in results:
+        group = next((files for files in groups if all(_fit(file, other) for other in files)), None)
         if group is None:
             groups.append(group := [])
-        group.append(result)
+        group.append(file)
     return groups
 
 
-def _fit(first: BenchResults, other: BenchResults) -> bool:
-    digests = {(problem.name, problem.target): problem.digest for problem in first.problems}
-    same = all(
-        digests.get((problem.name, problem.target), problem.digest) == problem.digest
-        for problem in other.problems
-    )
-    searches = [
-        {(*_circumstance(file, run), run.place) for run in file.runs} for file in (first, other)
-    ]
+def _fit(a: BenchResults, b: BenchResults) -> bool:
+    digests = {(p.name, p.target): p.digest for p in a.problems}
+    same = all(digests.get((p.name, p.target), p.digest) == p.digest for p in b.problems)
+    searches = [{(*_circumstance(file, run), run.place) for run in file.runs} for file in (a, b)]
     return same and searches[0].isdisjoint(searches[1])
 
 
@@ -150,32 +143,21 @@ def _section(pairs: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
 def _examples(files: Sequence[BenchResults], target: Target) -> tuple[AnswerExample, ...]:
     """The shortest of each kind."""
     shortest: dict[str, AnswerExample] = {}
-    for example in (
-        example for file in files for example in file.examples if example.target == target
-    ):
-        if example.kind not in shortest or len(example.text) < len(shortest[example.kind].text):
-            shortest[example.kind] = example
+    examples = [example for file in files for example in file.examples if example.target == target]
+    for example in sorted(examples, key=lambda example: len(example.text)):
+        shortest.setdefault(example.kind, example)
     return tuple(shortest[kind] for kind in KINDS if kind in shortest)
 
 
 def _left_out_table(files: Sequence[BenchResults], target: Target) -> BenchTable:
-    out = {
-        (problem.name, problem.why)
-        for file in files
-        for problem in file.left_out
-        if problem.target == target
-    }
-    return BenchTable("Left out", ("problem", "why"), tuple(sorted(out)), numbers=False)
+    left_out = [out for file in files for out in file.left_out if out.target == target]
+    rows = sorted({(out.name, out.why) for out in left_out})
+    return BenchTable("Left out", ("problem", "why"), tuple(rows), numbers=False)
 
 
 def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) -> dict[str, str]:
     graph = ", ".join(f"{count} {name}" for name, count in first.graph.items())
-    problems = {
-        (problem.name)
-        for file in files
-        for problem in file.problems
-        if problem.target == run.target
-    }
+    problems = {(p.name) for file in files for p in file.problems if p.target == run.target}
     return {
         "model": _who(run),
         "device": f"{run.device} ({first.machine.get(run.target, '')})",

@@ -112,9 +112,8 @@ def accept(
             return
         try:
             for proposal in proposals:
-                curations.append(
-                    _carry_out(curator, proposal, note_of(who, why or _reason(proposal)))
-                )
+                note = note_of(who, why or _reason(proposal))
+                curations.append(_carry_out(curator, proposal, note))
                 if not as_json:
                     typer.echo(f"curation {curations[-1].number}: {legible(curations[-1].summary)}")
         finally:
@@ -130,8 +129,8 @@ def _preview(commands: Sequence[str], *, as_json: bool) -> None:
     """What would be done, as commands."""
     if as_json:
         tell(Sequence[str], commands)
-    for one in () if as_json else commands:
-        typer.echo(one)
+    else:
+        typer.echo("\n".join(commands))
 
 
 def _proposed(pages: Sequence[Sequence[Cluster]], tokens: Sequence[str]) -> list[Proposal]:
@@ -155,13 +154,12 @@ def _proposed(pages: Sequence[Sequence[Cluster]], tokens: Sequence[str]) -> list
 
 
 def _carry_out(curator: Curator, proposal: Proposal, note: Note) -> Curation:
+    techniques = proposal.techniques
     if proposal.kind == "merge":
-        return curator.merge(proposal.techniques[0], proposal.techniques[1:], note)
+        return curator.merge(techniques[0], techniques[1:], note)
     if proposal.kind == "drop":
-        return curator.drop(proposal.techniques[0], note)
-    return curator.keep(
-        proposal.techniques, note, labels=(proposal.alias,) if proposal.alias else ()
-    )
+        return curator.drop(techniques[0], note)
+    return curator.keep(techniques, note, labels=(proposal.alias,) if proposal.alias else ())
 
 
 def _reason(proposal: Proposal) -> str:
@@ -181,9 +179,8 @@ def _page_lines(page: Sequence[Cluster], number: int, pages: int) -> Iterator[st
     for place, cluster in enumerate(page, 1):
         yield f"{place}. {cluster.token}: {_proposal(cluster)}"
         width = max(map(len, cluster.techniques))
-        for key, examples, labels in zip(
-            cluster.techniques, cluster.examples, cluster.labels, strict=True
-        ):
+        columns = cluster.techniques, cluster.examples, cluster.labels
+        for key, examples, labels in zip(*columns, strict=True):
             called = ", ".join(legible(json.dumps(label, ensure_ascii=False)) for label in labels)
             yield f"    {key:<{width}}  {counted(examples, 'example'):>12}  {called}".rstrip()
         for finding in cluster.findings[:SHOWN]:
@@ -207,12 +204,7 @@ def _proposal(cluster: Cluster) -> str:
         if proposal.kind == "merge"
     ]
     for kind in ("keep", "drop"):
-        techniques = [
-            key
-            for proposal in cluster.proposals
-            if proposal.kind == kind
-            for key in proposal.techniques
-        ]
+        techniques = [key for p in cluster.proposals if p.kind == kind for key in p.techniques]
         more = f" and {len(techniques) - 1} more" if len(techniques) > 1 else ""
         parts += [f"{kind} {techniques[0]}{more}"] if techniques else []
     moved = f" ({counted(cluster.moved, 'example')} moved)" if cluster.moved else ""
@@ -221,10 +213,8 @@ def _proposal(cluster: Cluster) -> str:
 
 def _concern_lines(concern: Concern) -> Iterator[str]:
     first, second = (*concern.techniques, "")[:2]
-    about, score = (
-        legible(json.dumps(concern.about, ensure_ascii=False)),
-        f"{concern.score or 0:.2f}",
-    )
+    about = legible(json.dumps(concern.about, ensure_ascii=False))
+    score = f"{concern.score or 0:.2f}"
     heading = HEADINGS[concern.kind].format(about=about, first=first, second=second, score=score)
     yield f"{concern.kind}: {heading}"
     for words in concern.commands:

@@ -243,9 +243,7 @@ def _table(gathered: stage.Gathered, choice: stage.CollectChoice) -> str:
     lines = [f"kept: {count} of {total} trajectories{share}, in {choice.output}"]
     lines += [f"left out: {ref}: {why}" for ref, why in gathered.left_out.items()]
     lines += [
-        f"left out: {trajectory.ref}: no step was right"
-        for trajectory in gathered.built
-        if trajectory.empty
+        f"left out: {built.ref}: no step was right" for built in gathered.built if built.empty
     ]
     steps = sum(len(trajectory.steps) for trajectory in gathered.kept)
     failures = sum(len(trajectory.failures) for trajectory in gathered.kept)
@@ -258,12 +256,10 @@ def _table(gathered: stage.Gathered, choice: stage.CollectChoice) -> str:
 
 
 def _plain(gathered: stage.Gathered) -> CollectAnswer:
-    empty = {
-        trajectory.ref: "no step was right" for trajectory in gathered.built if trajectory.empty
-    }
+    empty = {built.ref: "no step was right" for built in gathered.built if built.empty}
     return CollectAnswer(
         collected=len(gathered.built),
-        kept=[str(trajectory.ref) for trajectory in gathered.kept],
+        kept=[str(built.ref) for built in gathered.kept],
         left_out={**gathered.left_out, **empty},
         pending=gathered.pending,
         calls=gathered.calls,

@@ -25,17 +25,9 @@ def complete_run(incomplete: str) -> list[str]:
     near, beside = sorted(Path("runs").glob("*.jsonl"), reverse=True), Path(".").glob("*.jsonl")
     typed = Path(incomplete).parent
     elsewhere = typed.glob("*.jsonl") if "/" in incomplete else ()
-    return _begun(
-        dict.fromkeys(
-            [
-                *(trace.stem for trace in near),
-                *map(str, near),
-                *map(str, beside),
-                *map(str, elsewhere),
-            ]
-        ),
-        incomplete,
-    )
+    names = [trace.stem for trace in near]
+    paths = map(str, (*near, *beside, *elsewhere))
+    return _begun(dict.fromkeys([*names, *paths]), incomplete)
 
 
 def complete_technique(incomplete: str) -> list[str]:

@@ -145,23 +145,21 @@ def mend(  # noqa: PLR0913 (a command's options)
         _tell(curation, as_json=as_json)
 
 
-def _check(
-    deed: CurationDeed, words: Sequence[str], options: Mapping[str, object], why: str
-) -> None:
+def _check(deed: CurationDeed, words: Sequence[str], typed: Mapping[str, object], why: str) -> None:
     """Raise `BadInput` for what does not belong to a deed, or is missing."""
     least, most, expected = _WORDS[deed]
     if len(words) < least or (most is not None and len(words) > most):
         raise BadInput(f"mend {deed}: give {expected}")
-    alien = [option for option, value in options.items() if value and option not in _OPTIONS[deed]]
+    alien = [option for option, value in typed.items() if value and option not in _OPTIONS[deed]]
     if alien:
         raise BadInput(f"mend {deed}: {alien[0]} is not for it")
     if deed in _WITH_REASON and not why:
         raise BadInput(f"mend {deed}: say why, for whoever reads the log: --why")
-    if deed == "split" and not options["--aliases"]:
+    if deed == "split" and not typed["--aliases"]:
         raise BadInput("mend split: say which names go: --aliases")
-    if options["--to"] and (options["--name"] or options["--id"] or options["--definition"]):
+    if typed["--to"] and (typed["--name"] or typed["--id"] or typed["--definition"]):
         raise BadInput("--to names a technique that is there: leave --name, --id, --definition out")
-    if deed == "describe" and not any(options[option] for option in _OPTIONS["describe"]):
+    if deed == "describe" and not any(typed[option] for option in _OPTIONS["describe"]):
         raise BadInput(
             "say what the technique is (--definition), when it applies (--applies),"
             " or when it does harm (--hurts)"
@@ -220,9 +218,7 @@ def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
     """Print who changed the vocabulary, when, how and why; oldest first."""
     with open_curator() as curator:
         curations = [
-            curation
-            for curation in curator.log()
-            if technique is None or technique in curation.techniques
+            entry for entry in curator.log() if technique is None or technique in entry.techniques
         ]
         verdicts = [
             verdict
@@ -314,15 +310,11 @@ def _log_lines(curations: Iterable[Curation]) -> Iterator[str]:
             yield f"   undone by {curation.undone_by}"
 
 
-def _verdict_line(decision: LabelDecision) -> str:
-    rival = (
-        f", then {decision.runner_up} {decision.runner_up_score or 0:.2f}"
-        if decision.runner_up
-        else ""
-    )
+def _verdict_line(row: LabelDecision) -> str:
+    rival = f", then {row.runner_up} {row.runner_up_score or 0:.2f}" if row.runner_up else ""
     return (
-        f"{decision.created}  {legible(decision.label)} -> {decision.technique}"
-        f" ({decision.stage} {decision.score:.2f}{rival})"
+        f"{row.created}  {legible(row.label)} -> {row.technique}"
+        f" ({row.stage} {row.score:.2f}{rival})"
     )
 
 
@@ -333,7 +325,5 @@ def counted(count: int, noun: str) -> str:
 
 def legible(text: str) -> str:
     """Text in one line of bounded length whose control characters cannot steer the terminal."""
-    plain = "".join(
-        character if character.isprintable() else "\ufffd" for character in text[: LONGEST + 1]
-    )
+    plain = "".join(char if char.isprintable() else "\ufffd" for char in text[: LONGEST + 1])
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}..."

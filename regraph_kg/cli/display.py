@@ -131,10 +131,7 @@ def techniques(summary: RunSummary) -> list[str]:
     Free choices are left out: what stands after one followed from what stood before it.
     """
     path = [part.partition("#")[0] for part in summary.best_path]
-    return [
-        start_id(summary.target),
-        *(technique for technique in path if technique != free_id(summary.target)),
-    ]
+    return [start_id(summary.target), *(key for key in path if key != free_id(summary.target))]
 
 
 def say(line: str) -> None:

@@ -132,10 +132,7 @@ def _schema(command: str) -> dict[str, Any]:
     group = command.split(" ", maxsplit=1)[0]
     types = answers_of(group) if group in COMMANDS else {}
     if command not in types:
-        names = sorted(types) or [
-            *sorted(name for name in COMMANDS if answers_of(name)),
-            TRAJECTORY,
-        ]
+        names = sorted(types) or [*sorted(filter(answers_of, COMMANDS)), TRAJECTORY]
         raise BadInput(f"no schema of {command!r}; there are: {', '.join(names)}")
     return schema_of(command, types[command])
 

@@ -49,27 +49,23 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _print(results: Sequence[CheckRow]) -> None:
+def _print(rows: Sequence[CheckRow]) -> None:
     console = Console(soft_wrap=False)
-    console.print(_table([row for row in results if not row.expected]))
-    judged = [row for row in results if row.expected]
+    console.print(_table([row for row in rows if not row.expected]))
+    judged = [row for row in rows if row.expected]
     if judged:
         console.print(_table(judged))
-    red = sum(row.state == "red" for row in results)
-    absent = sum(row.state == "absent" for row in results)
-    console.print(
-        f"{len(results) - red - absent} green, {red} red, {absent} absent", highlight=False
-    )
+    red = sum(row.state == "red" for row in rows)
+    absent = sum(row.state == "absent" for row in rows)
+    console.print(f"{len(rows) - red - absent} green, {red} red, {absent} absent", highlight=False)
 
 
-def _table(results: Sequence[CheckRow]) -> Table:
+def _table(rows: Sequence[CheckRow]) -> Table:
     """Remedies stand below what they mend, so that a narrow terminal shows both."""
-    columns = (
-        ("", "mechanism", "expected", "got") if results[0].expected else ("", "check", "found")
-    )
+    columns = ("", "mechanism", "expected", "got") if rows[0].expected else ("", "check", "found")
     table = Table(*columns, box=None, pad_edge=False)
     part = ""
-    for row in results:
+    for row in rows:
         if row.part != part:
             part = row.part
             table.add_row("", Text(part, "bold"))

@@ -83,10 +83,7 @@ Estimated = tuple[EstimateAnswer, tuple[Prompt, ...]]
 
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     """Print what `regraph optimize` would do with these options."""
-    estimates = [
-        estimate(settings, options.runs, search_choice)
-        for search_choice in each_choice(choice, options)
-    ]
+    estimates = [estimate(settings, options.runs, task) for task in each_choice(choice, options)]
     if options.as_json:
         tell(Sequence[EstimateAnswer], [answer for answer, _ in estimates])
         return
@@ -109,11 +106,8 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
     thinks = method.thinks or (method.walks and header.prompting.verdict == "model")
     thoughts = limits.calls if thinks else 0
     requests = limits.calls + thoughts
-    prompt_tokens = fmean(tokens(prompt) for prompt in prompts)
-    prompt_tokens, output_tokens = (
-        round(prompt_tokens * requests),
-        settings.model_max_tokens * requests,
-    )
+    mean = fmean(tokens(prompt) for prompt in prompts)
+    prompt_tokens, output_tokens = round(mean * requests), settings.model_max_tokens * requests
     if limits.tokens is not None:
         prompt_tokens = min(prompt_tokens, limits.tokens)
         output_tokens = min(output_tokens, limits.tokens)
@@ -185,11 +179,7 @@ def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | Non
         return None
     replies = [reply for run in used for _, reply in run.answered]
     reports, finals = (
-        [
-            report.stages.get("total", 0.0)
-            for reports_by_code in grade
-            for report in reports_by_code.values()
-        ]
+        [report.stages.get("total", 0.0) for reports in grade for report in reports.values()]
         for grade in ([run.reports for run in used], [run.finals for run in used])
     )
     return PastCosts(
@@ -231,13 +221,12 @@ def duration(choice: SearchChoice, requests: int, past: PastCosts) -> float:
 def _text(answer: EstimateAnswer, prompts: Sequence[Prompt]) -> str:
     """A table of an estimate."""
     kinds = sorted({"code" if answer.thoughts == 0 else prompt_kind(p) for p in prompts})
+    asked = f", and as many for thoughts (the first: {', '.join(kinds)})"
+    thoughts = asked if answer.thoughts else ""
     rows = {
         "method": answer.method,
         "model": f"{answer.model}: not asked",
-        "calls": f"{answer.calls} at most"
-        + (
-            f", and as many for thoughts (the first: {', '.join(kinds)})" if answer.thoughts else ""
-        ),
+        "calls": f"{answer.calls} at most{thoughts}",
         "tokens": f"about {answer.prompt_tokens} in prompts (like the first {len(prompts)}, at"
         f" {BYTES_PER_TOKEN} bytes a token); at most {answer.output_tokens} in answers",
         "time": _time(answer),

@@ -93,9 +93,8 @@ def _compare(
             comparison = judge.compare(code, other, problem) if report.passed else None
             tell("")
             note = f"against    {comparison.verdict}: {comparison.reason}" if comparison else ""
-            printer.show(
-                report, note, good=comparison is not None and comparison.verdict == "faster"
-            )
+            faster = comparison is not None and comparison.verdict == "faster"
+            printer.show(report, note, good=faster)
 
 
 class _Printer:

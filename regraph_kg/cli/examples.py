@@ -142,9 +142,7 @@ def _say_if_unmeasured(store: GraphStore, path: tuple[str, str] | None, device: 
         if row.tried and path in (None, (row.source, row.target))
     }
     if device not in devices:
-        where = (
-            ", ".join(repr(name) for name in sorted(devices - {UNMEASURED})) or "no named device"
-        )
+        where = ", ".join(map(repr, sorted(devices - {UNMEASURED}))) or "no named device"
         step = "example" if path is None else "example of this step"
         typer.echo(f"no {step} was measured on {device!r}; they were on {where}", err=True)
 

@@ -55,11 +55,8 @@ def print_checkup(checkup: "Checkup", line: Callable[[str], object]) -> None:
         for count, kind in ((errors, "error"), (notes, "note"))
         if count
     ]
-    took = (
-        f"looked at in {checkup.seconds:.1f} s"
-        if checkup.seconds is not None
-        else "looked at before"
-    )
+    seconds = checkup.seconds
+    took = f"looked at in {seconds:.1f} s" if seconds is not None else "looked at before"
     line(f"{checkup.problem}: {', '.join(counts) or 'good'} ({took})")
     for finding in checkup.findings:
         line(f"  {finding.severity:<5}  {finding}")

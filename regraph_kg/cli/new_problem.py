@@ -84,10 +84,9 @@ def new(  # noqa: PLR0913 (a command's options)
     """
     settings = read_settings()
     answers = _answers(shape or [], size or [], role or [], values or [])
+    choices = answers, _tolerance(tolerance)
     with notes_aside(as_json):
-        folder = make(
-            settings, file, function, (answers, _tolerance(tolerance)), to=to, ask=not yes
-        )
+        folder = make(settings, file, function, choices, to=to, ask=not yes)
         name = shlex.quote(f"{folder}/")
         checkup = checked(settings, str(folder.absolute()))
         print_checkup(checkup, typer.echo)

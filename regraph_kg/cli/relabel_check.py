@@ -102,10 +102,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
 
 
 def _check_pairs(
-    settings: Settings,
-    pair_set: pairs.PairSet,
-    vocabulary: Vocabulary,
-    levels: Sequence[RelabelLevel],
+    settings: Settings, pair_set: pairs.PairSet, names: Vocabulary, levels: Sequence[RelabelLevel]
 ) -> None:
     """Counts alone: what stands in the half "test" is not shown."""
     table = Table("level", box=None, pad_edge=False)
@@ -114,7 +111,7 @@ def _check_pairs(
         table.add_column(heading, justify="right")
     uses = pair_set.uses()
     for level in levels:
-        verdicts = wiring.cascade(settings, vocabulary, level).settle(uses)
+        verdicts = wiring.cascade(settings, names, level).settle(uses)
         ids = (verdict.relabelled.technique for verdict in verdicts)
         result = pairs.count(pair_set, dict(zip(uses, ids, strict=True)))
         counts = map(str, (result.names, result.right, result.wrong, result.missed))
@@ -153,34 +150,30 @@ ANSWERS = {"dev relabel-check": dict[str, LevelAnswer]}
 def _report(judged: Mapping[RelabelLevel, Sequence[Judged]], *, verbose: bool) -> object:
     return {
         level: LevelAnswer(
-            **asdict(check.tally(judgements)),
-            total=len(judgements),
-            stages={str(stage): count for stage, count in check.by_stage(judgements).items()},
-            kinds={str(kind): count for kind, count in check.by_kind(judgements).items()},
-            errors=[_error(judgement) for judgement in judgements if judgement.result != "right"]
-            if verbose
-            else None,
+            **asdict(check.tally(rows)),
+            total=len(rows),
+            stages={str(stage): count for stage, count in check.by_stage(rows).items()},
+            kinds={str(kind): count for kind, count in check.by_kind(rows).items()},
+            errors=[_error(row) for row in rows if row.result != "right"] if verbose else None,
         )
-        for level, judgements in judged.items()
+        for level, rows in judged.items()
     }
 
 
-def _error(judgement: Judged) -> Misjudged:
-    line = judgement.line
-    verdict = replace(decision(judgement.verdict), target=line.target)
-    return Misjudged(judgement.result, line.wanted, line.kind, verdict)
+def _error(row: Judged) -> Misjudged:
+    line = row.line
+    verdict = replace(decision(row.verdict), target=line.target)
+    return Misjudged(row.result, line.wanted, line.kind, verdict)
 
 
 def _print(judged: Mapping[RelabelLevel, Sequence[Judged]]) -> None:
     table = Table("level", "stage", box=None, pad_edge=False)
     for heading in ("names", "right", "wrong merges", "missed merges"):
         table.add_column(heading, justify="right")
-    for level, judgements in judged.items():
-        for stage, count in check.by_stage(judgements).items():
+    for level, rows in judged.items():
+        for stage, count in check.by_stage(rows).items():
             table.add_row(level, stage, *_counts(count))
-        table.add_row(
-            level, "all", *_counts(check.tally(judgements)), style="bold", end_section=True
-        )
+        table.add_row(level, "all", *_counts(check.tally(rows)), style="bold", end_section=True)
     print_table(table, range(2, 6))
 
 
@@ -189,14 +182,14 @@ def _counts(count: LabelCounts) -> list[str]:
     return [str(count.total), f"{count.right} ({100 * count.right / count.total:.1f} %)", *shares]
 
 
-def _list(judgements: Sequence[Judged]) -> None:
-    wrong = Counter(judgement.result for judgement in judgements)
+def _list(rows: Sequence[Judged]) -> None:
+    wrong = Counter(row.result for row in rows)
     for result in ("wrong", "missed"):
         typer.echo(f"\n{result} merges: {wrong[result]}")
-        for judgement in judgements:
-            if judgement.result == result:
-                relabelled = judgement.verdict.relabelled
+        for row in rows:
+            if row.result == result:
+                relabelled = row.verdict.relabelled
                 decided = "new" if relabelled.stage == "new" else relabelled.technique
-                expected = judgement.line.wanted or "new"
-                label = legible(judgement.line.label)
+                expected = row.line.wanted or "new"
+                label = legible(row.line.label)
                 typer.echo(f"  {label}: {decided} ({relabelled.stage}), not {expected}")

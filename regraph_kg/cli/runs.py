@@ -209,9 +209,8 @@ def trace_of(name: str, folder: Path) -> Path:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise BadInput(
-            f"run {name}: {len(matches)} begin so: {', '.join(trace.stem for trace in matches)}"
-        )
+        names = ", ".join(trace.stem for trace in matches)
+        raise BadInput(f"run {name}: {len(matches)} begin so: {names}")
     raise BadInput(f"run {name}: neither a file nor a run in {folder}/ (regraph runs)")
 
 

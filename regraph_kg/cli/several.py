@@ -25,7 +25,7 @@ from regraph_kg.wiring import OpenSearches
 
 
 @dataclass(slots=True)
-class _SearchState:
+class _State:
     """One search: what it is to do, and what became of it."""
 
     choice: SearchChoice
@@ -59,10 +59,7 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
     Raises, where none was, the error that ended one of them, and for searches that wait for answers
     by file `AnswersPending`, whatever the others found.
     """
-    searches = [
-        _SearchState(search_choice, search_choice.problem)
-        for search_choice in each_choice(choice, options)
-    ]
+    searches = [_State(search, search.problem) for search in each_choice(choice, options)]
     _distinct(settings, searches)
     pending: AnswersPending | None = None
     stopped = False
@@ -84,7 +81,7 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
     return _improved(searches)
 
 
-def _distinct(settings: Settings, searches: Sequence[_SearchState]) -> None:
+def _distinct(settings: Settings, searches: Sequence[_State]) -> None:
     """`BadInput` where two folders hold problems of one name: their files could not be told."""
     named: dict[str, str] = {}
     for search in searches:
@@ -101,7 +98,7 @@ def _run(
     settings: Settings,
     options: Options,
     choice: SearchChoice,
-    searches: Sequence[_SearchState],
+    searches: Sequence[_State],
     threads: ThreadPoolExecutor,
 ) -> AnswersPending | None:
     """All searches to their ends; what they wait for, if it is to come by file."""
@@ -124,7 +121,7 @@ def _run(
     return None
 
 
-def _search(shared: OpenSearches, options: Options, state: _SearchState, show: Show) -> None:
+def _search(shared: OpenSearches, options: Options, state: _State, show: Show) -> None:
     """One search, in its thread; what ends it is noted, and told in its line."""
     try:
         with (
@@ -142,7 +139,7 @@ def _search(shared: OpenSearches, options: Options, state: _SearchState, show: S
     show.say("done" if state.error is None else str(state.error))
 
 
-def _tell(options: Options, searches: Sequence[_SearchState], *, stopped: bool) -> None:
+def _tell(options: Options, searches: Sequence[_State], *, stopped: bool) -> None:
     """What became of all, which were `stopped` together or went to their ends."""
     if options.as_json:
         tell(Sequence[SearchAnswer], [_plain(search) for search in searches])
@@ -166,7 +163,7 @@ def _ended(error: RegraphError | None, stopped: bool) -> str:
     return "failed"
 
 
-def _plain(search: _SearchState) -> SearchAnswer:
+def _plain(search: _State) -> SearchAnswer:
     handover = search.handover
     return SearchAnswer(
         problem=search.name,
@@ -178,14 +175,14 @@ def _plain(search: _SearchState) -> SearchAnswer:
     )
 
 
-def _go_on(searches: Sequence[_SearchState]) -> None:
+def _go_on(searches: Sequence[_State]) -> None:
     """The command of each search that can go on, a line each."""
     for search in searches:
         if search.summary is None and search.handover:
             display.say(search.handover.go_on)
 
 
-def _improved(searches: Sequence[_SearchState]) -> bool:
+def _improved(searches: Sequence[_State]) -> bool:
     """Whether one was improved; raises an error, a resumable one first, if none even finished.
 
     An honest negative needs a search that was ended by nothing but its limits.

@@ -322,10 +322,8 @@ def _sources(
 
 def _names(settings: Settings, target: Target) -> list[str]:
     """The vocabulary's names, for prompts."""
-    techniques = (
-        technique for technique in wiring.vocabulary(settings) if technique.target == target
-    )
-    return sorted(technique.name for technique in techniques if technique.id != start_id(target))
+    techniques = (entry for entry in wiring.vocabulary(settings) if entry.target == target)
+    return sorted(entry.name for entry in techniques if entry.id != start_id(target))
 
 
 def _paid(choice: CollectChoice) -> tuple[str, ...]:

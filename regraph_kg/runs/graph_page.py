@@ -143,13 +143,8 @@ def _follower(successor: Successor) -> Follower:
     if successor.verified:
         mean = float(2 ** (successor.sum_log2_effect / EFFECT_SCALE / successor.verified))
     cell = GainCell(mean, successor.best_effect, successor.verified, successor.tried)
-    return Follower(
-        successor.technique.id,
-        successor.technique.name,
-        successor.examples,
-        successor.declined,
-        cell,
-    )
+    technique, examples = successor.technique, successor.examples
+    return Follower(technique.id, technique.name, examples, successor.declined, cell)
 
 
 def _example(store: GraphStore, best: Gain) -> CodePair | None:

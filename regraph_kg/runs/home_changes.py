@@ -193,9 +193,8 @@ def _restore(path: Path, before: bytes | None) -> None:
 
 def _root(path: Path) -> Path:
     folder = path.resolve().parent
-    return next(
-        (parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder
-    )
+    parents = (folder, *folder.parents)
+    return next((parent for parent in parents if (parent / ".git").exists()), folder)
 
 
 def _lines(content: bytes) -> list[bytes]:

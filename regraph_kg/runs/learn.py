@@ -130,22 +130,20 @@ def _lesson(
                 f"its judge was version {version}, this one is {evaluate.EVALUATOR}, and their"
                 " figures are not compared: have its codes judged again with --again"
             )
-        harvested = harvest(run, problem.serial_code)
+        result = harvest(run, problem.serial_code)
     except (BadInput, ToolError) as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
     measured = len(claimed(run)) if doubted and not doubt.dry else 0
     free = free_run(run)
-    if not harvested.trajectories and free is None:
-        return Lesson(
-            path, left_out=harvested.left_out, refused=_nothing(harvested), measured=measured
-        )
-    left_out = {why: n for why, n in harvested.left_out.items() if free is None or why != NAMELESS}
+    if not result.trajectories and free is None:
+        return Lesson(path, left_out=result.left_out, refused=_nothing(result), measured=measured)
+    left_out = {why: n for why, n in result.left_out.items() if free is None or why != NAMELESS}
     return Lesson(
         path,
-        harvested.trajectories,
-        harvested.steps,
-        harvested.failures,
-        harvested.declined,
+        result.trajectories,
+        result.steps,
+        result.failures,
+        result.declined,
         left_out,
         measured=measured,
         free=free,

@@ -93,9 +93,7 @@ def _successors(store: GraphStore, question: Question) -> Successors:
 def _promises(question: Question, offers: Sequence[Offer]) -> Mapping[str, float]:
     """Technique id -> the mean log gain of a try, before a run has tried it."""
     beliefs = Beliefs(start_id(question.target), McgsSettings())
-    edges = [
-        beliefs.edge(question.after, offer.successor, place) for place, offer in enumerate(offers)
-    ]
+    edges = [beliefs.edge(question.after, offer.successor, i) for i, offer in enumerate(offers)]
     outlooks = {edge.target: beliefs.outlook(edge) for edge in edges}
     return {name: outlook.passes * outlook.gain for name, outlook in outlooks.items()}
 

@@ -67,14 +67,12 @@ def steps_shown(
         best = next(number for number, traced in enumerate(run.steps) if traced.step is run.best)
         for number in _way(best, parents):
             nodes[numbers.get(number, 0)].answer = True
-    with_text = _tell(
-        run, {numbers[step]: step for step in chosen}, nodes, prompts, share.characters
-    )
+    texts = _tell(run, {numbers[step]: step for step in chosen}, nodes, prompts, share.characters)
     left_out = []
     if len(chosen) < len(run.steps):
         left_out.append(f"the tree shows {len(chosen)} of {len(run.steps)} steps")
-    if with_text < len(chosen):
-        left_out.append(f"code and answers of {with_text} of these steps are in the page")
+    if texts < len(chosen):
+        left_out.append(f"code and answers of {texts} of these steps are in the page")
     return ShownTree(tuple(nodes), tuple(left_out))
 
 

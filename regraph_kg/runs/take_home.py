@@ -68,12 +68,8 @@ def brought_home(
     path = home.path(folder)
     content = content_of(path)
     if content is None or not home.fits(content):
-        reason = (
-            "is no longer there" if content is None else "has changed since its problem was made"
-        )
-        raise BadInput(
-            f"{path}: {reason}; make the problem anew (regraph problem new), or --to FILE"
-        )
+        why = "is no longer there" if content is None else "has changed since its problem was made"
+        raise BadInput(f"{path}: {why}; make the problem anew (regraph problem new), or --to FILE")
     comment = answer_comment(answer, problem, home)
     file = _beside(path, home.entry, TARGETS[answer.run.header.target].suffix)
     text = f"{comment}\n{_housed(answer.code, home.entry)}"
