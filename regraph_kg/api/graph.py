@@ -1,10 +1,10 @@
-"""A technique graph as programs use it: what follows a technique, with gains and examples.
+"""A technique graph for programs: successors of a technique, with gains and examples.
 
     with open_graph() as graph:
         for step in graph.next(Path("mine.cpp"), after="shared-memory tiling").steps:
             print(step.name, step.effect, step.tried)
 
-Threads may share one: questions wait for each other.
+Threads may share a graph: questions wait for each other.
 """
 
 from collections.abc import Mapping
@@ -147,14 +147,14 @@ class Graph:
         return resolve(before, techniques, target or techniques[after].target), after
 
     def _place(self, code: str) -> Vector | None:
-        """Where a code lies among the graph's codes; None where none is embedded."""
+        """The embedding of a code in the graph's space; None where the graph has none."""
         space = self._store.embedding_space()
         if space is None:
             return None
         return place(code, "code", wiring.embedder(self._settings, space))
 
     def _device(self, target: Target) -> str:
-        """Of this machine; "" where it has none for the target."""
+        """The device of this machine for a target; "" where it has none."""
         if target not in self._devices:
             self._devices[target] = ""
             with suppress(ToolError), wiring.open_judge(self._settings) as judge:

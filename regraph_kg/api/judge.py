@@ -1,4 +1,4 @@
-"""The judge as programs use it: whether code is right, and how much faster than the serial code.
+"""The judge for programs: whether code is right, and its speedup over the serial code.
 
     problem = load_problem("density/")
     report = evaluate(problem, Path("mine.cpp"))
@@ -38,7 +38,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
     def __init__(
         self, settings: Settings | None = None, tell: Callable[[str], None] | None = None
     ) -> None:
-        """`tell` hears, in a few words, what takes long just now."""
+        """`tell` gets a few words on the current slow work."""
         self._judge = wiring.local_judge(settings or read_settings(), tell=tell or (lambda _: None))
         self._lock = Lock()
 

@@ -1,6 +1,6 @@
-"""How far a search is, where a notebook shows its caller's output.
+"""Progress of a search in a notebook.
 
-IPython is asked, never imported: who runs in a notebook has it loaded.
+IPython is looked up, never imported: a notebook has loaded it.
 """
 
 import sys
@@ -14,7 +14,7 @@ Heard = Callable[[SimulationRecord], object]
 
 
 def in_notebook(calls: int) -> Heard | None:
-    """Shows the calls spent of at most `calls` in the running cell; None outside of notebooks."""
+    """Shows the spent calls of `calls` in the running cell; None outside of notebooks."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if ipython is None or not hasattr(shell, "kernel"):

@@ -1,6 +1,6 @@
-"""A finished run's trace as what each answer of the model came to.
+"""Results of each answer of the model, from a finished run's trace.
 
-Not here: how a search reads an answer (search/extract.py), whose rules these are.
+Not here: the rules by which a search reads an answer (search/extract.py).
 """
 
 import re
@@ -37,22 +37,22 @@ _WORKED: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 _SHOWN = 3_000
 """Characters of an example."""
 _KERNEL = re.compile(r"<<<|cudaLaunch|cub::|thrust::|cublas|cufft")
-"""What launches a kernel: judges of older traces called code without any suspicious."""
+"""Kernel launches: older judges called code without any suspicious."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """An answer, and what became of it."""
+    """An answer and its result."""
 
     key: PromptKey
     text: str
     summary: BenchAnswer
     diagnosis: str
-    """Of the judge; "" where it had nothing to say."""
+    """The judge's diagnosis; "" where there is none."""
 
 
 def read_answers(record: RunRecord, task: Task) -> tuple[ReadAnswer, ...]:
-    """Every answer to a request for code, in the order in which they came."""
+    """Every answer to a request for code, in order."""
     replies = [(key, reply) for key, reply in record.replies if key.ask == "code"]
     steps = [step for iteration in record.records for step in iteration.steps]
     run = _Run(started_from(task, record.reports), steps)
@@ -61,18 +61,18 @@ def read_answers(record: RunRecord, task: Task) -> tuple[ReadAnswer, ...]:
 
 
 def start_report(record: RunRecord, task: Task) -> EvalReport | None:
-    """What the judge said of the program that a search began with; None: it was the serial code."""
+    """The report on the program that a search began with; None: it was the serial code."""
     begun = started_from(task, record.reports)
     return record.reports.get(code_hash(begun.start)) if begun.port else None
 
 
 def judges(record: RunRecord) -> tuple[str, ...]:
-    """Whose rules the verdicts of a run are of."""
+    """Versions of the judges of a run."""
     return tuple(sorted({report.evaluator for report in record.reports.values()}))
 
 
 class _Run:
-    """What a trace says of all its answers."""
+    """The codes and verdicts of a trace."""
 
     def __init__(self, task: Task, steps: Sequence[StepRecord]) -> None:
         self.task = task
@@ -86,11 +86,11 @@ class _Run:
         }
 
     def current(self, key: PromptKey) -> str:
-        """The code that an answer was to change; of methods that walk no graph the first one."""
+        """The code that an answer was to change; without a walk the first code."""
         return self._codes.get(key.path[:-1]) or self.task.start
 
     def same(self, key: PromptKey, code: str) -> bool:
-        """Whether an answer's file is the code that it was to change, or that all began with."""
+        """Whether an answer equals the code that it was to change, or the first code."""
         codes = (self.current(key), self.task.start, self.task.serial)
         return (key.path, key.attempt, key.repair) in self._same or any(
             normalized(code) == normalized(other) for other in codes
@@ -100,7 +100,7 @@ class _Run:
 def _by_tokens(
     replies: Sequence[tuple[PromptKey, Reply]], reports: Mapping[str, EvalReport], run: _Run
 ) -> Iterator[tuple[str, EvalReport]]:
-    """Verdicts by a code's tokens: of equal codes one was judged."""
+    """Verdicts by tokens: only one of equal codes was judged."""
     for key, reply in replies:
         for answer in _files(key, reply, run):
             if isinstance(answer, MendedCode) and (report := reports.get(code_hash(answer.code))):
@@ -108,7 +108,7 @@ def _by_tokens(
 
 
 def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | ParseFailure]:
-    """The files that an answer makes: mended, and as it stands, for a search may mend nothing."""
+    """The codes of an answer: mended and as it stands, for a search may mend nothing."""
     entry, current = RequestedEntry.of(run.task), run.task.shown(run.current(key))
     for answer in (read_code(reply, entry, current), unmended(reply, entry)):
         if isinstance(answer, MendedCode):
@@ -118,7 +118,7 @@ def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | Par
 
 
 def _judged(key: PromptKey, reply: Reply, run: _Run) -> MendedCode | ParseFailure:
-    """What of an answer was judged; else what there is to be read."""
+    """The judged code of an answer; else its first reading."""
     files = list(_files(key, reply, run))
     codes = (file for file in files if isinstance(file, MendedCode))
     judged = (mended for mended in codes if normalized(mended.code) in run.verdicts)
@@ -152,7 +152,7 @@ def _read(key: PromptKey, reply: Reply, run: _Run) -> ReadAnswer:
 
 
 def _failed(code: str, report: EvalReport | None, task: Task) -> AnswerKind:
-    """How code failed; without a verdict it never came to one."""
+    """The kind of failure; code without a verdict was refused."""
     outcome = Outcome.REJECTED_SOURCE if report is None else report.outcome
     if outcome is Outcome.SUSPICIOUS and TARGETS[task.target].on_gpu and not _KERNEL.search(code):
         return "CPU code"
@@ -173,7 +173,7 @@ def _unread(reply: Reply, entries: Sequence[str]) -> AnswerKind:
 def shortest(
     examples: Sequence[AnswerExample], arm: str, answers: Sequence[ReadAnswer], task: Task
 ) -> tuple[AnswerExample, ...]:
-    """`known`, and of each kind that came to nothing the shortest answer of an arm and target."""
+    """`examples`, with the shortest failed answer of each kind, arm and target."""
     by_kind = {(example.arm, example.target, example.kind): example for example in examples}
     for answer in answers:
         if answer.summary.kind in _WORKED:

@@ -1,7 +1,7 @@
 """The figures of arms: estimates over answers, intervals over problems, differences in pairs.
 
-Formulas: docs/dev/method.md section 5. Problems are what is drawn: every figure is a mean over
-problems of one value each, its interval over problems, too. Of few problems none is told.
+Formulas: docs/dev/method.md section 5. Problems are the sample: every figure is a mean over
+problems of one value each, with an interval over problems. Few problems have no interval.
 """
 
 import math
@@ -18,7 +18,7 @@ from regraph_kg.models.run import Cost
 RESAMPLES = 10_000
 LEVEL = 0.95
 FEWEST = 5
-"""Problems below which no interval is told: a bootstrap knows no more than it was given."""
+"""Fewest problems of an interval: a bootstrap of less says nothing."""
 INDEPENDENT = frozenset({"standard", "cot"})
 """Methods whose answers know nothing of each other: figures at k > 1 are of these alone."""
 
@@ -32,7 +32,7 @@ ProblemKey = tuple[str, str]
 def at_least_one(answers: int, good: int, k: int) -> float:
     """Chance that one of `k` answers is good, of `answers` drawn: 1 - C(n-c, k) / C(n, k).
 
-    NaN where there are fewer than `k` answers: nothing is known then. A search without any had
+    NaN where there are fewer than `k` answers: the value is unknown. A search without any had
     its budget and came to nothing: 0.
     """
     if not answers:
@@ -65,11 +65,11 @@ class Mean:
     interval: tuple[float, float] | None
     """None below `FEWEST` problems."""
     problems: int
-    """Of which the value is known."""
+    """Problems with a known value."""
 
     @classmethod
     def of(cls, values: Iterable[float]) -> "Mean | None":
-        """None where no value is known. Resamples are drawn from one seed: equal in, equal out."""
+        """The mean of known values; None without any. One seed: equal values, equal interval."""
         finite = np.array([value for value in values if not math.isnan(value)])
         if not len(finite):
             return None
@@ -78,7 +78,7 @@ class Mean:
 
     @classmethod
     def of_shares(cls, shares: Iterable[float]) -> "Mean | None":
-        """Of what is so or not so of each problem: Wilson's interval, wide where all agree, too."""
+        """The mean of shares with Wilson's interval, which has a width where all problems agree."""
         values = list(shares)
         if not values:
             return None
@@ -117,7 +117,7 @@ Measure = Callable[[BenchRun], float]
 
 
 def by_problem(runs: Iterable[BenchRun], measure: Measure) -> dict[ProblemKey, float]:
-    """One value a problem: the mean over its seeds, where known; NaN where it is of none."""
+    """One value a problem: the mean over its seeds, where known; else NaN."""
     by_key: dict[ProblemKey, list[float]] = {}
     for run in runs:
         values = by_key.setdefault((run.problem, run.target), [])
@@ -151,18 +151,18 @@ def solved(run: BenchRun) -> float:
 
 
 def log_speedup(run: BenchRun) -> float:
-    """Of the answer, with the serial code as fallback."""
+    """Log speedup of the answer, with the serial code as fallback."""
     return math.log(run.speedup)
 
 
 def share_of_roof(run: BenchRun) -> float:
-    """How near the fastest code comes to what the device allows; NaN where that is not known."""
+    """The fastest code's share of the roof; NaN where it is not known."""
     return math.nan if run.roof is None else min(1.0, run.roof.share)
 
 
 @dataclass(frozen=True, slots=True)
 class ArmFigures:
-    """What one arm came to on the problems that it was run on."""
+    """The figures of one arm on its problems."""
 
     arm: str
     runs: int
@@ -184,11 +184,11 @@ class ArmFigures:
     model_seconds: float
     judge_seconds: float
     joules: float | None
-    """Of the GPU while it judged; None where that is not known of every run."""
+    """Energy of the GPU while it judged; None where a run's is not known."""
 
 
 def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures:
-    """Of the runs of one arm. At k > 1 nothing is said of answers that hang on each other."""
+    """Figures of the runs of one arm; at k > 1 only for independent answers."""
     several = [k for k in ks if arm != START and (k == 1 or arm in INDEPENDENT)]
 
     def mean(measure: Measure) -> Mean | None:
@@ -218,7 +218,7 @@ def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures
 
 
 def starts(runs: Iterable[BenchRun]) -> list[BenchRun]:
-    """Of each problem that searches began with a program made of it: that program as the answer."""
+    """Runs whose answer is the start: one for each problem with a generated first program."""
     by_key = {(run.problem, run.target): run for run in runs if run.start is not None}
     return [
         run.model_copy(
@@ -237,7 +237,7 @@ def starts(runs: Iterable[BenchRun]) -> list[BenchRun]:
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """How an arm does beside another one, on the problems that both were run on."""
+    """Differences of two arms on the problems that both ran on."""
 
     arm: str
     beside: str

@@ -1,8 +1,8 @@
 """Kept answers: every prompt and answer of a search, a line each, to be judged again later.
 
-An answer is found again by its prompt and its key: where a prompt comes out otherwise than it did
-there is none, and the search counts it as unrecorded. A prompt tells what was measured, and where
-an answer was wrong; its figures may therefore be others.
+An answer is found by its prompt and key: where a prompt comes out otherwise than it did,
+there is none, and the search counts it as unrecorded. A prompt holds measurements and places
+of errors: figures in it may differ.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ class KeepingModel:
     """A model whose answers are kept in a file as they come."""
 
     def __init__(self, model: "LanguageModel", path: Path) -> None:
-        """`path`: appended to; a resumed search asks some prompts again."""
+        """`path` is appended to: a resumed search repeats some prompts."""
         self._model, self._path = model, path
         self._writing = threading.Lock()
         self._begun = False
@@ -77,7 +77,7 @@ class KeptModel:
     """The answers of an earlier search, by their prompts."""
 
     def __init__(self, name: str, path: Path | None) -> None:
-        """`name`: whose they are; None: there was none. `BadInput` where they cannot be read."""
+        """`name` is the model's; `path` None: no answers. `BadInput` where they cannot be read."""
         self.name = name
         exchanges = [] if path is None else _read(path)
         self._replies = {_address(exchange.prompt): exchange.reply for exchange in exchanges}
@@ -95,14 +95,14 @@ class KeptModel:
 
 
 def _address(prompt: Prompt) -> str:
-    """What stays of a prompt whatever was measured."""
+    """A prompt's hash without its figures."""
     words = _FIGURE.sub("#", prompt.user)
     text = json.dumps([prompt.key.model_dump(mode="json"), prompt.system, words])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read(path: Path) -> list[KeptExchange]:
-    """Its whole lines; some may be torn by a kill or a full disk."""
+    """The complete lines of a file; a kill or a full disk may tear some."""
     exchanges = []
     try:
         with path.open("rb") as file:

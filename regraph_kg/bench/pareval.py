@@ -1,4 +1,4 @@
-"""ParEval's tasks as problems of ours, made of a user's checkout; nothing of it is kept here.
+"""ParEval's tasks as problems, made from a user's checkout; this package holds nothing of it.
 
 A task's serial baseline becomes the function that candidates replace. It is timed at ParEval's own
 size where that can be judged here. Not covered: ParEval's drivers, validators and inputs.
@@ -45,9 +45,9 @@ _SOURCE, _NOTE = "baseline.cpp", "note.txt"
 _HEADERS = "algorithm array climits cmath complex cstddef functional limits map numeric queue"
 _HEADERS += " string utility vector"
 _NUMBER = "DRIVER_PROBLEM_SIZE"
-"""What drivers call a task's size."""
+"""The drivers' name of a task's size."""
 _LETTERS, _BITS = 120, 40
-"""Letters of a size, and bits of it."""
+"""Most letters and bits of a size."""
 _TASK = re.compile(r"\d+_[\w-]+")
 _INIT = re.compile(r"\*\s*init\(\) *\{(.*?)\n\}", re.DOTALL)
 _SET = re.compile(r"(?:ctx->|size_t )(\w+) *= *([^;]+);")
@@ -59,18 +59,18 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class MadeProblem:
-    """A task that is a problem of ours now, and passed its check."""
+    """A task as a problem that passed its check."""
 
     name: str
     """The task's name as a problem's."""
     folder: Path
     note: str
-    """What is not as in ParEval; "" where its own size is used."""
+    """The difference to ParEval; "" where its own size is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotMade:
-    """A task that is no problem here."""
+    """A task that cannot be a problem here."""
 
     name: str
     why: str
@@ -78,19 +78,19 @@ class NotMade:
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """What a baseline's text does not say of its arguments."""
+    """Facts on arguments that a baseline's text does not say."""
 
     shapes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     outs: tuple[str, ...] = ()
-    """Arrays that are written as a whole, though the text does not show it."""
+    """Arrays that are wholly overwritten, though the text does not show it."""
     sizes: Mapping[str, str] = field(default_factory=dict)
-    """Sizes that the driver draws, as it could have written them."""
+    """Expressions for sizes that the driver draws at random."""
     makes: str = ""
     """The array that inputs.py makes, in three variants."""
     inputs: str = ""
-    """How: `made` of `sizes`, `variant` and `rng`."""
+    """Its code: `made` from `sizes`, `variant` and `rng`."""
     note: str = ""
 
 
@@ -126,7 +126,7 @@ _ANSWERS = {
     "51_stencil_edge_kernel": _Answers(outs=("imageOut",)),
     "54_stencil_game_of_life": _Answers(outs=("output",)),
 }
-"""By task: where the text alone would ask a question, or make another task of it."""
+"""By task: answers where the text alone is unclear or would make another task."""
 
 
 def tasks(checkout: Path) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ def tasks(checkout: Path) -> tuple[str, ...]:
 def make(
     settings: Settings, checkout: Path, task: str, target: Target, into: Path, tell: Tell
 ) -> MadeProblem | NotMade:
-    """The task's problem in `into`, made now or before; it passed its check."""
+    """The task's problem in `into`, made now or before, with a passed check."""
     name = _name(checkout, task, target)
     folder = into / name
     try:
@@ -217,7 +217,7 @@ def _declared(driver: str) -> str:
 
 
 class _Facts:
-    """What ParEval says of a task besides its code: its number, sizes and ranges of integers."""
+    """ParEval's facts of a task besides its code: number, sizes and ranges of integers."""
 
     def __init__(self, checkout: Path, task: str, target: Target) -> None:
         """Raises `BadInput` where there is no size for the target."""
@@ -238,7 +238,7 @@ class _Facts:
         self.ranges = {name: (int(a), int(b) - 1) for name, a, b in _DRAWN.findall(driver)}
 
     def sizes(self, draft: "Draft") -> dict[str, int]:
-        """Of each size of a draft ParEval's; the task's number where its driver says nothing."""
+        """ParEval's sizes for those of a draft; the task's number where its driver has none."""
         return {name: self._size(name, expression) for name, expression in draft.sizes.items()}
 
     def _size(self, name: str, expression: str) -> int:
@@ -251,7 +251,7 @@ class _Facts:
         return self._lengths.get(array, self._constants.get("nVals", self.number))
 
     def _numbers(self, pattern: re.Pattern[str], driver: str) -> Iterator[tuple[str, int]]:
-        """What a driver's `init` says, as far as it is made of known numbers."""
+        """Numbers of a driver's `init`, as far as they follow from known ones."""
         body = _INIT.search(driver)
         numbers = dict(self._names)
         for name, text in pattern.findall(body[1] if body else ""):
@@ -282,7 +282,7 @@ def size(text: str, names: Mapping[str, float] | None = None) -> int:
 
 
 def _value(node: ast.expr, names: Mapping[str, float]) -> Any:
-    """Raises `ValueError` for whatever is no arithmetic."""
+    """Raises `ValueError` for anything but arithmetic."""
     match node:
         case ast.Constant(int(number)) if not isinstance(number, bool):
             return number
@@ -351,7 +351,7 @@ def _understood(source: Path) -> "Read":
 
 
 def _draft(baseline: "Read", facts: _Facts, sizes: Mapping[str, int]) -> "Draft":
-    """With all shapes, as they were answered or are proposed. Raises `BadInput` for an open one."""
+    """The draft with all shapes, answered or proposed. Raises `BadInput` for an open one."""
     from regraph_kg.adopt.draft import Draft, Said  # noqa: PLC0415
 
     answers = facts.answers
@@ -369,7 +369,7 @@ def _draft(baseline: "Read", facts: _Facts, sizes: Mapping[str, int]) -> "Draft"
 
 
 def _adopt(settings: Settings, folder: Path, pair: tuple["Draft", _Facts], tell: Tell) -> "Adopted":
-    """Write the problem beside its source and look at it. Raises `BadInput`."""
+    """Write the problem beside its source and check it. Raises `BadInput`."""
     draft, facts = pair
     adopted = wiring.open_adopter(settings, tell).adopt(draft, folder.name, folder)
     drawn = _drawn(adopted.files["problem.toml"], facts)
@@ -380,7 +380,7 @@ def _adopt(settings: Settings, folder: Path, pair: tuple["Draft", _Facts], tell:
 
 
 def _drawn(declared: str, facts: _Facts) -> dict[str, str]:
-    """The problem's declaration with inputs as ParEval's, where ours say too little of the task."""
+    """The declaration with ParEval's inputs, where the usual ones miss the task."""
     from regraph_kg.adopt.texts import toml  # noqa: PLC0415
 
     fields, answers = tomllib.loads(declared), facts.answers

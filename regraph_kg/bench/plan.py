@@ -1,6 +1,6 @@
-"""What a bench is to run: its suite looked at, its searches in their order, its results begun.
+"""The plan of a bench: its checked suite, its searches in order, its first results.
 
-All arms of a problem are begun before those of the next one, so that a bench that is stopped has
+All arms of a problem begin before those of the next one, so that a stopped bench has
 whole problems to compare, but for the searches that were under way.
 """
 
@@ -29,7 +29,7 @@ from regraph_kg.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class BenchChoice:
-    """What was asked for besides the searches' own choices."""
+    """The choice of a bench besides that of its searches."""
 
     suite: SuiteChoice
     arms: tuple[Arm, ...]
@@ -46,7 +46,7 @@ class BenchPlan:
 
     @property
     def remaining(self) -> tuple[BenchSearch, ...]:
-        """Those without a result."""
+        """Searches without a result."""
         finished = {run.place for run in self.begun.runs}
         return tuple(
             search
@@ -57,7 +57,7 @@ class BenchPlan:
 
 
 def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
-    """The bench as asked for, with what its folder holds already.
+    """The bench of `choice`, with the results in its folder.
 
     Raises `BadInput` where a suite holds no good problem, or the graph nothing to begin with.
     """
@@ -137,7 +137,7 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
 
 
 def _as_now(settings: Settings, problem: BenchProblem, folder: Path) -> BenchProblem:
-    """The problem as it is found now; as it was, where it is not: its searches say why."""
+    """The problem with its present digest; unchanged where it is gone: its searches say why."""
     with suppress(BadInput):
         current = digest(wiring.find_problem(settings, _address(problem, folder)))
         return problem.model_copy(update={"digest": current})
@@ -147,7 +147,7 @@ def _as_now(settings: Settings, problem: BenchProblem, folder: Path) -> BenchPro
 def _planned(
     searches: Sequence[tuple[Target, tuple[BenchSearch, ...]]], begun: BenchResults
 ) -> BenchPlan:
-    """With all searches counted, done ones of earlier commands, too."""
+    """The plan with all searches counted, including ended ones of earlier commands."""
     ended = {run.place for run in begun.runs}
     counts = {
         target: len(
@@ -176,7 +176,7 @@ def _address(problem: BenchProblem, folder: Path) -> str:
 
 
 def _see_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
-    """`BadInput` where a method that walks has nothing to walk on."""
+    """Raise `BadInput` where a method that walks has no first step in the graph."""
     walking = next((search for search in searches if search.arm.walks), None)
     if walking is None or order.rejudged is not None:
         return

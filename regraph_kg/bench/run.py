@@ -1,8 +1,8 @@
-"""A bench from its searches to its results: several at once, each resumed where it stopped.
+"""The run of a bench: several searches at once, each resumed where it stopped.
 
 Its folder holds results.json, and for each search a folder with its trace, prompts and answers. A
 search whose result is in the file is not run again; one that was stopped goes on from its trace.
-What is lost for all (model, store, compiler) ends the bench; what is wrong with one problem leaves
+A loss for all (model, store, compiler) ends the bench; a fault of one problem leaves
 it out. Not here: figures and tables.
 """
 
@@ -41,29 +41,29 @@ from regraph_kg.wiring import OpenSearch, OpenSearches
 
 @dataclass(frozen=True, slots=True)
 class BenchSearch:
-    """One search that a bench is to make."""
+    """One search of a bench."""
 
     problem: str
     address: str
-    """What the problem is found by."""
+    """The name or folder of the problem."""
     target: Target
     arm: Arm
     seed: int
 
     @property
     def place(self) -> tuple[str, str, str, int]:
-        """As its result's."""
+        """The key of its result."""
         return self.problem, self.target, str(self.arm), self.seed
 
     @property
     def folder(self) -> str:
-        """Its own, in the bench's."""
+        """The name of its folder in the bench's."""
         arm = str(self.arm).replace("/", "-")
         return f"{self.problem}.{self.target}.{arm}.{self.seed}"
 
 
 class Watching(Protocol):
-    """Is told how a bench goes on, from any thread."""
+    """Watches a bench; called from any thread."""
 
     def record(self, search: BenchSearch, record: SimulationRecord) -> None:
         """An iteration of a search has ended."""
@@ -74,7 +74,7 @@ class Watching(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BenchOrder:
-    """What to run, and where it is kept. `choice` is of all searches but for what differs."""
+    """The settings of a bench and its folder. `choice` holds what all searches share."""
 
     settings: Settings
     choice: SearchChoice
@@ -85,10 +85,8 @@ class BenchOrder:
 
 
 class RunningBench:
-    """A bench of one folder."""
-
     def __init__(self, order: BenchOrder, begun: BenchResults, watching: Watching) -> None:
-        """`begun` are its results so far; the folder is locked by whoever makes this."""
+        """`begun` are its results so far; the caller locks the folder."""
         self._order, self._watching = order, watching
         self.results = begun
         self._saving = threading.Lock()
@@ -96,9 +94,9 @@ class RunningBench:
         self._earlier = {run.place: run for run in earlier}
 
     def run(self, searches: Sequence[BenchSearch]) -> None:
-        """All of one target that have no result yet.
+        """Run the searches of one target that have no result yet.
 
-        Raises `Interrupted` for what ends the bench, with the command that goes on.
+        Raises `Interrupted` with the command that goes on.
         """
         finished = {run.place for run in self.results.runs}
         remaining = [search for search in searches if search.place not in finished]
@@ -126,7 +124,7 @@ class RunningBench:
 
     @contextmanager
     def _resumable(self) -> Iterator[None]:
-        """What ends a bench says what is done and how it goes on."""
+        """Turn errors that end a bench into `Interrupted` with the command that goes on."""
         try:
             yield
         except (KeyboardInterrupt, CancelledError):
@@ -139,7 +137,7 @@ class RunningBench:
         raise Interrupted(f"{why}; searches done: {count}; go on: {self._command}") from None
 
     def _search(self, shared: OpenSearches, job: BenchSearch) -> None:
-        """One search to its result; a problem that cannot be searched is left out."""
+        """Run one search and keep its result; a problem that cannot be searched is left out."""
         folder = self._order.folder / "runs" / job.folder
         make_folder(folder)
         try:
@@ -174,7 +172,7 @@ class RunningBench:
     def _model(
         self, shared: OpenSearches, job: BenchSearch, folder: Path
     ) -> kept.KeepingModel | kept.KeptModel:
-        """The shared model, its answers kept; or the answers that were kept."""
+        """The shared model, which keeps its answers; or the kept answers."""
         order = self._order
         if order.rejudged is not None:
             was = self._earlier[job.place]
@@ -234,16 +232,16 @@ class RunningBench:
         self._watching.ended(job, result)
 
     def _save(self, **new: object) -> None:
-        """Add to the file, for whoever holds the lock."""
+        """Update the results and their file; the caller holds the lock."""
         self.results = self.results.model_copy(update=new)
         results.write(self.results, self._order.folder)
 
 
 @contextmanager
 def _gone_on(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
-    """The search from its trace on; begun anew where it has none, or one of other circumstances.
+    """The search resumed from its trace; begun anew without one, or with an unfit one.
 
-    Such a trace stays where it is: a compiler, a model or this program may have changed since.
+    An unfit trace stays in place: a compiler, a model or this program has changed since.
     """
     traces = (path for path in folder.glob("*.jsonl") if path.name != kept.FILE)
     latest = max(traces, default=None, key=lambda trace: trace.stat().st_mtime_ns)
@@ -258,7 +256,7 @@ def _gone_on(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
 
 
 def _first_error(ended: Iterable["Future[None]"]) -> None:
-    """Raise what ended a bench; who was cancelled by it says less."""
+    """Raise the first error of the searches, before cancellations that follow from it."""
     errors = [error for future in ended if (error := future.exception()) is not None]
     for error in sorted(errors, key=lambda error: isinstance(error, CancelledError)):
         raise error

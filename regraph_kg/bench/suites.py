@@ -1,6 +1,6 @@
-"""Suites: which problems a bench is of, each looked at before it is used.
+"""Suites: the problems of a bench, each checked before its use.
 
-Not here: how ParEval's tasks become problems (pareval.py).
+Not here: problems made from ParEval's tasks (pareval.py).
 """
 
 import hashlib
@@ -23,18 +23,18 @@ from regraph_kg.settings import Settings
 Tell = Callable[[str], None]
 _CORES_A_LOOK = 4
 EASY, MEDIUM = 2, 5
-"""Steps of the longest verified trajectory, at most (CUDAEval's tiers, ReGraphT section 4.1)."""
+"""Most steps of the longest verified trajectory (CUDAEval's tiers, ReGraphT section 4.1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteChoice:
-    """What was asked for: names or folders of problems, else all that are shipped, or ParEval."""
+    """The chosen suite: names or folders of problems, all that are shipped, or ParEval."""
 
     name: str
-    """As results say it."""
+    """The suite's name in results."""
     problems: tuple[str, ...] = ()
     checkout: Path | None = None
-    """Of ParEval."""
+    """The checkout of ParEval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Suite:
 def gather(
     settings: Settings, choice: SuiteChoice, target: Target, into: Path, tell: Tell
 ) -> Suite:
-    """The suite's good problems; what fails its own check is left out, and why."""
+    """The suite's good problems; those that fail their check are left out, with the reason."""
     if choice.checkout is not None:
         return _pareval(settings, choice.checkout, choice.problems, target, into, tell)
     names = choice.problems or _shipped(settings)
@@ -76,7 +76,7 @@ def _shipped(settings: Settings) -> tuple[str, ...]:
 
 
 def _spread(names: Sequence[str]) -> Iterator[str]:
-    """A folder that is no problem stands for those in it."""
+    """Names, with a folder of problems replaced by its problems."""
     for name in names:
         inside = sorted(path.parent for path in Path(name).glob("*/problem.toml"))
         if inside and not (Path(name) / "problem.toml").exists():
@@ -86,7 +86,7 @@ def _spread(names: Sequence[str]) -> Iterator[str]:
 
 
 def _beside() -> ThreadPoolExecutor:
-    """A few problems are looked at beside each other: what a look runs uses a core or two."""
+    """Threads for a few checks at once: a check uses a core or two."""
     return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // _CORES_A_LOOK), "look")
 
 
@@ -118,7 +118,7 @@ def _look(
 
 
 def digest(problem: AnyProblem) -> str:
-    """Of all that a problem's verdicts hang on."""
+    """A hash of all that a problem's verdicts depend on."""
     return hashlib.sha256(problem.model_dump_json().encode()).hexdigest()[:12]
 
 
@@ -130,14 +130,14 @@ def _distinct(items: Sequence[BenchProblem | LeftOut]) -> None:
 
 
 def tier(steps: int) -> Tier:
-    """Of a problem whose longest verified trajectory has so many steps; "" for none."""
+    """The tier of a problem by the steps of its longest verified trajectory; "" for none."""
     if steps <= 0:
         return ""
     return "easy" if steps <= EASY else "medium" if steps <= MEDIUM else "hard"
 
 
 def _longest(settings: Settings) -> Iterator[tuple[tuple[str, str], int]]:
-    """Of each problem and target of the corpus, steps of the longest verified trajectory."""
+    """Steps of the longest verified trajectory, by problem and target of the corpus."""
     longest: dict[tuple[str, str], int] = {}
     for file in wiring.corpus_files(settings):
         for _, trajectory in jsonl.parsed(file, file.read_bytes().split(b"\n"), Trajectory):
@@ -147,7 +147,7 @@ def _longest(settings: Settings) -> Iterator[tuple[tuple[str, str], int]]:
 
 
 def _verified(trajectory: Trajectory) -> int:
-    """Steps until the first that nobody saw pass."""
+    """Steps before the first one that never passed."""
     for count, step in enumerate(trajectory.steps):
         if not any(measurement.outcome is Outcome.PASSED for measurement in step.measurements):
             return count
@@ -162,7 +162,7 @@ def _pareval(
     into: Path,
     tell: Tell,
 ) -> Suite:
-    """Its tasks as problems of ours, in `into`; those that are there already are used again."""
+    """ParEval's tasks as problems in `into`; existing ones are used again."""
     from regraph_kg.bench import pareval  # noqa: PLC0415 (the parser comes with it)
 
     tasks = pareval.tasks(checkout)

@@ -1,7 +1,7 @@
-"""Results as tables: on a terminal, in a document, on a page, all from the same values.
+"""Results as tables for a terminal, a document or a page.
 
-Runs are compared within a circumstance only: same model, judge, prompts, device, toolchain, metric,
-graph, budget and suite. Others stand apart, each under its own heading; so do files that hold the
+Only runs of one circumstance are compared: same model, judge, prompts, device, toolchain, metric,
+graph, budget and suite. Others have sections of their own; so have files that hold the
 same searches, or problems of one name that are not the same.
 """
 
@@ -48,18 +48,18 @@ class BenchTable:
 
 @dataclass(frozen=True, slots=True)
 class BenchSection:
-    """Everything of one circumstance."""
+    """The tables of one circumstance."""
 
     title: str
     facts: dict[str, str]
     tables: tuple[BenchTable, ...]
     notes: tuple[str, ...]
     examples: tuple[AnswerExample, ...]
-    """Of answers that came to nothing: one of each kind."""
+    """Failed answers, one of each kind."""
 
 
 def sections(results: Sequence[BenchResults]) -> tuple[BenchSection, ...]:
-    """One for each circumstance in which runs may be compared; `results` of several files."""
+    """A section for each circumstance of the runs in `results`, which may be of several files."""
     return tuple(section for files in _grouped(results) for section in _sections(files))
 
 
@@ -76,7 +76,7 @@ def _sections(files: Sequence[BenchResults]) -> Iterator[BenchSection]:
 
 
 def _grouped(results: Sequence[BenchResults]) -> list[list[BenchResults]]:
-    """Files of one bench: no search twice, no two problems of one name."""
+    """Groups of files of one bench: no search twice, no two problems of one name."""
     groups: list[list[BenchResults]] = []
     for file in results:
         group = next((files for files in groups if all(_fit(file, other) for other in files)), None)
@@ -94,7 +94,7 @@ def _fit(a: BenchResults, b: BenchResults) -> bool:
 
 
 def _circumstance(file: BenchResults, run: BenchRun) -> tuple[str, ...]:
-    """What must be equal where runs are compared."""
+    """Values that are equal where runs are compared."""
     return (
         *(file.version, file.suite, file.answers, str(file.calls), file.final),
         *(file.graph.get("statistics", ""), file.graph.get("embeddings", "")),
@@ -103,7 +103,7 @@ def _circumstance(file: BenchResults, run: BenchRun) -> tuple[str, ...]:
 
 
 def _who(run: BenchRun) -> str:
-    """Recorded answers are one model, whatever problem they are of."""
+    """The model; recorded answers of all problems are one model."""
     return "recorded" if run.model.startswith("recorded:") else run.model
 
 
@@ -141,7 +141,7 @@ def _section(pairs: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
 
 
 def _examples(files: Sequence[BenchResults], target: Target) -> tuple[AnswerExample, ...]:
-    """The shortest of each kind."""
+    """The shortest example of each kind."""
     shortest: dict[str, AnswerExample] = {}
     examples = [example for file in files for example in file.examples if example.target == target]
     for example in sorted(examples, key=lambda example: len(example.text)):
@@ -178,7 +178,7 @@ def _progress(runs: Sequence[BenchRun], files: Sequence[BenchResults], target: T
 
 
 def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
-    """What each arm came to on those of the problems that it was run on."""
+    """The figures of each arm on its problems."""
     ks = sorted({k for arm in arms for k, rate in arm.passed.items() if rate})
     same_problems = all(arm.problems == problems for arm in arms)
     rates: list[tuple[str, Callable[[ArmFigures], str]]] = [
@@ -252,7 +252,7 @@ def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) 
 
 
 def _kinds_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
-    """What answers came to, by arm."""
+    """Counts of answers by kind and arm."""
     counts = {
         arm: Counter(answer.kind for run in runs for answer in run.answers)
         for arm, runs in by_arm.items()
@@ -320,7 +320,7 @@ def _cell(runs: Sequence[BenchRun]) -> str:
 def _tiers_table(
     files: Sequence[BenchResults], target: Target, by_arm: dict[str, list[BenchRun]]
 ) -> BenchTable:
-    """Solved problems by how long their longest verified trajectory is."""
+    """Solved problems by the length of the longest verified trajectory."""
     tiers = {
         problem.name: problem.tier
         for file in files
@@ -369,7 +369,7 @@ def _plain(mean: Mean | None) -> str:
 
 
 def _with_interval(mean: Mean | None, show: Callable[[float], str], unit: str = "") -> str:
-    """A mean with its interval, where that is told."""
+    """A mean with its interval, if it has one."""
     if mean is None:
         return ""
     if mean.interval is None:

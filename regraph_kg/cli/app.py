@@ -1,4 +1,4 @@
-"""`regraph`: the command tree, and the one place where an error becomes a line and an exit code."""
+"""`regraph`: the command tree; here an error becomes a line and an exit code."""
 
 import sys
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from regraph_kg.errors import BadInput, Interrupted, RegraphError
 
 DEBUG = "--debug"
 KEYBOARD_INTERRUPT = 130
-"""What typer returns for a Ctrl-C that no command handled."""
+"""Typer's result for a Ctrl-C that no command handled."""
 
 COMMANDS: Mapping[str, str] = {
     "ingest": "Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail,"
@@ -63,7 +63,6 @@ class _Commands(typer.core.TyperGroup):
         }
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command itself."""
         return _command(cmd_name) if cmd_name in self.commands else None
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

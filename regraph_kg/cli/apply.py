@@ -28,7 +28,7 @@ HomeDeed = Literal["written", "patch", "taken back"]
 
 @dataclass(frozen=True, slots=True)
 class BroughtHome:
-    """What was done, and the files: those written or as they were before, or the patch."""
+    """The deed, and its files: those written, those taken back, or the patch."""
 
     done: HomeDeed
     files: list[Path]
@@ -100,7 +100,6 @@ def apply(  # noqa: PLR0913 (a command's options)
 
 
 def _say(deed: HomeDeed, files: list[Path], run: str, *, as_json: bool) -> None:
-    """What was done to which files, and what to do next."""
     if as_json:
         tell(BroughtHome, BroughtHome(deed, files))
     elif deed == "taken back":
@@ -151,7 +150,7 @@ def _changes(
 
 
 def _refuse_unseen(changes: list[HomeChange]) -> None:
-    """A stranger's home.toml may name any file: unseen, only code is written to."""
+    """Refuse files that are no code: a stranger's home.toml may name any file."""
     for change in changes:
         name = change.path.resolve()
         if change.before is not None and not _SOURCE.fullmatch(name.suffix):

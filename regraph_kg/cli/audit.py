@@ -1,4 +1,4 @@
-"""`regraph techniques audit`, and what accepts it: what is wrong with a vocabulary, by pages."""
+"""`regraph techniques audit`: faults of a vocabulary in pages; accepting its proposals."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -126,7 +126,6 @@ def accept(
 
 
 def _preview(commands: Sequence[str], *, as_json: bool) -> None:
-    """What would be done, as commands."""
     if as_json:
         tell(Sequence[str], commands)
     else:
@@ -163,7 +162,7 @@ def _carry_out(curator: Curator, proposal: Proposal, note: Note) -> Curation:
 
 
 def _reason(proposal: Proposal) -> str:
-    """Where nobody gave another."""
+    """The reason of a proposal that a person did not explain."""
     return {
         "merge": "one technique under several names, as the audit proposed",
         "drop": "nothing leads to it, as the audit found",
@@ -195,7 +194,7 @@ def _page_lines(page: Sequence[Cluster], number: int, pages: int) -> Iterator[st
 
 
 def _proposal(cluster: Cluster) -> str:
-    """What accepting it does, in a few words."""
+    """The effect of accepting a cluster, in a few words."""
     if not cluster.proposals:
         return "to be decided by hand"
     parts = [

@@ -47,7 +47,7 @@ def restore(
 
 
 def counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
-    """The lines; `show` is told their bytes so far."""
+    """Pass lines on; `show` gets the bytes so far."""
     total = 0
     for line in lines:
         total += len(line)
@@ -56,7 +56,7 @@ def counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[byt
 
 
 def write(lines: Iterable[bytes], path: Path) -> None:
-    """All of it or nothing: a file that was there stays until the new one is whole."""
+    """Write a file as a whole; an older file stays until the new one is complete."""
     try:
         with atomic.replacing(path, mode=0o666, synced=True) as file:
             file.writelines(lines)
@@ -66,7 +66,7 @@ def write(lines: Iterable[bytes], path: Path) -> None:
 
 @contextmanager
 def counting(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
-    """Shows bytes done, on a terminal."""
+    """Show the bytes done on a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
     with Progress(

@@ -169,7 +169,7 @@ def bench(  # noqa: PLR0913 (a command's options)
 
 
 def _refuse_others(context: typer.Context, option: str, beside: frozenset[str]) -> None:
-    """`BadInput` where something is given that has no effect beside an option."""
+    """Raise `BadInput` for an option that has no effect beside another."""
     typed = {param.name or "": param.opts[0] for param in context.command.params}
     for name, words in typed.items():
         source = context.get_parameter_source(name)
@@ -195,7 +195,7 @@ def _targets(named: Sequence[str]) -> tuple[Target, ...]:
 
 
 def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -> SearchChoice:
-    """What all searches have in common: the budget ends them, or that nothing is left to try."""
+    """The choice that all searches share: they end with the budget, or with nothing left to try."""
     return replace(
         usual_choice("", settings.model),
         limits=SearchLimits(calls=budget, unreadable=budget + 1),
@@ -205,7 +205,7 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
 
 
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
-    """All searches that are left; the results."""
+    """Run the remaining searches; return the results."""
     remaining = planned.remaining
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     finished = sum(map(len, (searches for _, searches in planned.searches))) - len(remaining)
@@ -224,7 +224,7 @@ def _searches(count: int) -> str:
 
 
 class _Watching:
-    """One bar for all searches, by calls; a line for each that has ended."""
+    """One bar of calls for all searches, and a line for each ended one."""
 
     def __init__(self, bar: Progress, searches: int, calls: int) -> None:
         self._bar, self._searches, self._calls = bar, searches, calls
@@ -239,7 +239,7 @@ class _Watching:
             self._move(search, min(record.spent, self._calls))
 
     def ended(self, search: BenchSearch, run: BenchRun | LeftOut) -> None:
-        """Count a search as done, whatever it left unspent."""
+        """Count a search as done, whatever part of its budget it used."""
         with self._changing:
             self._ended += 1
             self._move(search, self._calls)
@@ -274,7 +274,6 @@ def _progress(console: Console, searches: int, calls: int) -> Iterator[_Watching
 
 
 def _preview(order: BenchOrder, planned: BenchPlan) -> None:
-    """What the searches that are left would cost."""
     prompts = answers = calls = 0
     seconds: list[float | None] = []
     for search in planned.remaining:

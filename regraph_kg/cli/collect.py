@@ -30,7 +30,7 @@ _LIMITS, _RULE = AskingLimits(), CurationRules()
 
 @dataclass(frozen=True, slots=True)
 class CollectAnswer:
-    """What was collected and kept: trajectories by name, those left out with the reason."""
+    """Trajectories by name: those kept, and those left out with the reason."""
 
     collected: int
     kept: list[str]
@@ -42,7 +42,7 @@ class CollectAnswer:
 
 
 ANSWERS = {"collect": CollectAnswer | Sequence[stage.CollectPreview]}
-"""With --dry-run what would be done for each problem."""
+"""With --dry-run a preview of each problem."""
 
 
 def collect(  # noqa: PLR0913 (a command's options)
@@ -193,7 +193,7 @@ def _origin(
     openevolve: tuple[Path, int] | None,
     asking: tuple[int, AskingLimits],
 ) -> stage.ModelAsked | GitFile | stage.EvolutionRead:
-    """Where steps come from; `BadInput` for two places at once, and for a history of no file."""
+    """The source of steps; `BadInput` for two sources at once, and for a history without a file."""
     if git is not None and openevolve is not None:
         raise BadInput("collect: give --git or --openevolve, not both")
     if git is not None:
@@ -210,7 +210,7 @@ def _origin(
 
 
 def _check(choice: stage.CollectChoice, model: str | None) -> None:
-    """Raise `BadInput` for what does not go together."""
+    """Raise `BadInput` for options that do not go together."""
     if isinstance(choice.origin, stage.ModelAsked):
         return
     if len(choice.problems) > 1:

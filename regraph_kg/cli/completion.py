@@ -1,6 +1,6 @@
-"""What the shell completes: problems, runs, techniques. Looks at files alone, never at a store.
+"""Shell completion of problems, runs and techniques. It reads files alone, never a store.
 
-`regraph --install-completion` tells the shell. Whatever fails here completes nothing.
+`regraph --install-completion` installs it. A failure completes nothing.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""`regraph techniques mend`: what a person changes in the vocabulary; the log of it.
+"""`regraph techniques mend`: changes of the vocabulary by a person, and their log.
 
-Not here: what the audit proposes (audit.py).
+Not here: proposals of the audit (audit.py).
 """
 
 import getpass
@@ -52,7 +52,7 @@ _OPTIONS: Mapping[CurationDeed, frozenset[str]] = {
     "undo": frozenset(),
     "accept": frozenset({"--dry-run"}),
 }
-"""Of each deed, besides --why, --who and --json."""
+"""Options of each deed besides --why, --who and --json."""
 _WITH_REASON = ("merge", "split", "rename", "drop")
 _WORDS: Mapping[CurationDeed, tuple[int, int | None, str]] = {
     "merge": (2, None, "the technique that stays, and those that become it"),
@@ -64,7 +64,7 @@ _WORDS: Mapping[CurationDeed, tuple[int, int | None, str]] = {
     "undo": (0, None, "numbers of curations"),
     "accept": (1, None, "tokens of the audit"),
 }
-"""How many words a deed takes, and what they are."""
+"""The least and most words of a deed, and their meaning."""
 
 
 def mend(  # noqa: PLR0913 (a command's options)
@@ -146,7 +146,7 @@ def mend(  # noqa: PLR0913 (a command's options)
 
 
 def _check(deed: CurationDeed, words: Sequence[str], typed: Mapping[str, object], why: str) -> None:
-    """Raise `BadInput` for what does not belong to a deed, or is missing."""
+    """Raise `BadInput` for an option that does not belong to a deed, and for a missing one."""
     least, most, expected = _WORDS[deed]
     if len(words) < least or (most is not None and len(words) > most):
         raise BadInput(f"mend {deed}: give {expected}")
@@ -173,7 +173,7 @@ def _order(
     goal: tuple[str | None, Part],
     texts: Mapping[str, str],
 ) -> CurationOrder:
-    """What a curator is asked to do."""
+    """The order that a curator carries out."""
     first, (to, part) = words[0], goal
     orders: dict[str, CurationOrder] = {
         "merge": lambda curator, note: curator.merge(first, words[1:], note),
@@ -235,7 +235,7 @@ def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
 
 
 def open_curator() -> "closing[Curator]":
-    """Curates the graph of the settings."""
+    """The curator of the settings' graph."""
     return closing(wiring.open_curator(read_settings()))
 
 
@@ -248,7 +248,6 @@ def _curate(order: CurationOrder, who: str | None, why: str) -> Curation:
 
 
 def _tell(curation: Curation, *, as_json: bool) -> None:
-    """Say what a curation did."""
     if as_json:
         tell(Curation, curation)
         return
@@ -262,7 +261,7 @@ def _tell(curation: Curation, *, as_json: bool) -> None:
 
 
 def note_of(who: str | None, why: str) -> Note:
-    """Who decides, this user if nobody is named, and why."""
+    """Who decides (by default this user), and why."""
     return Note(_user() if who is None else who, why)
 
 
@@ -275,7 +274,7 @@ def _user() -> str:
 
 
 def command(words: Iterable[str]) -> str:
-    """What to type in a shell; also where a name holds quotes or control characters."""
+    """A command as it is typed in a shell, quoted for any characters of a name."""
     return " ".join(map(_word, ("regraph", *words)))
 
 
@@ -319,7 +318,7 @@ def _verdict_line(row: LabelDecision) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things: "1 example", "2 examples"."""
+    """A count with its noun: "1 example", "2 examples"."""
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
 

@@ -1,6 +1,6 @@
-"""What `regraph optimize` shows: progress of one search or several, and what came of them.
+"""The display of `regraph optimize`: progress of one or several searches, and their results.
 
-Not here: how numbers and tables are written (report.py).
+Not here: numbers and tables as text (report.py).
 """
 
 import itertools
@@ -30,7 +30,7 @@ from regraph_kg.settings import Settings
 
 
 class Show(Protocol):
-    """Tells how one search goes on; from any thread."""
+    """Shows the progress of one search; callable from any thread."""
 
     def record(self, record: SimulationRecord) -> None:
         """An iteration has ended."""
@@ -41,7 +41,7 @@ class Show(Protocol):
 
 @contextmanager
 def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Callable[[str], Show]]:
-    """Shows searches by name: each new best as a line, and on a terminal a live bar each.
+    """Show searches by name: a line for each new best, and on a terminal a live bar each.
 
     `budgets` are their calls; `every`: what was no new best is a line, too. Lines of several begin
     with the search's name. All goes to stderr.
@@ -78,7 +78,7 @@ def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Cal
 
 
 class _ShownSearch:
-    """One search of those that are shown."""
+    """The display of one search."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class _ShownSearch:
         self._best = 1.0
 
     def record(self, record: SimulationRecord) -> None:
-        """Move the bar; a new best is a line, and so is all else where that is wanted."""
+        """Move the bar; print a new best, and with `every` each record."""
         self._update(record)
         if record.best_speedup > self._best:
             self._best = record.best_speedup
@@ -101,14 +101,13 @@ class _ShownSearch:
             self._note(report.no_best(record, self._budget))
 
     def say(self, line: str) -> None:
-        """A line."""
         self._note(line)
 
 
 def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, str]) -> None:
-    """Headline, table with `rows` at its end, and where to look at the path.
+    """Print headline, table with `rows` at its end, and where to look at the path.
 
-    An embedded store has no Browser: there the commands that show the path are told.
+    An embedded store has no Browser: the commands that show the path stand in its place.
     """
     typer.secho(report.headline(summary), bold=True)
     walks = kind_of(summary.method).walks

@@ -1,4 +1,4 @@
-"""`regraph docs`: documents, the settings in force, and the schemas of what is printed as JSON.
+"""`regraph docs`: documents, the settings in force, and the schemas of JSON answers.
 
 Some documents are files. Others are made when they are shown, from what the package holds (`MADE`);
 the site has them as files, which docs/generate.py writes.
@@ -32,7 +32,7 @@ from regraph_kg.settings import (
 )
 
 ANSWERS = {"docs": dict[str, dict[Literal["value", "from"], str]]}
-"""With --settings, by a setting's name."""
+"""With --settings, by name of a setting."""
 TRAJECTORY = "trajectory"
 
 
@@ -74,7 +74,7 @@ def docs(
 
 
 def _show(name: str) -> None:
-    """A document in a pager; plain text where there is no terminal."""
+    """Show a document in a pager, or as plain text without a terminal."""
     users, developers = _titles()
     key = name.removesuffix(".md").removeprefix("dev/")
     if key not in users | developers:
@@ -91,7 +91,7 @@ def _list_all() -> None:
 
 
 def _titles() -> tuple[dict[str, str], dict[str, str]]:
-    """Of the users' documents and the developers', by name."""
+    """Titles of the users' and of the developers' documents, by name."""
     folder = files("regraph_kg") / "docs"
     generated = {page: title for page, (title, _) in MADE.items()}
     return _documents(folder) | generated, _documents(folder / "dev")
@@ -108,7 +108,7 @@ def _text(name: str) -> str:
 
 
 def _documents(folder: Traversable) -> dict[str, str]:
-    """The titles of the documents that lie in a folder, by name."""
+    """Titles of a folder's documents, by name."""
     pages = [page for page in folder.iterdir() if page.name.endswith(".md")]
     heads = (page.read_text(encoding="utf-8").partition("\n")[0] for page in pages)
     return {
@@ -157,7 +157,7 @@ def _show_settings(*, as_json: bool) -> None:
 
 
 def _value(settings: Settings, name: str) -> str:
-    """As text: no secret, and no login that an address may hold."""
+    """A setting as text, without secrets and without logins in addresses."""
     if name == "corpus":
         return str(wiring.corpus_folder(settings))  # the shipped one has a place, too
     value = getattr(settings, name)
@@ -194,7 +194,6 @@ def _with_panels(text: str, name: str, command: Any) -> str:
 
 
 def troubleshooting() -> str:
-    """What error messages mean."""
     page = files("regraph_kg.cli") / "troubleshooting.txt"
     return page.read_text(encoding="utf-8")
 
@@ -203,4 +202,4 @@ MADE: dict[str, tuple[str, Callable[[], str]]] = {
     "cli": ("Every command and option", commands),
     "troubleshooting": ("What a message means, and what to do", troubleshooting),
 }
-"""Documents that are made when they are shown: their titles, and what makes them."""
+"""Generated documents: title and generator."""

@@ -1,4 +1,4 @@
-"""`regraph doctor`: whether this machine has what regraph needs, and catches what it must."""
+"""`regraph doctor`: whether this machine has what regraph needs, and catches exploits."""
 
 from collections.abc import Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`regraph optimize --dry-run`: what would be sent, and what it may cost, before anything is spent.
+"""`regraph optimize --dry-run`: the prompts and their cost before anything is spent.
 
 The prompts are those with which the search would begin: its method runs until it waits for answers.
 Tokens are estimated from them; the time comes from earlier traces of the same model. No model is
@@ -33,47 +33,45 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring import DrySearch
 
 BYTES_PER_TOKEN = 3
-"""Of prompts; code has a few more, so that the estimate is on the high side."""
+"""Bytes of a token of prompts; code has a few more, so that the estimate is rather high."""
 _AT_ONCE = 8
-"""Iterations that are begun to see prompts."""
+"""Iterations that start to show prompts."""
 _TRACES = 20
 """The latest traces that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastCosts:
-    """What earlier traces tell of a model and a judge: medians, in seconds and tokens."""
+    """Medians of earlier traces of a model and a judge, in seconds and tokens."""
 
     traces: int
     same_problem: bool
     call_seconds: float
     evaluation_seconds: float
     final_seconds: float
-    """Of measuring one of the best again."""
+    """Of one final measurement."""
     output_tokens: float
 
 
 @dataclass(frozen=True, slots=True)
 class EstimateAnswer:
-    """What one search would send, and may cost; tokens and minutes at most, and estimated."""
+    """The estimate of one search; tokens and minutes are upper bounds."""
 
     problem: str
     target: str
     method: str
     model: str
     calls: int
-    """For code."""
+    """Calls for code."""
     thoughts: int
     prompt_tokens: int
     output_tokens: int
     minutes: float | None
-    """None where nothing is known."""
     known: PastCosts | None
     first_prompt: Prompt
 
     @property
     def seconds(self) -> float | None:
-        """None where nothing is known."""
         return None if self.minutes is None else self.minutes * 60
 
 
@@ -82,7 +80,6 @@ Estimated = tuple[EstimateAnswer, tuple[Prompt, ...]]
 
 
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
-    """Print what `regraph optimize` would do with these options."""
     estimates = [estimate(settings, options.runs, task) for task in each_choice(choice, options)]
     if options.as_json:
         tell(Sequence[EstimateAnswer], [answer for answer, _ in estimates])
@@ -96,7 +93,7 @@ def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
 
 
 def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
-    """Of one search. `BadInput` for an unknown problem, or a graph with nothing to begin with."""
+    """Estimate one search. `BadInput` for an unknown problem, or a graph without a first step."""
     with wiring.open_dry_search(settings, choice) as search:
         require_graph(search)
         prompts = first_prompts(search)
@@ -129,12 +126,12 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
 
 
 def tokens(prompt: Prompt) -> float:
-    """About how many a prompt has."""
+    """Estimated tokens of a prompt."""
     return len((prompt.system + prompt.user).encode("utf-8", "replace")) / BYTES_PER_TOKEN
 
 
 def first_prompts(search: DrySearch) -> tuple[Prompt, ...]:
-    """The prompts that wait for their answers when a search has begun all that it can."""
+    """The prompts that wait for answers when a search has started all that it can."""
     ledger, executor = Ledger(search.header.limits), _Collects()
     method = begin(search.task, search.header, search.world, ledger)
     try:
@@ -146,31 +143,29 @@ def first_prompts(search: DrySearch) -> tuple[Prompt, ...]:
 
 
 class _EnoughError(Exception):
-    """All that wait, wait."""
+    """Every started iteration waits for an answer."""
 
 
 class _Collects:
-    """An executor that does nothing but note what it is asked for."""
+    """An executor that only records prompts."""
 
     def __init__(self) -> None:
         self.prompts: list[Prompt] = []
 
     def start(self, effect: Effect) -> None:
-        """Note a prompt."""
         assert isinstance(effect, ModelRequest), "nothing is evaluated before an answer"
         self.prompts.append(effect.prompt)
 
     def finish(self) -> NoReturn:
-        """Nothing ends: there is no more to be seen."""
+        """End the search: nothing will be answered."""
         raise _EnoughError
 
     def seconds(self) -> float:
-        """No time passes."""
         return 0.0
 
 
 def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | None:
-    """What the latest traces in `runs` with this model and target tell, this problem's if any."""
+    """Costs from the latest traces in `runs` of this model and target, of this problem if any."""
     latest = sorted(runs.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
     records = [record for record in (_read(path, choice) for path in latest[:_TRACES]) if record]
     same = [record for record in records if record.header.problem == problem]
@@ -193,7 +188,7 @@ def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | Non
 
 
 def _read(path: Path, choice: SearchChoice) -> RunRecord | None:
-    """None where the trace is of something else, of an older version, or without a call."""
+    """A trace's record; None for another target or model, an older version, or no call."""
     try:
         run = RunRecord.read(path)
     except RegraphError:
@@ -219,7 +214,6 @@ def duration(choice: SearchChoice, requests: int, past: PastCosts) -> float:
 
 
 def _text(answer: EstimateAnswer, prompts: Sequence[Prompt]) -> str:
-    """A table of an estimate."""
     kinds = sorted({"code" if answer.thoughts == 0 else prompt_kind(p) for p in prompts})
     asked = f", and as many for thoughts (the first: {', '.join(kinds)})"
     thoughts = asked if answer.thoughts else ""
@@ -239,7 +233,7 @@ def _row(name: str, value: str) -> str:
 
 
 def prompt_kind(prompt: Prompt) -> str:
-    """What a prompt asks for."""
+    """The kind of answer that a prompt asks for."""
     return prompt.key.ask if isinstance(prompt.key, PromptKey) else prompt.key.kind
 
 

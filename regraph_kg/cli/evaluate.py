@@ -98,7 +98,7 @@ def _compare(
 
 
 class _Printer:
-    """Reports as they are printed: one alone as it is, several with a table or as a list."""
+    """Prints reports: one alone as it is, several with a table or as a JSON list."""
 
     def __init__(self, paths: Sequence[Path], as_json: bool, strict: bool) -> None:
         self._paths, self._as_json, self._strict = paths, as_json, strict
@@ -106,7 +106,7 @@ class _Printer:
         self.good = True
 
     def show(self, report: EvalReport, note: str = "", *, good: bool = True) -> None:
-        """Print one, in the order of the paths; `said` is a line besides."""
+        """Print the next report; `note` is an extra line."""
         unsteady = report.outcome is Outcome.UNSTABLE_TIMING and not self._strict
         self.good = self.good and good and (report.passed or unsteady)
         path = self._paths[len(self._reports)]
@@ -122,7 +122,7 @@ class _Printer:
             typer.echo(note)
 
     def end(self) -> None:
-        """Print what only all together are."""
+        """Print the table or the JSON of all reports."""
         if self._as_json:
             reports = self._reports
             tell(ANSWERS["evaluate"], reports if len(reports) > 1 else reports[0])
@@ -171,7 +171,7 @@ def _stages(report: EvalReport) -> str:
 
 
 def _table(paths: Sequence[Path], reports: Sequence[EvalReport]) -> str:
-    """A line each: file, outcome, speedup with its interval."""
+    """One line a report: file, outcome, speedup with its interval."""
     width = max(len(str(path)) for path in paths)
     ends = max(len(report.outcome) for report in reports)
     lines = []

@@ -1,4 +1,4 @@
-"""`regraph examples`: the steps that were seen from one technique to another, side by side."""
+"""`regraph examples`: observed steps from one technique to another, code side by side."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -112,7 +112,7 @@ def examples(  # noqa: PLR0913 (a command's options)
 
 
 def _query_text(near: str | None, code: Path | None) -> str | None:
-    """The text that examples are to be near to, if any."""
+    """The text of the similarity query, if any."""
     if near is not None and code is not None:
         raise BadInput("give --near or --code, not both")
     if code is not None:
@@ -128,14 +128,13 @@ def _query_text(near: str | None, code: Path | None) -> str | None:
 
 
 def _pair(store: GraphStore, source: str, technique: str, target: Target | None) -> tuple[str, str]:
-    """The ids of two techniques."""
     techniques = by_id(store.techniques())
     after = resolve(technique, techniques, target)
     return resolve(source, techniques, target or techniques[after].target), after
 
 
 def _say_if_unmeasured(store: GraphStore, path: tuple[str, str] | None, device: str) -> None:
-    """Where nothing was tried on the device that examples are ordered by, say where it was."""
+    """Name the measured devices where none of the examples is from `device`."""
     devices = {
         row.device
         for row in store.transitions()
@@ -153,7 +152,7 @@ def _show(
     path: tuple[str, str] | None,
     device: str | None,
 ) -> None:
-    """What was found, and for a store that Neo4j Browser can open, how it shows it."""
+    """Print examples, and the query for Neo4j Browser where the store has one."""
     if matches:
         _print(matches, device, with_path=path is None)
         if path is not None and settings.store != "embedded":
@@ -184,7 +183,7 @@ def _print(matches: tuple[Example, ...], device: str | None, *, with_path: bool)
 
 
 def _in_part(example: Example) -> Text:
-    """What stands in the place of code that its sender keeps, and why."""
+    """The text in place of code that was not disclosed."""
     if example.disclosed == "statistics":
         return Text("(no code: only statistics of it were disclosed)")
     text = Text("(the changed lines alone: its code was not disclosed)")
@@ -195,7 +194,7 @@ def _in_part(example: Example) -> Text:
 
 
 def _lines(number: int, example: Example, device: str | None, *, with_path: bool) -> Iterator[Text]:
-    """What is said of an example before its code."""
+    """The lines above an example's code."""
     who = f", by {example.model}" if example.model else ", by somebody"
     who += f" (licence {example.licence})" if example.licence else " (no licence named)"
     title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
@@ -209,9 +208,9 @@ def _lines(number: int, example: Example, device: str | None, *, with_path: bool
 
 
 def measured(example: Example, device: str | None = None) -> str:
-    """How near it is, if that was asked, and what the step did, and where: one line.
+    """One line: similarity if known, the step's effect, and the device.
 
-    On `device` first, if it passed there, else by its latest measurement; then on the others.
+    The effect on `device` comes first if the step passed there, else the latest; then the others.
     """
     near = ""
     if example.similarity is not None:
@@ -231,7 +230,7 @@ def measured(example: Example, device: str | None = None) -> str:
 
 
 def _side_by_side(before: str, after: str) -> Table:
-    """Two columns of code; what differs is marked, what does not is shown near changes only."""
+    """Two columns of code: changes are marked, unchanged lines stand only near them."""
     table = Table("before", "after", expand=True)
     for left, right in rows(before.splitlines(), after.splitlines()):
         table.add_row(*_marked(left, right))

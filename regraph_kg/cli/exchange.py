@@ -1,4 +1,4 @@
-"""`regraph graph export`: what a graph holds, as a file; what two graphs hold differently."""
+"""`regraph graph export`: the content of a graph as a file; differences of two graphs."""
 
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
@@ -90,7 +90,7 @@ def _lines(
 
 
 def compare(settings: Settings, a: str, b: str, *, as_json: bool) -> None:
-    """Say what two graphs hold differently; ends with 1 where they do."""
+    """Print the differences of two graphs; exit with 1 where there are any."""
     parts = wiring.graph_difference(settings, a, b)
     if as_json:
         tell(dict[str, PartDifference], {part.part: part for part in parts})

@@ -1,4 +1,4 @@
-"""The look at a problem before it is used, as it is told. `regraph problem` itself: problem.py."""
+"""Output of the check of a problem before its use. `regraph problem` itself: problem.py."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # numpy comes with it, which a search does not need
 
 
 def require_good(settings: Settings, names: Sequence[str]) -> None:
-    """Look at problems before they are used; what is new is told on stderr.
+    """Check problems before they are used; new results go to stderr.
 
     Raises `BadInput` where there is one problem and it has an error; of several, the searches of
     those say so themselves. A cluster's hosts look at what they are given.
@@ -36,7 +36,7 @@ def require_good(settings: Settings, names: Sequence[str]) -> None:
 
 
 def checked(settings: Settings, name: str) -> "Checkup":
-    """The look at one, telling on stderr what takes long."""
+    """The check of a problem; slow stages show on stderr."""
     if wiring.beats_shipped(settings, name):
         typer.echo(f"problem {name}: {wiring.chosen_problem(settings, name)}", err=True)
     notice = wiring.first_use(settings, name)

@@ -113,16 +113,16 @@ class _Options:
 
 @dataclass(slots=True)
 class _Corpus:
-    """Files of trajectories, and where they are written."""
+    """Files of trajectories, and their output."""
 
     read: dict[Path, list[Trajectory]]
     in_place: bool
     output: Path | None
     beside: list[Trajectory] = field(default_factory=list)
-    """What the output holds of other files."""
+    """Trajectories in the output that come from other files."""
 
     def trajectories(self) -> list[Trajectory]:
-        """All, in the files' order."""
+        """All trajectories in the files' order."""
         return [trajectory for trajectories in self.read.values() for trajectory in trajectories]
 
     def resume(self) -> None:
@@ -137,7 +137,7 @@ class _Corpus:
         self.beside = list(earlier.values())
 
     def add(self, job: MeasureJob, new: tuple[Measurement, ...]) -> None:
-        """Note what was measured; written where a place was given."""
+        """Add measurements, and write them with --in-place or --output."""
         for path, trajectories in self.read.items():
             for index, trajectory in enumerate(trajectories):
                 if trajectory.id == job.trajectory.id:
@@ -165,7 +165,7 @@ def _metrics(text: str | None) -> list[Metric]:
 
 
 def _possible(settings: Settings, todo: Sequence[MeasureJob]) -> list[MeasureJob]:
-    """Those that can be judged here; what is left out is said."""
+    """The jobs that this machine can judge; the others are named on stderr."""
     targets = wiring.judged_here(settings)
     for name in sorted({job.trajectory.target for job in todo} - set(targets)):
         typer.echo(f"{name}: no device here, left out (--target {name} says why)", err=True)
@@ -175,7 +175,7 @@ def _possible(settings: Settings, todo: Sequence[MeasureJob]) -> list[MeasureJob
 def _measure(
     settings: Settings, corpus: _Corpus, todo: Sequence[MeasureJob], options: _Options
 ) -> bool:
-    """Measure target by target; whether all that was measured passed."""
+    """Measure target by target; whether every step passed."""
     progress = _Progress()
     for target in TARGETS:
         of_target = [job for job in todo if job.trajectory.target == target]
@@ -199,7 +199,7 @@ def _measure(
 
 @dataclass(slots=True)
 class _Progress:
-    """Tells on stderr what is measured, and when the rest will be."""
+    """Shows on stderr the measured steps and the time left."""
 
     started: float = field(default_factory=time.monotonic)
     steps: int = 0
@@ -211,7 +211,7 @@ class _Progress:
         self.steps += sum(len(job.trajectory.steps) for job in pending)
 
     def show(self, job: MeasureJob, new: Sequence[Measurement]) -> None:
-        """One line a step, and how far the run is."""
+        """Print one line a step, and the progress of the run."""
         self.done += len(new)
         self.unstable += sum(measurement.outcome is Outcome.UNSTABLE_TIMING for measurement in new)
         self.failed += sum(not measurement.speedup for measurement in new)
@@ -228,7 +228,7 @@ class _Progress:
                 typer.echo(textwrap.indent(measurement.diagnosis.rstrip(), " " * 27), err=True)
 
     def sum_up(self) -> None:
-        """The run in a line."""
+        """Print the run in a line."""
         if not self.done:
             typer.echo("measured nothing: all has been measured here (--again)", err=True)
             return

@@ -1,4 +1,4 @@
-"""`regraph problem new`: a function of a user's file becomes a problem; what is open is asked."""
+"""`regraph problem new`: a function of a user's file becomes a problem; open shapes are asked."""
 
 import re
 import shlex
@@ -101,7 +101,7 @@ def new(  # noqa: PLR0913 (a command's options)
 
 @dataclass(frozen=True, slots=True)
 class ProblemMade:
-    """The folder of a new problem, and what was found of it."""
+    """The folder of a new problem, and the findings of its check."""
 
     folder: Path
     good: bool
@@ -121,7 +121,7 @@ def make(
     to: Path | None = None,
     ask: bool = True,
 ) -> Path:
-    """Make the problem; its folder. `said` with a tolerance, None if that is to be found."""
+    """Make the problem; return its folder. `answered`: the answers, and a tolerance or None."""
     from regraph_kg.adopt.adopt import write  # noqa: PLC0415
     from regraph_kg.adopt.draft import Draft  # noqa: PLC0415
     from regraph_kg.adopt.reading import understand  # noqa: PLC0415
@@ -152,7 +152,7 @@ def make(
 
 
 def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> Path:
-    """The folder of a function's problem: made, or as it was made of the same text before."""
+    """The folder of a function's problem, made now or earlier from the same text."""
     from regraph_kg.adopt.draft import Said  # noqa: PLC0415
     from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
     from regraph_kg.evaluation.cpp.slice import with_headers  # noqa: PLC0415
@@ -174,7 +174,7 @@ def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> P
 
 
 def _answered(draft: "Draft", *, ask: bool) -> "Draft":
-    """With shapes for all arrays: asked for, or what is proposed. Raises `BadInput`."""
+    """The draft with shapes for all arrays, asked or proposed. Raises `BadInput`."""
     from regraph_kg.adopt.draft import Draft  # noqa: PLC0415
 
     while draft.open:
@@ -196,7 +196,7 @@ def _answered(draft: "Draft", *, ask: bool) -> "Draft":
 
 
 def _inferred(draft: "Draft") -> list[str]:
-    """What is known of each argument, a line each."""
+    """One line for each argument of the function."""
     function = draft.read.function
     lines = [f"{function.qualified}, {function.source.path}, line {function.line}:"]
     for argument in draft.arguments():
@@ -219,7 +219,7 @@ def _inferred(draft: "Draft") -> list[str]:
 
 
 def _one_valued(draft: "Draft") -> list[str]:
-    """What to know of scalars that have one value, and by which the function branches."""
+    """Notes on scalars with one value by which the function branches."""
     from regraph_kg.adopt.scalars import deciding  # noqa: PLC0415
 
     values = {a["name"]: a["value"] for a in draft.arguments() if "value" in a}
@@ -274,7 +274,7 @@ def _pair(option: str, text: str) -> tuple[str, str]:
 
 
 def _tolerance(text: str | None) -> Any:
-    """As problem.toml has it: "exact", a number that is an absolute one, or a table."""
+    """A tolerance as in problem.toml: "exact", an absolute number, or a table."""
     if text is None or text in ("exact", "conditioned"):
         return text
     try:

@@ -1,4 +1,4 @@
-"""`regraph next`: what the graph would try next on a code, and why."""
+"""`regraph next`: the graph's suggestions for the next step on a code."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,7 +105,7 @@ def _lines(answer: NextSteps, code: Path, *, every: bool) -> Iterator[str]:
 
 
 def _left_out(answer: NextSteps, *, every: bool) -> Iterator[str]:
-    """What cannot be applied, or how many are."""
+    """The steps that cannot apply, or their number."""
     if not answer.left_out:
         return
     yield ""
@@ -131,7 +131,7 @@ def _step(number: int, step: SuggestedStep) -> Iterator[str]:
 
 
 def _gain(step: SuggestedStep) -> str:
-    """What came of it: "3.2x on average, 7.9x at best; 12 of 14 tries passed, on other devices"."""
+    """Statistics as "3.2x on average, 7.9x at best; 12 of 14 tries passed, on other devices"."""
     if not step.tried:
         examples = f"seen in {step.examples} examples" if step.examples else "in no example"
         return f"never measured; {examples}"

@@ -35,7 +35,6 @@ EPILOG = "\n\n".join(
         *(f"{prefix}NAME: {', '.join(set_names(kind))}" for prefix, kind in SETTABLE.items()),
     ]
 )
-"""What stands below the options of this command."""
 
 
 @takes_options
@@ -58,7 +57,7 @@ def optimize(options: Options) -> None:
 
 
 def _run(options: Options) -> bool:
-    """The whole command; whether faster code was found, or would be looked for."""
+    """Run the command; whether it found faster code (--dry-run: always)."""
     model_settings = traced_model(options.resume) if options.resume else {}
     settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
@@ -79,7 +78,7 @@ def _run(options: Options) -> bool:
 
 
 def _problem_folder(settings: Settings, options: Options) -> str:
-    """The folder of the problem that a function of a file becomes, or has become before."""
+    """The folder of the problem made of a function, now or earlier."""
     if len(options.problems) > 1 or options.resume:
         raise BadInput("function: is of one C++ file, and of a new search; name that file alone")
     assert options.function is not None

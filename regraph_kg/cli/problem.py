@@ -1,4 +1,4 @@
-"""`regraph problem`: problems themselves, judged before anything is judged by them."""
+"""`regraph problem`: checks of problems before code is judged by them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ if TYPE_CHECKING:  # numpy comes with it
 
 @dataclass(frozen=True, slots=True)
 class CheckAnswer:
-    """What was found of a problem."""
+    """The findings of a problem's check."""
 
     problem: str
     seconds: float | None
-    """Of a call of the serial code; None where it was not timed."""
+    """Seconds of a call of the serial code; None where it was not timed."""
     findings: Sequence[ProblemFinding]
 
 
@@ -39,7 +39,7 @@ class ProblemLine:
 
     problem: str
     where: str
-    """Where it comes from; of one that cannot be read, why."""
+    """The problem's origin, or why it cannot be read."""
     entry: str
     timed_at: str
 
@@ -129,7 +129,7 @@ def _timed_at(problem: "AnyProblem") -> str:
 
 
 def _looked_at(settings: Settings, name: str) -> Checkup:
-    """As `checked`; a problem that cannot be read is one error among the others' findings."""
+    """The check of a problem; one that cannot be read has one error."""
     try:
         return checked(settings, name)
     except BadInput as failed:

@@ -1,4 +1,4 @@
-"""What takes long: a bar or a live line on a terminal; elsewhere nothing, or plain lines."""
+"""Progress of slow work: a bar or a live line on a terminal, elsewhere nothing or plain lines."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @contextmanager
 def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """Shows how much of `total` is done, and what is being done, on a terminal."""
+    """Show the share of `total` that is done, and the current work, on a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
     with Progress(
@@ -28,7 +28,7 @@ def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
 
 
 def watch(story: Story[T]) -> T:
-    """What comes of a story; on a terminal, a bar shows how far each of its stages is."""
+    """Run a story and return its result; on a terminal a bar shows each stage."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
     with Progress(
@@ -52,9 +52,9 @@ def watch(story: Story[T]) -> T:
 
 @contextmanager
 def telling() -> Iterator[Callable[[str], None]]:
-    """Tells on stderr what is under way: one live line on a terminal, a line each elsewhere.
+    """Show current work on stderr: one live line on a terminal, a line each elsewhere.
 
-    "" takes the live line away, before something else is printed.
+    "" removes the live line before other output.
     """
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     live = Live(console=console, auto_refresh=False, transient=True)  # no thread beside a clock

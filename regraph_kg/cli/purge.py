@@ -1,4 +1,4 @@
-"""`regraph graph purge`: take out of the graph again what came from one origin."""
+"""`regraph graph purge`: remove everything that came from one origin."""
 
 import sys
 from contextlib import closing
@@ -72,7 +72,6 @@ def _refuse_unknown(origin: Provenance, near: list[str] | None) -> None:
 
 
 def _ask(origin: Provenance, counts: PurgeCounts) -> None:
-    """Go on only if a person says so."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput("this cannot be undone: look with --dry-run, then say --yes")
     question = f"{_summary(counts)} of {origin.by} {origin.value!r} will go for good: go on?"
@@ -80,7 +79,6 @@ def _ask(origin: Provenance, counts: PurgeCounts) -> None:
 
 
 def _embed(settings: Settings) -> None:
-    """Give vectors to what came back from the archive."""
     watch(embed_new(settings))
 
 

@@ -21,7 +21,7 @@ ANSWERS = {"graph query": GraphTable}
 LONGEST = 80
 """Characters of a text that a table shows."""
 NUMBERS = 4
-"""Of a longer list of numbers, those that a table shows."""
+"""Numbers of a longer list that a table shows."""
 
 
 def query(

@@ -1,4 +1,4 @@
-"""`regraph dev relabel-check`: how well names are recognized, beside what people say they mean."""
+"""`regraph dev relabel-check`: accuracy of relabelling against labels by people."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ LEVELS: Mapping[RelabelLevel, tuple[RelabelLevel, ...]] = {
     "lexical": ("exact", "lexical"),
     "model": ("exact", "lexical", "model"),
 }
-"""What is run to judge a level: it, and those that do less."""
+"""Levels that run for a level: it, and those that do less."""
 
 
 def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
@@ -104,7 +104,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
 def _check_pairs(
     settings: Settings, pair_set: pairs.PairSet, names: Vocabulary, levels: Sequence[RelabelLevel]
 ) -> None:
-    """Counts alone: what stands in the half "test" is not shown."""
+    """Print counts alone: names of the half "test" stay hidden."""
     table = Table("level", box=None, pad_edge=False)
     headings = ("names", "merged right", "wrong", "missed", "precision", "recall")
     for heading in headings:
@@ -131,7 +131,7 @@ class Misjudged:
 
 @dataclass(frozen=True, slots=True)
 class LevelAnswer:
-    """How one level does, in names: all, by stage, by kind."""
+    """Results of one level in names: all, by stage, by kind."""
 
     right: int
     wrong: int
@@ -140,7 +140,7 @@ class LevelAnswer:
     stages: dict[str, LabelCounts]
     kinds: dict[str, LabelCounts]
     errors: list[Misjudged] | None = None
-    """Those not right, with --verbose."""
+    """The wrong and missed names, with --verbose."""
 
 
 ANSWERS = {"dev relabel-check": dict[str, LevelAnswer]}

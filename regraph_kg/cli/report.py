@@ -1,6 +1,6 @@
 """`regraph report`: runs as one page, written to a file or served while they go on.
 
-Not here: what stands in it (runs/run_page.py), how it is written (pages/).
+Not here: the page's content (runs/run_page.py) and its text (pages/).
 """
 
 from collections.abc import Sequence

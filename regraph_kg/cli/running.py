@@ -1,4 +1,4 @@
-"""One search of `regraph optimize` as it is told: its beginning, its end, what ends it early.
+"""The output of one search of `regraph optimize`: its beginning, its end, an early end.
 
 Not here: the search itself (runs/search.py).
 """
@@ -31,14 +31,14 @@ from regraph_kg.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Where a search's best code goes, and the command that goes on with it."""
+    """The file of a search's best code, and the command that resumes the search."""
 
     output: Path
     go_on: str
 
     @classmethod
     def of(cls, options: Options, problem: str, run: LiveRun) -> "Handover":
-        """By --output, which is a folder for several problems; else beside the trace."""
+        """The file of --output, in its folder for several problems; else beside the trace."""
         suffix = TARGETS[run.header.target].suffix
         if options.output is None:
             output = run.trace.with_suffix(suffix)
@@ -51,7 +51,7 @@ class Handover:
 
 
 def introduce(run: LiveRun, show: Show) -> None:
-    """Say what begins, and where it is written."""
+    """Show the search and its trace."""
     header = run.header
     title = f"{header.problem} ({header.target})"
     show.say(f"{title}: {header.method}, at most {header.limits.calls} calls of {header.model}")
@@ -61,7 +61,7 @@ def introduce(run: LiveRun, show: Show) -> None:
 
 
 def follow(run: LiveRun, show: Show, handover: Handover) -> RunSummary:
-    """The search as it is shown, its best measured again and written.
+    """Run the search with its output, measure the best again and write it.
 
     Raises `Interrupted` for Ctrl-C, for a search that others were ended with, and for a model or
     store that is lost, and `ToolError`, with what was found so far and the command that goes on;
@@ -85,7 +85,7 @@ def follow(run: LiveRun, show: Show, handover: Handover) -> RunSummary:
 
 
 def _show(run: LiveRun, show: Show) -> None:
-    """Search, and tell how it goes, and why it had enough before its calls were spent."""
+    """Search, show the progress, and say why the search stopped before its budget."""
     doubt = ""
     for record in run.records():
         show.record(record)
@@ -99,9 +99,9 @@ def _show(run: LiveRun, show: Show) -> None:
 
 
 def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
-    """Teach the graph what finished runs found, and say what came of it; never raises.
+    """Teach the graph the results of finished runs and print the counts; never raises.
 
-    The search is done and told: whatever fails here is one line, as `regraph learn` can do it.
+    A failure is one line with the command: `regraph learn` can do it later.
     """
     from regraph_kg.runs.learn import learn_from  # noqa: PLC0415 (loads the judge)
 
@@ -122,7 +122,7 @@ def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
 
 
 def _ended(why: str, best: str, handover: Handover) -> str:
-    """Why a search ended early, what it leaves, how it goes on."""
+    """One line: why a search ended early, its best, and the command that goes on."""
     return "; ".join(filter(None, [why, best, f"go on: {handover.go_on}"]))
 
 

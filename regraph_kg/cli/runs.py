@@ -1,4 +1,4 @@
-"""`regraph runs`: what searches there were, what came of them, which are under way."""
+"""`regraph runs`: searches, their results and states."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,6 @@ from regraph_kg.settings import Settings, read_settings
 
 FOLDER = Path("runs")
 DAY_SECONDS = 86_400.0
-"""Seconds of a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class RunLine:
     calls: int
     most_calls: int
     seconds: float
-    """Active ones."""
+    """Active seconds."""
     best: float | None
     """Speedup: of the answer, or as screened so far; None where nothing was faster."""
     low: float | None
@@ -75,7 +74,7 @@ class RunsPruned:
 
 
 ANSWERS = {"runs": Sequence[RunLine] | RunShown | RunsCompared | RunsPruned}
-"""Of all, of one, of two, and with --delete."""
+"""Answers for all runs, for one, for two, and with --delete."""
 
 
 def runs(  # noqa: PLR0913 (a command's options)
@@ -215,7 +214,7 @@ def trace_of(name: str, folder: Path) -> Path:
 
 
 def state_of(record: RunRecord) -> str:
-    """In words: under way, with how much is left; interrupted; what an ended one came to."""
+    """The state in words: under way with the time left, interrupted, or done."""
     calls, most, state = record.cost.calls, record.header.limits.calls, record.state()
     if state in ("running", "measuring the best again"):
         seconds = record.seconds / calls * (most - calls) if calls else 0.0
@@ -277,7 +276,7 @@ def _line(record: RunRecord) -> RunLine:
 
 
 def _not_comparable(first: RunRecord, second: RunRecord) -> str | None:
-    """What forbids to compare two runs' times; None where nothing does."""
+    """Why two runs' times cannot be compared; None where they can."""
     for record in (first, second):
         if record.answer is None:
             return f"{record.path.stem} has no answer ({state_of(record)})"
@@ -292,7 +291,7 @@ def _not_comparable(first: RunRecord, second: RunRecord) -> str | None:
 
 
 def _again(settings: Settings, pair: Sequence[RunRecord], problem: str | None) -> Comparison:
-    """Both answers timed in turn, in one opening of the judge."""
+    """Time both answers in turn by one judge."""
     chosen = wiring.find_problem(settings, problem or pair[0].header.problem)
     first, second = (
         Candidate(run.header.target, run.answer[0].code or "") for run in pair if run.answer
@@ -334,7 +333,7 @@ def _is_trace(settings: Settings, trace: Path, *, without_answer: bool) -> bool:
 
 
 def _beside(trace: Path) -> Iterator[Path]:
-    """A trace and what belongs to it alone."""
+    """A trace and the files that belong to it alone."""
     yield trace
     for ending in (".cpp", ".cu"):
         yield trace.with_suffix(ending)

@@ -1,7 +1,7 @@
-"""Several problems in one `regraph optimize`: a search each, at once, with model and judge shared.
+"""Several problems in one `regraph optimize`: parallel searches that share model and judge.
 
 Each search has its own thread, trace and output. One that fails leaves the others alone; Ctrl-C
-ends all of them. Not here: how they take turns (search/executor.py).
+ends all of them. Not here: their turns (search/executor.py).
 """
 
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ from regraph_kg.wiring import OpenSearches
 
 @dataclass(slots=True)
 class _State:
-    """One search: what it is to do, and what became of it."""
+    """One search: its choice and its result."""
 
     choice: SearchChoice
     name: str
-    """Its problem's, as it was given."""
+    """The problem as it was typed."""
     trace: Path | None = None
     handover: running.Handover | None = None
     summary: RunSummary | None = None
@@ -40,7 +40,7 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """What became of one of several searches, as JSON."""
+    """The result of one of several searches, as JSON."""
 
     problem: str
     summary: RunSummary | None
@@ -82,7 +82,7 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
 
 
 def _distinct(settings: Settings, searches: Sequence[_State]) -> None:
-    """`BadInput` where two folders hold problems of one name: their files could not be told."""
+    """Raise `BadInput` for two folders with problems of one name: their files would collide."""
     named: dict[str, str] = {}
     for search in searches:
         try:
@@ -101,7 +101,7 @@ def _run(
     searches: Sequence[_State],
     threads: ThreadPoolExecutor,
 ) -> AnswersPending | None:
-    """All searches to their ends; what they wait for, if it is to come by file."""
+    """Run all searches to their ends; return `AnswersPending` where answers come by file."""
     budgets = {search.name: search.choice.limits.calls for search in searches}
     every = every_call(options, choice)
     with (
@@ -122,7 +122,7 @@ def _run(
 
 
 def _search(shared: OpenSearches, options: Options, state: _State, show: Show) -> None:
-    """One search, in its thread; what ends it is noted, and told in its line."""
+    """Run one search in its thread; keep and show the error that ends it."""
     try:
         with (
             shared.search(state.choice) as search,
@@ -140,7 +140,7 @@ def _search(shared: OpenSearches, options: Options, state: _State, show: Show) -
 
 
 def _tell(options: Options, searches: Sequence[_State], *, stopped: bool) -> None:
-    """What became of all, which were `stopped` together or went to their ends."""
+    """Print all results; `stopped`: Ctrl-C ended the searches together."""
     if options.as_json:
         tell(Sequence[SearchAnswer], [_plain(search) for search in searches])
         return
@@ -155,7 +155,7 @@ def _tell(options: Options, searches: Sequence[_State], *, stopped: bool) -> Non
 
 
 def _ended(error: RegraphError | None, stopped: bool) -> str:
-    """Why there is no summary, in a word; with the judge, searches that wait for it end, too."""
+    """Why there is no summary, in a word; Ctrl-C also stops searches that wait for the judge."""
     if isinstance(error, AnswersPending):
         return "waits"
     if isinstance(error, Interrupted) or (stopped and not isinstance(error, BadInput)):
@@ -176,7 +176,7 @@ def _plain(search: _State) -> SearchAnswer:
 
 
 def _go_on(searches: Sequence[_State]) -> None:
-    """The command of each search that can go on, a line each."""
+    """Print the command of each search that can go on."""
     for search in searches:
         if search.summary is None and search.handover:
             display.say(search.handover.go_on)

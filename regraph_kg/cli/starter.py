@@ -1,6 +1,6 @@
-"""The starter graph for an embedded store that is empty: asked for, never loaded in silence.
+"""The starter graph for an empty embedded store: loaded only with the user's consent.
 
-Not here: a shared Neo4j, which only `regraph ingest --starter` fills.
+Not covered: a shared Neo4j, which only `regraph ingest --starter` fills.
 """
 
 import io

@@ -1,6 +1,6 @@
-"""Tables on any terminal: where it is narrow, words are folded and figures stay whole.
+"""Tables on any terminal: a narrow one folds words and keeps figures whole.
 
-What a graph holds was written by strangers: nothing of it steers the terminal (`PlainConsole`).
+Strangers wrote a graph's texts: nothing of them steers the terminal (`PlainConsole`).
 """
 
 from collections.abc import Collection, Iterable
@@ -13,12 +13,12 @@ from rich.table import Table
 from regraph_kg.models.text import plain
 
 _WORDS = 12
-"""Columns that words have at least."""
+"""Least columns of words."""
 _HEADING = 5
 
 
 class PlainConsole(Console):
-    """Prints text as it is, without markup, and of it only what can be seen."""
+    """Prints text as it is, without markup and without invisible characters."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, markup=False, **options)
@@ -26,7 +26,7 @@ class PlainConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """See `Console`; each part of a table passes here before its width is taken."""
+        """See `Console`. Each part of a table passes here before its width is measured."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=plain(segment.text))
 

@@ -1,4 +1,4 @@
-"""`regraph techniques`: what the graph knows of techniques, and which one a name means."""
+"""`regraph techniques`: the graph's knowledge of techniques."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from regraph_kg.settings import read_settings
 
 @dataclass(frozen=True, slots=True)
 class TechniqueShown:
-    """A technique, and what was seen to follow it."""
+    """A technique and its observed successors."""
 
     technique: Technique
     successors: tuple[Successor, ...]
@@ -32,7 +32,7 @@ ANSWERS = {
     **audit.ANSWERS,
     **curation.ANSWERS,
 }
-"""Of all, of one, and with --log."""
+"""Answers for all techniques, for one, and with --log."""
 
 app = typer.Typer(no_args_is_help=True, help="Look at the techniques; mend the vocabulary.")
 

@@ -1,4 +1,4 @@
-"""`regraph graph update`: embeddings and the bound of a graph, as they are wanted now."""
+"""`regraph graph update`: embeddings and the bound of a graph."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from regraph_kg.settings import Settings, read_settings
 
 @dataclass(frozen=True, slots=True)
 class GraphUpdated:
-    """What follows from the examples."""
+    """The derived parts of a graph."""
 
     bound: int
     """Examples of a transition in sight."""
@@ -60,7 +60,7 @@ def update(
 
 
 def _derive(settings: Settings, bound: int | None) -> tuple[int, EmbeddingSpace]:
-    """What follows from the examples: which are in sight, and their embeddings."""
+    """Update the bound and the embeddings; return both."""
     with closing(wiring.open_store(settings)) as store:
         if bound is not None:
             for _ in store.set_bound(bound):

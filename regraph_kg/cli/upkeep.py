@@ -1,4 +1,4 @@
-"""`regraph graph check`: a graph proves itself, or two are compared."""
+"""`regraph graph check`: consistency of one graph, or a comparison of two."""
 
 from collections import Counter
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Verdicts of relabelling as a table or JSON: what each name is taken for, and how surely."""
+"""Verdicts of relabelling as a table or JSON, with their scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -17,13 +17,13 @@ NARROWEST = 120
 
 @dataclass(frozen=True, slots=True)
 class NameVerdict(Relabelled):
-    """What a name is taken for; with the coined name and definition of a new technique."""
+    """The technique of a name; for a new technique its name and definition."""
 
     name: str | None = None
     definition: str | None = None
     target: Target | None = None
     steps: int = 0
-    """That use it."""
+    """Steps that use the name."""
 
 
 def print_verdicts(
@@ -55,7 +55,6 @@ def print_verdicts(
 
 
 def decision(verdict: LabelVerdict) -> NameVerdict:
-    """A verdict as JSON tells it."""
     coined = verdict.coined
     return NameVerdict(
         **asdict(verdict.relabelled),

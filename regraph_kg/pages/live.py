@@ -28,9 +28,9 @@ _HEADERS = {
 
 @contextmanager
 def served(page: Callable[[], str]) -> Iterator[str]:
-    """Serve what `page` returns, asked anew each time; the address. One at a time calls it.
+    """Serve the result of `page`, called anew for each request, one at a time; yield the address.
 
-    Where it raises a `RegraphError`, its line is served as text.
+    A `RegraphError` of it is served as text.
     """
     secret, lock = secrets.token_urlsafe(16), Lock()
 
@@ -53,7 +53,7 @@ def served(page: Callable[[], str]) -> Iterator[str]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers one browser; says nothing on the terminal."""
+    """Answers a browser without output on the terminal."""
 
     path_of_page: str
     server_version, sys_version = "regraph", ""
@@ -63,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
         raise NotImplementedError
 
     def do_GET(self) -> None:
-        """The page, for who knows its address and means this machine by it."""
+        """Serve the page at its secret address, for a Host header of this machine."""
         port = self.server.server_address[1]  # type: ignore[index]
         if self.headers.get("Host") not in (f"{HOST}:{port}", f"localhost:{port}"):
             return self._answer(HTTPStatus.FORBIDDEN, "text/plain", "this host is not served here")

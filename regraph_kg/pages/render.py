@@ -1,6 +1,6 @@
-"""Values to the text of a page.
+"""The text of a page from its values.
 
-Whatever others wrote (a model, a candidate, a compiler) gets into a page in two ways: as text that
+Text of others (a model, a candidate, a compiler) gets into a page in two ways: as text that
 the template escapes, and within JSON in a block that no browser runs, in which `<` is written as an
 escape, so that nothing there ends the block. Scripts take it from there as text only. The page's
 policy lets nothing run but its own scripts, named by their hashes, and nothing be fetched.
@@ -58,7 +58,7 @@ def _page(
 
 
 def as_data(value: Any) -> str:
-    """JSON that may stand in a script block: no character of it means anything to HTML."""
+    """JSON for a script block: no character of it means anything to HTML."""
     text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)
@@ -66,7 +66,7 @@ def as_data(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Texts without what hides a part of them; what is no number is none."""
+    """A value with plain texts, and None for NaN and infinities."""
     if isinstance(value, str):
         return plain(value)
     if isinstance(value, float):
@@ -77,12 +77,12 @@ def _plain(value: Any) -> Any:
 
 
 def _finalized(value: Any) -> Any:
-    """What a template writes down; its own markup stays as it is."""
+    """A value as a template writes it: plain text; markup stays as it is."""
     return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _policy(scripts: Sequence[str], style: str, *, live: bool) -> str:
-    """What a browser lets the page do."""
+    """The page's content security policy."""
     hashes = " ".join(map(_hash, scripts)) or "'none'"
     connect = "'self'" if live else "'none'"
     return (

@@ -52,7 +52,7 @@ class ModelAsked:
     limits: AskingLimits = field(default_factory=AskingLimits)
 
     def __str__(self) -> str:
-        """As a journal names it."""
+        """The source's name in a journal."""
         return f"model {self.spec}"
 
 
@@ -64,13 +64,13 @@ class EvolutionRead:
     best: int = 3
 
     def __str__(self) -> str:
-        """As a journal names it."""
+        """The source's name in a journal."""
         return f"openevolve {self.folder}"
 
 
 @dataclass(frozen=True, slots=True)
 class CollectChoice:
-    """What is to be collected, from where, and where to."""
+    """A collection: problems, source, output and rules."""
 
     problems: tuple[str, ...]
     target: Target
@@ -78,17 +78,16 @@ class CollectChoice:
     output: Path
     rules: CurationRules = field(default_factory=CurationRules)
     credit: Source = field(default_factory=Source)
-    """What the user says of where it comes from: model, licence."""
+    """Model and licence as the user states them."""
 
     @property
     def journal(self) -> Path:
-        """Where the journal lies."""
         return self.output.with_name(f"{self.output.name}.journal")
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What became of all sources; `waiting` is to be raised after it was told."""
+    """The results of all sources; the caller raises `waiting` after printing them."""
 
     built: tuple[BuiltTrajectory, ...]
     kept: tuple[Trajectory, ...]
@@ -96,14 +95,14 @@ class Gathered:
     pending: int = 0
     """Trajectories that wait for answers by file."""
     calls: int = 0
-    """Of the model, now; what the journal had is not among them."""
+    """New calls of the model, without answers from the journal."""
     tokens: int = 0
     waiting: AnswersPending | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CollectPreview:
-    """What a collection would do for one problem: calls and tokens, or steps to be judged."""
+    """The estimate for one problem: calls and tokens, or steps to judge."""
 
     problem: str
     calls: int = 0
@@ -118,10 +117,10 @@ class CollectPreview:
 def collect(
     settings: Settings, choice: CollectChoice, model: "LanguageModel | None" = None
 ) -> Story[Gathered]:
-    """Collect, keep what the rules want in `choice.output`, and say what became of the rest.
+    """Collect, and write the trajectories that meet the rules to `choice.output`.
 
-    The same command again goes on where it was stopped. `model` is whom to ask, by default the one
-    that is named. Raises `BadInput` where the result would replace a file that is not its own.
+    The same command again goes on where it was stopped. `model` answers, by default the one
+    of the choice. Raises `BadInput` where the result would replace a foreign file.
     """
     if choice.output.exists() and not choice.journal.exists():
         raise BadInput(f"{choice.output}: there already; give another --output, or remove it")
@@ -145,7 +144,7 @@ def collect(
 
 
 def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
-    """What `collect` would do at first, with nobody asked and nothing judged."""
+    """The first work of `collect`, with no model asked and nothing judged."""
     previews: list[CollectPreview] = []
     for name in choice.problems:
         problem = wiring.declared_problem(settings, name)
@@ -164,8 +163,6 @@ def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
 
 @dataclass(slots=True)
 class _Collecting:
-    """One collection under way."""
-
     settings: Settings
     choice: CollectChoice
     journal: Journal
@@ -177,7 +174,6 @@ class _Collecting:
     tokens: int = 0
 
     def gather(self, problems: Sequence[Problem]) -> Story[None]:
-        """Every source of every problem, one after the other."""
         for problem in problems:
             machine = self.judge.hardware(self.choice.target)
             task = replace(wiring.task_of(problem, self.choice.target), machine=machine)
@@ -193,7 +189,7 @@ class _Collecting:
                 yield WorkDone("collecting", number + 1, len(sources), message, line)
 
     def result(self) -> Gathered:
-        """What became of all; what is kept is in its file."""
+        """The results of all sources; the kept trajectories are in the output."""
         curated = self._publish()
         waiting = None
         try:
@@ -212,7 +208,7 @@ class _Collecting:
         )
 
     def _publish(self) -> CurationResult:
-        """Put what is kept of what there is by now into its file; none is made for nothing."""
+        """Write the kept trajectories so far; without any, no new file is made."""
         built = [item.trajectory for item in self.built if item.trajectory is not None]
         curated = curate(built, self.choice.rules)
         trajectories = tuple(told_once(curated.kept))
@@ -221,7 +217,7 @@ class _Collecting:
         return replace(curated, kept=trajectories)
 
     def ask(self, prompt: Prompt) -> Reply:
-        """The model's answer, or the one that the journal has."""
+        """The journal's answer, or a new one of the model."""
         assert self.model is not None
         key = key_of("reply", self.model.name, prompt.model_dump(mode="json"))
         if (recorded := self.journal.find(key)) is not None:
@@ -237,7 +233,7 @@ class _Collecting:
         return reply
 
     def _add(self, source: StepSource, task: Task, problem: Problem) -> str:
-        """One trajectory, built and measured; what became of it, in a line."""
+        """Build and measure one trajectory; return its result as a line."""
         try:
             built = build(source, task, partial(self._judged, problem))
         except AnswersPending:
@@ -260,7 +256,7 @@ class _Collecting:
         return report
 
     def _measured(self, trajectory: Trajectory, problem: Problem) -> Trajectory:
-        """With times of the full grade; what was timed too noisily is timed again next time."""
+        """The trajectory with times of the full grade; noisy times are measured again next time."""
         key = self._key("measured", problem, trajectory.id)
         if (recorded := self.journal.find(key)) is not None:
             return _timed_as(trajectory, Trajectory.model_validate(recorded))
@@ -286,7 +282,6 @@ def _timed_as(trajectory: Trajectory, other: Trajectory) -> Trajectory:
 
 
 def _summary_line(built: BuiltTrajectory) -> str:
-    """What became of one source, in a line."""
     steps = built.trajectory.steps if built.trajectory else ()
     best = fastest(built.trajectory) if built.trajectory else None
     figures = [f"{len(steps)} step{'s' * (len(steps) != 1)}", f"{built.failed} failed"]
@@ -304,7 +299,7 @@ def _sources(
     ask: Callable[[Prompt], Reply],
     created: str,
 ) -> Sequence[StepSource]:
-    """What tells of steps, for one problem."""
+    """The sources of steps for one problem."""
     origin = choice.origin
     if isinstance(origin, GitFile):
         return [read_history(origin, task, choice.credit)]
@@ -327,7 +322,7 @@ def _names(settings: Settings, target: Target) -> list[str]:
 
 
 def _paid(choice: CollectChoice) -> tuple[str, ...]:
-    """What a collection that goes on does not pay for again, if there is anything."""
+    """A note on answers that a resumed collection has already."""
     answers = count_entries(choice.journal, "reply")
     return (
         f"{choice.journal}: has {answers} answers already; they are not asked for again",
@@ -351,7 +346,7 @@ def _cost(
 
 
 def _length(source: StepSource) -> int:
-    """Steps that a source would propose that does not hear how they are judged."""
+    """Number of steps that a source proposes without verdicts."""
     return sum(1 for _ in source.proposals())
 
 
@@ -360,7 +355,7 @@ def _nobody(_: Prompt) -> Reply:
 
 
 def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Replace the file as a whole: it is never half-written."""
+    """Replace the file as a whole."""
     try:
         atomic.write(path, lines_of(trajectories), mode=0o666)
     except OSError as error:

@@ -1,6 +1,6 @@
-"""A graph as a page, for those who have no store: what each technique brings, and what follows it.
+"""A graph as a page for readers without a store: gains and successors of each technique.
 
-It is read in a few hundred questions whose answers are bounded, however many examples there are.
+It takes a few hundred bounded queries, whatever the number of examples.
 """
 
 from collections import Counter
@@ -26,15 +26,14 @@ from regraph_kg.settings import Settings
 MOST_TECHNIQUES = 300
 MOST_DEVICES = 8
 MOST_ROWS = 20_000
-"""Of techniques on devices, and of pairs on devices, that are looked at."""
+"""Most gains that are read, of techniques and of pairs on devices."""
 STRONGEST = 50
 FOLLOWERS = 10
 MOST_CHARACTERS = 8_000
-"""Of a code in an example."""
+"""Characters of a code in an example."""
 
 
 def view_graph(settings: Settings) -> GraphView:
-    """What the page of the settings' graph shows."""
     with closing(wiring.open_store(settings)) as store:
         return _view(store)
 
@@ -71,7 +70,7 @@ def _starts() -> Iterator[Technique]:
 
 
 def _devices(gains: Sequence[Gain]) -> tuple[str, ...]:
-    """Those on which most was tried, most first."""
+    """The devices with most tries, most first."""
     tries = Counter[str]()
     for gain in gains:
         if gain.device != UNMEASURED:
@@ -80,7 +79,7 @@ def _devices(gains: Sequence[Gain]) -> tuple[str, ...]:
 
 
 def _notes(count: int, gains: Sequence[Gain], devices: Sequence[str]) -> Iterator[str]:
-    """What the page leaves out."""
+    """Notes on parts that the page leaves out."""
     all_devices = {gain.device for gain in gains} - {UNMEASURED}
     if count > MOST_TECHNIQUES:
         yield f"of {count} techniques the {MOST_TECHNIQUES} that were tried most are shown"
@@ -148,7 +147,7 @@ def _follower(successor: Successor) -> Follower:
 
 
 def _example(store: GraphStore, best: Gain) -> CodePair | None:
-    """The best example of the pair in which the technique gained most."""
+    """The best example of the pair with the largest gain."""
     examples = store.examples(best.source, best.target, device=best.device, limit=1)
     return _code_pair(examples[0], best.device) if examples else None
 

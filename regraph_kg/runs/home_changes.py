@@ -1,6 +1,6 @@
 """Changes of a user's files: shown as a patch, written all or none, and taken back.
 
-Not covered: who wrote to a file between two looks at it.
+Not covered: a write to a file between two reads of it.
 """
 
 import base64
@@ -27,7 +27,7 @@ _QUOTED = re.compile(rb'[\x00-\x1f\x7f"\\]')
 
 @dataclass(frozen=True, slots=True)
 class HomeChange:
-    """What a file holds before and after; `before` None: it is new."""
+    """A file's content before and after; `before` None: it is new."""
 
     path: Path
     before: bytes | None
@@ -38,7 +38,7 @@ def patch(changes: Sequence[HomeChange]) -> bytes:
     """Unified diffs with the names that `git apply` takes in the repository's root folder.
 
     Outside a repository they are relative to the folder of the first file (`patch -p1` there).
-    Bytes, as the files may be in any encoding.
+    The patch is bytes: files may have any encoding.
     """
     root = _root(changes[0].path)
     texts = []
@@ -94,9 +94,9 @@ def write(changes: Sequence[HomeChange], record: Path, key: bytes) -> None:
 
 
 def take_back(record: Path, key: bytes) -> list[Path]:
-    """The files of before; refused (`BadInput`) where one of them was changed since.
+    """Restore the files; `BadInput` where one of them was changed since.
 
-    Also where another installation wrote the record: it could name any file, and any content.
+    `BadInput` also for a record of another installation: it could name any file and content.
 
     Files that are as they were before, as after a kill or a `git checkout`, stay so.
     """
@@ -115,7 +115,7 @@ def take_back(record: Path, key: bytes) -> list[Path]:
 
 
 def _recorded(record: Path, key: bytes) -> list[tuple[Path, bytes | None, str]]:
-    """Each file's path, what it held before, and the hash of what was written."""
+    """Each file's path, its content before, and the hash of the written content."""
     try:
         document = json.loads(regular.read_bytes(record, LARGEST))
         rows = document["files"]
@@ -143,7 +143,7 @@ def _mac(rows: object, key: bytes) -> str:
 
 
 def _refuse_twice(record: Path, key: bytes) -> None:
-    """A second record would forget what the files held before the first."""
+    """Refuse a second record: it would lose the contents from before the first."""
     if not record.exists():
         return
     for path, _, after in _recorded(record, key):
@@ -215,7 +215,7 @@ def _patched(name: str) -> bytes:
 
 
 def _ended_name(name: bytes) -> bytes:
-    """With the tab that says where a name with spaces ends."""
+    """The name with the tab that ends a name with spaces."""
     return name + b"\t" if b" " in name and name[:1] != b'"' else name
 
 

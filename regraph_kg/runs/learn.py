@@ -1,6 +1,6 @@
-"""What finished runs taught, into the graph by its front door.
+"""Lessons of finished runs, merged into the graph by the usual ingest.
 
-Not here: what a run may teach (search/harvest.py); how a trajectory is merged (ingest/).
+Not here: the rules of a lesson (search/harvest.py); the merge of a trajectory (ingest/).
 """
 
 import io
@@ -33,22 +33,22 @@ from regraph_kg.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What became of one run; `refused` says why it taught nothing, and is empty otherwise."""
+    """The lesson of one run; `refused` says why there is none, and is empty otherwise."""
 
     run: Path
     trajectories: tuple[Trajectory, ...] = ()
     steps: int = 0
-    """Verified ones, each once."""
+    """Verified steps, each once."""
     failures: int = 0
     declined: int = 0
-    """Steps of which the model said that they do not apply."""
+    """Steps that the model declined."""
     left_out: Mapping[str, int] | None = None
-    """Steps of which nothing is said, by reason."""
+    """Number of unused steps by reason."""
     refused: str = ""
     measured: int = 0
-    """Codes that were judged again, here and now."""
+    """Codes that this command judged again."""
     free: FreeRun | None = None
-    """What its model's free choices came to."""
+    """Results of the model's free choices."""
 
     @property
     def taught(self) -> bool:
@@ -58,7 +58,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What became of all runs; in the graph are `added`, and `known` were there already."""
+    """The lessons of all runs; `added` are new in the graph, `known` were there already."""
 
     lessons: tuple[Lesson, ...]
     added: int = 0
@@ -78,14 +78,14 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What is judged anew before it teaches: traces of others, unless told otherwise."""
+    """Which traces are judged again before they teach; by default those of others."""
 
     again: bool = False
     """Every trace."""
     trust: bool = False
     """None."""
     dry: bool = False
-    """Nothing is judged: it is only said what would be, and what is claimed."""
+    """Judge nothing; only say what would be judged, and what the trace claims."""
 
     def of(self, run: RunRecord) -> bool:
         """Whether the verdicts of `run` are doubted."""
@@ -153,9 +153,9 @@ def _lesson(
 def _judged(
     settings: Settings, path: Path, run: RunRecord, problem: Problem, *, dry: bool
 ) -> Story[RunRecord]:
-    """The run with every code judged again on this machine; says that it does so.
+    """The run with every code judged again on this machine, and a line that says so.
 
-    `dry`: as it is, and only says so.
+    `dry`: the run as it is, and only the line.
     Raises `BadInput` for other serial code than the run began with, `ToolError` where the machine
     cannot judge it.
     """
@@ -182,7 +182,7 @@ def _nothing(harvested: Harvest) -> str:
 
 
 def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Problem:
-    """The problem that the run is about, wherever it is found."""
+    """The run's problem, from the given folders or the corpus."""
     name = run.header.problem
     candidates = [wiring.declared_problem(settings, str(folder)) for folder in problems]
     for problem in candidates:
@@ -196,7 +196,7 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
 
 
 def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
-    """Merge what was harvested; its techniques are given by id."""
+    """Merge the harvested trajectories; their techniques are ids."""
     with closing(wiring.open_store(settings)) as store:
         store.add_free_runs([lesson.free for lesson in learned.lessons if lesson.free is not None])
     lines = io.BytesIO(lines_of(learned.trajectories).encode())

@@ -1,9 +1,9 @@
-"""What the graph would try next on a code: what fits it, by what it promises, with examples.
+"""The graph's next steps on a code: fitting techniques by their promise, with examples.
 
     found = next_steps(store, Question(code, after="openmp/start", target="openmp"), vector)
 
-What a search is offered (search/successors.py), ranked by what it believes of a try beforehand
-(search/beliefs.py). What the code shows already goes last. Not here: where the code lies among
+The offers of a search (search/successors.py), ranked by its beliefs before a try
+(search/beliefs.py). Techniques in the code go last. Not here: the code's place among
 embeddings (llm/embedder.py).
 """
 
@@ -23,12 +23,12 @@ from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
 
 MOST_SUCCESSORS = 256
-"""Of one technique, so many are looked at; none has more today."""
+"""Most successors of one technique that are read; none has more today."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a graph about a code."""
+    """A question to a graph about a code."""
 
     code: str
     after: str
@@ -38,12 +38,12 @@ class Question:
     limit: int = 5
     """Techniques."""
     examples: int = 1
-    """Of each; and so many of any technique."""
+    """Most examples of each technique, and of any technique."""
     exclude_problem: str | None = None
 
 
 def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> NextSteps:
-    """What to try next; `vector` is where the code lies among codes, if the graph has such."""
+    """Steps to try next; `vector` is the code's embedding, if the graph has embeddings."""
     offers = _successors(store, question).after(question.after, question.code)
     promises = _promises(question, offers.fitting)
 
@@ -115,7 +115,7 @@ def _nearest(
 def _similar(
     store: GraphStore, question: Question, vector: Vector | None
 ) -> tuple[StepExample, ...]:
-    """Steps of any technique that began with such code."""
+    """Steps of any technique that began with similar code."""
     if vector is None:
         return ()
     examples = store.nearest(

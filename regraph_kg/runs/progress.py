@@ -1,4 +1,4 @@
-"""How a story that takes long is told: it yields how far it is, and returns what came of it."""
+"""Stories: slow work as a generator that yields its progress and returns its result."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class WorkDone:
-    """How far a story is: `done` of `total` in a stage, `text` in words."""
+    """Progress of a story: `done` of `total` in a stage, `text` in words."""
 
     stage: str
     done: int = 0
     total: int = 1
     text: str = ""
     line: str = ""
-    """What is worth a line of its own, as it explains what came or comes."""
+    """A line of output that explains the work before or after."""
 
 
 Story = Generator[WorkDone, None, T]
 
 
 def outcome(story: Story[T]) -> T:
-    """What comes of a story, whoever it is told to."""
+    """Run a story without showing it; return its result."""
     while True:
         try:
             next(story)

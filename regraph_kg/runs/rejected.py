@@ -19,18 +19,18 @@ from regraph_kg.ingest.read import MOST_BYTES, Rejected
 
 REJECTED = ".rejected.jsonl"
 KEPT_BYTES = 2**16
-"""How much is kept of a line that is too long to be read."""
+"""Bytes of a too long line that are kept."""
 SPOOLED = 2**20
-"""Bytes of a list that are held in memory until its file is through."""
+"""Bytes of a list that stay in memory."""
 
 
 def room() -> SpooledTemporaryFile[str]:
-    """Room for the rejected lines of one file until it is through; a kill leaves no litter."""
+    """A temporary file for the rejected lines of one file; a kill leaves no litter."""
     return SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8")
 
 
 def keep(rejected: Sequence[Rejected], listing: IO[str], *, verbatim: bool) -> None:
-    """Add lines to those of a file; what they hold only if `verbatim`."""
+    """Add rows to a file's list; the text of lines only if `verbatim`."""
     for line in rejected:
         row = {"line": line.line.number, "reason": line.reason}
         row |= _verbatim(line) if verbatim else {}
@@ -54,7 +54,7 @@ def is_json(first: Rejected) -> bool:
 
 
 def publish(listing: IO[str], path: Path) -> list[Path]:
-    """Write the list whole, or take an outdated one away; where it is, if it is."""
+    """Write the list, or remove an outdated one; return its path, if any."""
     listing.seek(0)
     try:
         if not listing.read(1):

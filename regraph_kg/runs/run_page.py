@@ -1,4 +1,4 @@
-"""Runs as pages: from traces to what a page shows of each.
+"""Runs as pages: from traces to the values of a page.
 
 Not here: how a trace is read (search/run_record.py), which steps are shown (steps_shown.py), the
 page's text (pages/render.py).
@@ -35,17 +35,17 @@ from regraph_kg.settings import Settings
 
 MOST_RUNS = 20
 REPLAYED = 20_000_000
-"""Bytes of the largest trace whose search is gone through again for its prompts."""
+"""Bytes of the largest trace that is replayed for its prompts."""
 MOST_FACTS = 100
-"""Of a machine, or of settings."""
+"""Facts of a machine, or of settings."""
 MOST_FAILURES = 20
 MOST_DIAGNOSIS = 200
-"""Characters by which failures are counted as the same."""
+"""Characters of a diagnosis that decide whether failures are the same."""
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
 
 
 def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]:
-    """What the page of these traces shows. `BadInput` names the file that is no trace."""
+    """The views of these traces. `BadInput` names the file that is no trace."""
     key = wiring.trace_key(settings)
     paths = list(dict.fromkeys(traces))
     if len(paths) > MOST_RUNS:
@@ -91,7 +91,7 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
 
 
 def _task(settings: Settings, header: RunHeader) -> Task | None:
-    """What the run was asked, where its problem is found here as it was."""
+    """The run's task, where its problem is here and unchanged."""
     try:
         problem = wiring.find_problem(settings, header.problem)
         task = wiring.task_of(problem, header.target)
@@ -101,7 +101,7 @@ def _task(settings: Settings, header: RunHeader) -> Task | None:
 
 
 def _prompts(run: RunRecord, task: Task | None) -> Mapping[PromptKey, Prompt]:
-    """What the model was asked: made anew, as a trace does not keep it; none where that fails."""
+    """The prompts, rebuilt because a trace does not keep them; none where that fails."""
     same = run.header.prompts == prompts_id()
     if task is None or not same or not run.ours or run.size > REPLAYED:
         return {}
@@ -119,7 +119,7 @@ def _headline(run: RunRecord) -> str:
 
 
 def _notes(run: RunRecord, serial: str, prompts: Mapping[PromptKey, Prompt]) -> Iterator[str]:
-    """What a reader must know before believing the figures."""
+    """Notes for a reader before the figures."""
     header = run.header
     model = ModelSpec.traced(header.model)
     if not run.ours:
@@ -159,7 +159,7 @@ def _rows(run: RunRecord) -> dict[str, str]:
 
 
 def _machine(header: RunHeader, judged: EvalReport | None) -> dict[str, str]:
-    """What the code was measured on, and by which judge."""
+    """Facts of the machine and the judge."""
     facts = {
         "device": header.device,
         "machine": header.machine,
@@ -171,7 +171,7 @@ def _machine(header: RunHeader, judged: EvalReport | None) -> dict[str, str]:
 
 
 def _settings(header: RunHeader) -> dict[str, str]:
-    """Everything else that the course of the run depended on."""
+    """The other settings of the run."""
     method = header.settings.model_dump()
     prompting = {f"prompt.{name}": value for name, value in header.prompting.model_dump().items()}
     head = {
@@ -185,7 +185,7 @@ def _settings(header: RunHeader) -> dict[str, str]:
 
 
 def _commands(run: RunRecord) -> Iterator[str]:
-    """What to type to search again, to judge the answer again, to take it home."""
+    """The commands that search again, judge the answer again, and apply it."""
     header = run.header
     model = ModelSpec.traced(header.model)
     options = {
@@ -216,9 +216,9 @@ def _share(judged: EvalReport | None) -> float | None:
 
 
 def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
-    """How steps failed, whatever the numbers in their diagnoses: most first, of equals the latest.
+    """Failures, equal but for numbers in their diagnoses: most first, of equals the latest.
 
-    A way is told by its latest diagnosis, and by the technique that it happened to most.
+    A row shows the latest diagnosis, and the most frequent technique.
     """
     ways: dict[tuple[Outcome, str], list[tuple[str, str]]] = {}
     for step in (traced.step for traced in run.steps):
@@ -243,16 +243,16 @@ def _dot(traced: TracedStep) -> Dot:
 
 
 def _thinned(steps: Sequence[TracedStep], most: int) -> Sequence[TracedStep]:
-    """Every so many steps, the last one among them, so that a plot stays readable."""
+    """At most `most` steps at equal distances, the last one among them."""
     return steps[:: -max(1, -(-len(steps) // max(1, most)))][::-1]
 
 
 def _short(text: str) -> str:
-    """A text that is a line in a page; a stranger's may be a whole book."""
+    """A text of bounded length: a stranger's may be a whole book."""
     return text if len(text) <= MOST_FACT else f"{text[:MOST_FACT]}.."
 
 
 def _facts(facts: Mapping[str, str]) -> dict[str, str]:
-    """Those that say something, each a line."""
+    """The facts with a text, at most `MOST_FACTS`, each a line."""
     pairs = ((_short(name), _short(text)) for name, text in facts.items() if text)
     return dict(itertools.islice(pairs, MOST_FACTS))

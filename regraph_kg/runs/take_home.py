@@ -1,8 +1,8 @@
-"""A run's answer on its way into its user's files: what changes where, as a patch, and back again.
+"""A run's answer as changes of its user's files.
 
 With a home (home.toml), the user's function calls the answer's entry, and the answer stands in a
 file of its own beside it; without one the answer is a file. Nothing here runs any code.
-Not covered: how the user's project is built.
+Not covered: the build of the user's project.
 """
 
 import re
@@ -30,12 +30,12 @@ WIDTH = 98
 """Characters of a comment's line."""
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*\n?", re.MULTILINE)
 _MARK = "// regraph: "
-"""How the files begin that this makes."""
+"""First characters of the files that this module makes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunAnswer:
-    """The answer of a run, its verdict, and its code without what cannot be seen."""
+    """The answer of a run, its verdict, and its code without invisible characters."""
 
     run: RunRecord
     step: StepRecord
@@ -44,7 +44,7 @@ class RunAnswer:
 
 
 def found_code(run: RunRecord) -> RunAnswer:
-    """Raise `BadInput` where a run has no answer that can be trusted here."""
+    """The run's answer; `BadInput` where there is none that can be trusted here."""
     path = run.path
     if not run.ours:
         raise BadInput(
@@ -64,7 +64,7 @@ def found_code(run: RunRecord) -> RunAnswer:
 def brought_home(
     answer: RunAnswer, problem: "Problem", home: "Home", folder: Path
 ) -> list[HomeChange]:
-    """The user's file, whose function calls the answer, and the answer's own beside it."""
+    """Changes of the user's file, whose function calls the answer, and of the answer's own file."""
     path = home.path(folder)
     content = content_of(path)
     if content is None or not home.fits(content):
@@ -80,7 +80,7 @@ def brought_home(
 
 
 def _beside(path: Path, entry: str, suffix: str) -> Path:
-    """The answer's file; one of its own where another function's answer has the plain name."""
+    """The answer's file; it has the entry's name where another answer has the plain one."""
     file = path.with_name(f"{path.stem}_regraph{suffix}")
     content = content_of(file)
     if content is None or f"\nnamespace regraph_{entry} {{".encode() in content:
@@ -93,7 +93,7 @@ def _beside(path: Path, entry: str, suffix: str) -> Path:
 
 
 def put_into(answer: RunAnswer, problem: "Problem", path: Path) -> list[HomeChange]:
-    """A file that holds the answer, or the answer in the place of the serial code in it."""
+    """The change of a file to the answer, or of the serial code in it."""
     content = content_of(path)
     text = f"{answer_comment(answer, problem, None)}\n{answer.code.rstrip()}\n"
     serial = problem.serial_code.strip().encode()
@@ -105,7 +105,7 @@ def put_into(answer: RunAnswer, problem: "Problem", path: Path) -> list[HomeChan
 
 
 def into_project(answer: RunAnswer, problem: "ProjectProblem", to: Path | None) -> list[HomeChange]:
-    """The project's file with the answer in its place; `to`: another file that gets that text."""
+    """The change of the project's file, or of the file `to`, which gets the same text."""
     content = content_of(problem.home)
     if content != problem.content.encode():
         raise BadInput(f"{problem.home}: changes now; run the same command again")
@@ -116,7 +116,7 @@ def into_project(answer: RunAnswer, problem: "ProjectProblem", to: Path | None) 
 
 
 def _project_notes(answer: RunAnswer, problem: "ProjectProblem") -> list[str]:
-    """What whoever meets the code later must know, line by line."""
+    """Lines of the comment for later readers of the code."""
     verdict, commands = answer.verdict, problem.commands
     return [
         f"regraph: {problem.entry}, {_speed(verdict)}",
@@ -128,7 +128,7 @@ def _project_notes(answer: RunAnswer, problem: "ProjectProblem") -> list[str]:
 
 
 def answer_comment(answer: RunAnswer, problem: "Problem", home: "Home | None") -> str:
-    """What whoever meets the code later must know, as a comment."""
+    """The comment for later readers of the code."""
     verdict = answer.verdict
     subject = f"{home.function} of {Path(home.file).name}" if home else problem.name
     tolerance = problem.tolerance
@@ -146,7 +146,7 @@ def answer_comment(answer: RunAnswer, problem: "Problem", home: "Home | None") -
 
 
 def _called_at(problem: "Problem") -> str:
-    """Shapes, and the one value of each plain scalar: with another one it was never called."""
+    """Tested shapes, and the only tested value of each plain scalar."""
     shapes = [", ".join(f"{k}={v}" for k, v in shape.items()) for shape in problem.sizes.check]
     timed = ", ".join(f"{name}={size}" for name, size in problem.sizes.time.items())
     secret = " and a secret shape between" if problem.held_out else ""
@@ -183,7 +183,7 @@ def _called(content: bytes, home: "Home", file: str) -> bytes:
 
 
 def _housed(code: str, entry: str) -> str:
-    """The answer where its names meet no others: what it includes, then the rest in a namespace."""
+    """The answer's includes, then the rest in a namespace, where names cannot collide."""
     includes = dict.fromkeys(line.strip() for line in _INCLUDE.findall(code))
     body = re.sub(r"\n{3,}", "\n\n", _INCLUDE.sub("", code)).strip()
     above = "".join(f"{include}\n" for include in includes)
@@ -191,7 +191,7 @@ def _housed(code: str, entry: str) -> str:
 
 
 def _comment(line: str, mark: str = "//") -> str:
-    """As lines of a comment that nothing in it can end."""
+    """A line as comment lines that no text in it can end."""
     text = plain(line.removeprefix("// ")).replace("\n", " ").replace("\\", "/")
     text = text.replace("??/", "///")  # a trigraph of the same
     parts = textwrap.wrap(text, WIDTH, break_long_words=False, subsequent_indent="  ")

@@ -1,4 +1,4 @@
-"""Which technique of a graph a name means: an id, a name, an alias, or "start"."""
+"""Techniques of a graph by id, name, alias, or "start"."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -15,7 +15,7 @@ def by_id(techniques: Sequence[Technique]) -> Mapping[str, Technique]:
 
 
 def resolve(name: str, techniques: Mapping[str, Technique], target: Target | None) -> str:
-    """The id that `name` (an id, name or alias) means; `BadInput` says what it could have been."""
+    """The id that `name` (an id, name or alias) means; `BadInput` lists near ids."""
     if name in techniques:
         return name
     vocabulary = Vocabulary((), tuple(techniques.values()))

@@ -17,7 +17,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.pipeline import Batch, Portion
 
 AHEAD = 2
-"""Portions under way or waiting, for each writer: what is read ahead is bounded."""
+"""Portions under way or waiting for each writer: a bound of reading ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Writers:
         self._under_way: deque[tuple[Errand, Future[Batch]]] = deque()
 
     def merge(self, errands: Iterable[Errand]) -> Generator[Done, None, None]:
-        """What became of each, in their order. The first failure ends all; see `uncounted`."""
+        """Merge; yield results in order of the errands. The first failure ends all: `uncounted`."""
         with self._threads() as threads:
             for errand in errands:
                 self._under_way.append((errand, threads.submit(self._merge_one, errand)))
@@ -54,7 +54,7 @@ class Writers:
                 yield self._next()
 
     def uncounted(self) -> Iterator[Done]:
-        """What was merged before an early end, and not yet told."""
+        """Results from before an early end that `merge` has not yielded."""
         for errand, future in self._under_way:
             if future.done() and not future.cancelled() and future.exception() is None:
                 yield errand, future.result()
@@ -74,7 +74,7 @@ class Writers:
 
     @contextmanager
     def _threads(self) -> Iterator[ThreadPoolExecutor]:
-        """Whatever ends it: what has not begun never does, and what has is waited for."""
+        """Threads; at any end, waiting portions are cancelled and running ones finish."""
         threads = ThreadPoolExecutor(len(self._stores), "writer")
         try:
             yield threads

@@ -1,4 +1,4 @@
-"""Who answers: language models and embedders by their specification."""
+"""Language models and embedders by their specification."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def language_model(
     settings: Settings, spec: ModelSpec, problem: str, target: Target
 ) -> "LanguageModel":
-    """The model that `spec` names: answers in the corpus, or as `any_model`."""
+    """The model of `spec`: recorded answers of the corpus, or `any_model`."""
     from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
 
     if spec.is_recorded:
@@ -73,16 +73,16 @@ def _openai_model(settings: Settings, name: str) -> "LanguageModel":
 
 
 def batch_status(folder: Path) -> "BatchStatus":
-    """How far the answers to the prompts of "batch:`folder`" have come."""
+    """Counts of prompts and answers in the folder of a model "batch:FOLDER"."""
     from regraph_kg.llm import batch  # noqa: PLC0415
 
     return batch.status(folder)
 
 
 def embedder(settings: Settings, space: "EmbeddingSpace | None" = None) -> "Embedder":
-    """The embedder of these settings, or of `known`, a graph's space, where they name none.
+    """The embedder of these settings; where they name none, that of `space`, a graph's.
 
-    Raises `BadInput` for one of another space than `known`.
+    Raises `BadInput` for an embedder of another space than `space`.
     """
     from regraph_kg.llm.embedder import Prompts, Serving, open_embedder, spec_of  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""What `regraph doctor` looks at: the judge's machine, the graph store, the models of the settings.
+"""Checks of `regraph doctor`: the judge's machine, the graph store, the models of the settings.
 
 Not covered: whether a model answers well; the contents of the graph (regraph graph check).
 """
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.doctor import Check, CheckResult, Scope
 
 _MODEL_SECONDS = 20.0
-"""Longest silence of a model server: it is asked for its version and its models only."""
+"""Longest silence of a model server, which answers only for its version and models here."""
 
 _SHORT_LIVED = ("ARCADEDB_JVM_ARGS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-"""A store that is started only to be looked at does not live long enough for a good compiler."""
+"""A store that starts only for this check does not live long enough for a good compiler."""
 
 
 @contextmanager
 def examination(settings: Settings, scope: "Scope") -> Iterator[tuple["Check", ...]]:
-    """Every check, in the order of the table; exploits come last and are judged when looked at."""
+    """Every check in the order of the table; exploits come last and are judged lazily."""
     from regraph_kg.evaluation.doctor import Check, checks  # noqa: PLC0415
     from regraph_kg.evaluation.exploit_check import exploits  # noqa: PLC0415
 
@@ -43,7 +43,7 @@ def examination(settings: Settings, scope: "Scope") -> Iterator[tuple["Check", .
 
 
 def _store(settings: Settings) -> "CheckResult":
-    """Answers, is ours and of our version; an embedded one that was started for this is ended."""
+    """The store's check; an embedded store that starts for it is ended."""
     from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
     embedded = settings.store == "embedded"
@@ -66,7 +66,7 @@ def _store(settings: Settings) -> "CheckResult":
 
 
 def _model(settings: Settings) -> "CheckResult":
-    """The model that searches ask by default."""
+    """The check of the default model of searches."""
     from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
     spec = ModelSpec.parse(settings.model)
@@ -85,7 +85,7 @@ def _model(settings: Settings) -> "CheckResult":
 
 
 def _by_file(folder: Path) -> "CheckResult":
-    """How far the answers by file have come."""
+    """The check of answers by file."""
     from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
     if not folder.is_dir():
@@ -114,6 +114,6 @@ def _impatient(settings: Settings) -> Settings:
 
 
 def _parted(error: Exception) -> tuple[str, str]:
-    """What is wrong, and the remedy, which these messages give after a colon."""
+    """A message's problem and remedy, which stands after the last colon."""
     problem, _, remedy = str(error).rpartition(": ")
     return (problem, remedy) if problem else (remedy, "")

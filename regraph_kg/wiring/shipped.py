@@ -21,7 +21,7 @@ def shipped_corpus() -> Path:
 
 
 def starter_files(settings: Settings) -> tuple[Path, ...]:
-    """The starter graph, as files to ingest."""
+    """Files of the starter graph."""
     return tuple(sorted((corpus_folder(settings) / "trajectories").glob("*.jsonl")))
 
 
