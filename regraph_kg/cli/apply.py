@@ -1,7 +1,6 @@
 """`regraph apply`: a run's answer goes into its user's files, as a change that is shown first."""
 
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,6 +10,7 @@ import typer
 from regraph_kg import wiring
 from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_problem, complete_run
+from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import code_hash
@@ -91,7 +91,7 @@ def apply(  # noqa: PLR0913 (a command's options)
     if yes and to is None:
         _refuse_unseen(changes)
     if not yes:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not on_terminal():
             raise BadInput("no terminal to ask on; --yes writes this, --patch FILE only a patch")
         if not typer.confirm("write this?", err=True):
             raise typer.Exit(1)

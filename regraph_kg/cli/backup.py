@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+from rich.progress import DownloadColumn
 
 from regraph_kg import atomic, wiring
 from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.progress import transient
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import GraphStats
 from regraph_kg.settings import read_settings
@@ -67,10 +68,6 @@ def write(lines: Iterable[bytes], path: Path) -> None:
 @contextmanager
 def counting(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
     """Show the bytes done on a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with transient(Console(stderr=True), DownloadColumn()) as bar:
         task = bar.add_task(name, total=size)
         yield lambda completed: bar.update(task, completed=completed)

@@ -215,8 +215,8 @@ def duration(choice: SearchChoice, requests: int, past: PastCosts) -> float:
 
 def _text(answer: EstimateAnswer, prompts: Sequence[Prompt]) -> str:
     kinds = sorted({"code" if answer.thoughts == 0 else prompt_kind(p) for p in prompts})
-    asked = f", and as many for thoughts (the first: {', '.join(kinds)})"
-    thoughts = asked if answer.thoughts else ""
+    more = f", and as many for thoughts (the first: {', '.join(kinds)})"
+    thoughts = more if answer.thoughts else ""
     rows = {
         "method": answer.method,
         "model": f"{answer.model}: not asked",

@@ -13,7 +13,7 @@ from rich.text import Text
 from regraph_kg import report, wiring
 from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_technique
-from regraph_kg.cli.tables import PlainConsole
+from regraph_kg.cli.tables import wide_console
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import place
@@ -24,9 +24,6 @@ from regraph_kg.settings import Settings, read_settings
 
 CONTEXT = 2
 """Unchanged lines shown around a change."""
-
-NARROWEST = 120
-"""Columns where the output is no terminal."""
 
 
 def examples(  # noqa: PLR0913 (a command's options)
@@ -168,9 +165,7 @@ def _show(
 
 
 def _print(matches: tuple[Example, ...], device: str | None, *, with_path: bool) -> None:
-    console = PlainConsole()
-    if not console.is_terminal:
-        console.width = max(console.width, NARROWEST)
+    console = wide_console()
     for number, example in enumerate(matches, 1):
         if number > 1:
             console.print()

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import typer
 from regraph_kg import wiring
 from regraph_kg.cli.answers import Json, notes_aside, tell
 from regraph_kg.cli.first_look import checked, print_checkup
-from regraph_kg.cli.progress import telling
+from regraph_kg.cli.progress import on_terminal, telling
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import ProblemFinding
 from regraph_kg.models.target import USUAL, Target
@@ -129,7 +128,7 @@ def make(
     from regraph_kg.evaluation.cpp.syntax import read  # noqa: PLC0415
 
     answers, tolerance = answered
-    if ask and not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if ask and not on_terminal():
         raise BadInput(
             "no terminal to ask on; --yes takes what is inferred (regraph problem new -h)"
         )

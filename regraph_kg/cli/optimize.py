@@ -3,7 +3,6 @@
 Here: the command, and one search. Several at once: several.py; --dry-run: dry_run.py.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from regraph_kg.cli.dry_run import EstimateAnswer, preview
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.new_problem import problem_of
 from regraph_kg.cli.options import Options, takes_options
+from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.several import SearchAnswer, run_several
 from regraph_kg.cli.starter import offer
 from regraph_kg.errors import AnswersPending, BadInput
@@ -83,9 +83,8 @@ def _problem_folder(settings: Settings, options: Options) -> str:
         raise BadInput("function: is of one C++ file, and of a new search; name that file alone")
     assert options.function is not None
     file = Path(options.problems[0])
-    ask = sys.stdin.isatty() and sys.stderr.isatty()
     with notes_aside(options.as_json):
-        return f"{problem_of(settings, file, options.function, ask=ask)}/"
+        return f"{problem_of(settings, file, options.function, ask=on_terminal())}/"
 
 
 def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool:

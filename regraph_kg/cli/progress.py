@@ -1,12 +1,13 @@
 """Progress of slow work: a bar or a live line on a terminal, elsewhere nothing or plain lines."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 from rich.console import Console
 from rich.live import Live
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn
 from rich.text import Text
 
 from regraph_kg.models.text import plain
@@ -15,14 +16,21 @@ from regraph_kg.runs.progress import Story
 T = TypeVar("T")
 
 
+def on_terminal() -> bool:
+    """Whether a user can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def transient(console: Console, amount: ProgressColumn) -> Progress:
+    """A bar of work with its `amount` that vanishes at the end; hidden without a terminal."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), amount)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
 @contextmanager
 def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
     """Show the share of `total` that is done, and the current work, on a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
+    with transient(Console(stderr=True), TaskProgressColumn()) as progress:
         task = progress.add_task(title, total=max(total, 1))
         yield lambda completed, text: progress.update(task, completed=completed, description=text)
 
@@ -30,10 +38,7 @@ def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
 def watch(story: Story[T]) -> T:
     """Run a story and return its result; on a terminal a bar shows each stage."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
+    with transient(console, TaskProgressColumn()) as progress:
         task, stage = progress.add_task("", visible=False), ""
         while True:
             try:

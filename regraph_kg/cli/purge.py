@@ -1,6 +1,5 @@
 """`regraph graph purge`: remove everything that came from one origin."""
 
-import sys
 from contextlib import closing
 from typing import Annotated
 
@@ -8,7 +7,7 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli.answers import Json, tell
-from regraph_kg.cli.progress import bar, watch
+from regraph_kg.cli.progress import bar, on_terminal, watch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.runs.ingest import embed_new
@@ -72,7 +71,7 @@ def _refuse_unknown(origin: Provenance, near: list[str] | None) -> None:
 
 
 def _ask(origin: Provenance, counts: PurgeCounts) -> None:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not on_terminal():
         raise BadInput("this cannot be undone: look with --dry-run, then say --yes")
     question = f"{_summary(counts)} of {origin.by} {origin.value!r} will go for good: go on?"
     typer.confirm(question, abort=True, err=True)

@@ -4,14 +4,13 @@ Not covered: a shared Neo4j, which only `regraph ingest --starter` fills.
 """
 
 import io
-import sys
 from contextlib import closing
 
 import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli.display import say
-from regraph_kg.cli.progress import watch
+from regraph_kg.cli.progress import on_terminal, watch
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import Settings
 
@@ -26,7 +25,7 @@ def offer(settings: Settings, load: bool | None) -> None:
         if load:
             raise BadInput("starter: this store is shared; fill it with regraph ingest --starter")
         return
-    if load is False or (load is None and not _on_terminal()):
+    if load is False or (load is None and not on_terminal()):
         return
     with closing(wiring.open_store(settings)) as store:
         if store.stats().trajectories:
@@ -46,7 +45,3 @@ def offer(settings: Settings, load: bool | None) -> None:
         f"the graph was empty; loaded the starter graph: {counts['added']} trajectories,"
         f" {counts['examples']} examples"
     )
-
-
-def _on_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()

@@ -15,6 +15,7 @@ from regraph_kg.models.text import plain
 _WORDS = 12
 """Least columns of words."""
 _HEADING = 5
+_WIDE = 120
 
 
 class PlainConsole(Console):
@@ -29,6 +30,14 @@ class PlainConsole(Console):
         """See `Console`. Each part of a table passes here before its width is measured."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=plain(segment.text))
+
+
+def wide_console() -> PlainConsole:
+    """A console with at least `_WIDE` columns where the output is no terminal."""
+    console = PlainConsole()
+    if not console.is_terminal:
+        console.width = max(console.width, _WIDE)  # ids are there to be copied
+    return console
 
 
 def print_table(table: Table, figures: Collection[int], console: Console | None = None) -> None:

@@ -6,13 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from rich.table import Table
 
 from regraph_kg.cli.answers import tell
-from regraph_kg.cli.tables import PlainConsole, print_table
+from regraph_kg.cli.tables import print_table, wide_console
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.target import Target
-
-NARROWEST = 120
-"""Columns where the output is no terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +45,7 @@ def print_verdicts(
             f"{row.runner_up} {_score(row.runner_up_score)}" if row.runner_up else "-",
             str(row.steps),
         )
-    console = PlainConsole()
-    if not console.is_terminal:
-        console.width = max(console.width, NARROWEST)  # ids are there to be copied
+    console = wide_console()
     print_table(table, (3, 5), console)
 
 
