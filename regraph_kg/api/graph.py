@@ -67,7 +67,7 @@ class Graph:
         examples: int = 1,
         exclude_problem: str | None = None,
     ) -> NextSteps:
-        """What the graph would try next on `code` (a text, or a file), the most promising first.
+        """The graph's next steps on `code` (a text, or a file), the most promising first.
 
         `after`: technique that was applied last (id, name or alias); None: none yet. `device`:
         whose figures go first; None: this machine's. `limit`: how many techniques, at most;
@@ -129,7 +129,7 @@ class Graph:
         limit: int = 3,
         exclude_problem: str | None = None,
     ) -> tuple[KnownFailure, ...]:
-        """How the step from `before` (or "start") to `technique` has failed, most telling first.
+        """Failures of the step from `before` (or "start") to `technique`, most informative first.
 
         At most `limit`, none of the problem `exclude_problem`. `BadInput` for a name that is none.
         """

@@ -77,7 +77,7 @@ class _Run:
     def __init__(self, task: Task, steps: Sequence[StepRecord]) -> None:
         self.task = task
         self.verdicts: dict[str, EvalReport] = {}
-        """By a code's tokens."""
+        """Reports by tokens of the code."""
         self._codes = {step.path: step.code for step in steps if step.path and step.code}
         self._same = {
             (*place_of(step), step.cost.calls - 1)

@@ -33,7 +33,7 @@ def at_least_one(answers: int, good: int, k: int) -> float:
     """Chance that one of `k` answers is good, of `answers` drawn: 1 - C(n-c, k) / C(n, k).
 
     NaN where there are fewer than `k` answers: the value is unknown. A search without any had
-    its budget and came to nothing: 0.
+    its budget without a result: 0.
     """
     if not answers:
         return 0.0
@@ -243,10 +243,10 @@ class PairedDifference:
     beside: str
     problems: int
     passed: Mean | None
-    """Of pass@1: arm less beside."""
+    """Difference of pass@1: arm less beside."""
     solved: Mean | None
     gain: Mean | None
-    """Of speedups: arm over beside."""
+    """Ratio of speedups: arm over beside."""
 
 
 def paired(arm: Sequence[BenchRun], beside: Sequence[BenchRun]) -> PairedDifference | None:

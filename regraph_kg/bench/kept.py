@@ -45,7 +45,6 @@ class KeepingModel:
 
     @property
     def name(self) -> str:
-        """As the model's."""
         return self._model.name
 
     def complete(self, prompt: Prompt) -> Reply:
@@ -56,7 +55,6 @@ class KeepingModel:
         return reply
 
     def finish(self, then: str = "run the same command again") -> None:
-        """As the model's."""
         self._model.finish(then)
 
     def close(self) -> None:
@@ -66,7 +64,7 @@ class KeepingModel:
         line = exchange.model_dump_json() + "\n"
         try:
             with self._writing, open(self._path, "a", encoding="utf-8", opener=opener) as file:
-                # what a kill or a full disk left of a line ends there
+                # the newline ends a line torn by a kill or a full disk
                 file.write(line if self._begun or not file.tell() else f"\n{line}")
         except OSError as error:
             raise ToolError(f"{self._path}: {error.strerror}; make room") from None

@@ -41,7 +41,7 @@ _REMEDY = "give the folder that git clone https://github.com/parallelcodefoundry
 _MODELS: Mapping[Target, str] = {"openmp": "omp", "cuda": "cuda"}
 """Names of targets in problem-sizes.json."""
 _SOURCE, _NOTE = "baseline.cpp", "note.txt"
-"""Files of a made problem besides its own."""
+"""Extra files of a made problem."""
 _HEADERS = "algorithm array climits cmath complex cstddef functional limits map numeric queue"
 _HEADERS += " string utility vector"
 _NUMBER = "DRIVER_PROBLEM_SIZE"
@@ -247,7 +247,7 @@ class _Facts:
         array, dot, _ = expression.partition(".size()")
         if not dot:
             return self._constants.get(name, self.number)
-        # a list that the driver fills one by one is as long as its constant for such lists
+        # a list that the driver fills item by item has the length of its constant nVals
         return self._lengths.get(array, self._constants.get("nVals", self.number))
 
     def _numbers(self, pattern: re.Pattern[str], driver: str) -> Iterator[tuple[str, int]]:
@@ -268,7 +268,7 @@ _PLAIN: Mapping[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.
 def size(text: str, names: Mapping[str, float] | None = None) -> int:
     """An expression such as "(1<<10)" as C++ has it; "/" only where there are names.
 
-    Raises `BadInput` for whatever else is in it, and for a size below 1.
+    Raises `BadInput` for any other text, and for a size below 1.
     """
     try:
         tree = ast.parse(text.strip()[:_LETTERS], mode="eval")

@@ -59,7 +59,7 @@ class BenchPlan:
 def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
     """The bench of `choice`, with the results in its folder.
 
-    Raises `BadInput` where a suite holds no good problem, or the graph nothing to begin with.
+    Raises `BadInput` where a suite holds no good problem, or the graph no first step.
     """
     settings, folder = order.settings, order.folder
     suites = [(name, gather(settings, choice.suite, name, folder, tell)) for name in choice.targets]

@@ -1,6 +1,6 @@
 """The file of results of one bench.
 
-One process at a time has a bench's folder (flock).
+One process at a time uses a bench's folder (flock).
 """
 
 from collections.abc import Iterator

@@ -104,6 +104,7 @@ class RunningBench:
             return
         first = remaining[0]
         choice = replace(self._order.choice, target=first.target, problem=first.address)
+        # more searches than calls: some are judged while others ask the model
         at_once = 1 if choice.parallel == 1 else choice.parallel + choice.parallel // 2
         with (
             self._resumable(),

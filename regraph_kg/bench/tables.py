@@ -187,7 +187,7 @@ def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
         ("solved", lambda arm: _share(arm.solved)),
         ("speedup", lambda arm: _ratio(arm.gain)),
     ]
-    for k in ks:
+    for k in ks:  # a default argument binds the present k
         rates += [
             (f"build@{k}", lambda arm, k=k: _share(arm.build.get(k))),  # type: ignore[misc]
             (f"pass@{k}", lambda arm, k=k: _share(arm.passed.get(k))),  # type: ignore[misc]

@@ -85,7 +85,7 @@ def _command(name: str) -> Any:
     else:
         epilog = getattr(module, "EPILOG", None)
         alone.command(name, epilog=epilog)(getattr(module, name.replace("-", "_")))
-    alone.callback()(_root)  # with one, it is a group
+    alone.callback()(_root)  # a callback makes it a group
     return typer.main.get_group(alone).commands[name]
 
 
@@ -122,7 +122,7 @@ def _root(
 
 def main() -> None:
     """Entry point of the `regraph` script: every ending gets a documented exit code."""
-    words = [word for word in sys.argv[1:] if word != DEBUG]  # it may stand anywhere
+    words = [word for word in sys.argv[1:] if word != DEBUG]  # --debug may stand anywhere
     try:
         code = app(words, standalone_mode=False)
     except RegraphError as error:

@@ -99,9 +99,9 @@ def audit(
 def accept(
     tokens: Sequence[str], who: str | None, why: str, *, dry_run: bool, as_json: bool
 ) -> None:
-    """Do what the audit proposes for pages or clusters, each a curation that can be undone.
+    """Carry out the audit's proposals for pages or clusters, each an undoable curation.
 
-    After Ctrl-C the next audit shows what is left.
+    After Ctrl-C the next audit shows the rest.
     """
     settings = read_settings()
     curations: list[Curation] = []
@@ -120,7 +120,7 @@ def accept(
             if curations and not as_json:
                 numbers = " ".join(str(curation.number) for curation in curations)
                 typer.echo(f"to take it back: regraph techniques mend undo {numbers}")
-    watch(embed_new(settings))  # what came back from the archive
+    watch(embed_new(settings))  # examples that left the archive
     if as_json:
         tell(Sequence[Curation], curations)
 

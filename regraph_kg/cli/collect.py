@@ -1,6 +1,6 @@
 """`regraph collect`: new trajectories from a model, a git history, or an evolution.
 
-Not here: how they are made and judged (runs/collect.py).
+Not here: making and judging them (runs/collect.py).
 """
 
 from collections.abc import Sequence

@@ -133,7 +133,7 @@ def mend(  # noqa: PLR0913 (a command's options)
     }
     _check(deed, words or [], options, why)
     if deed == "accept":
-        from regraph_kg.cli.audit import accept  # noqa: PLC0415 (it stands on this module)
+        from regraph_kg.cli.audit import accept  # noqa: PLC0415 (it imports this module)
 
         accept(words or [], who, why, dry_run=dry_run, as_json=as_json)
     elif deed == "undo":
@@ -243,7 +243,7 @@ def _curate(order: CurationOrder, who: str | None, why: str) -> Curation:
     note, settings = note_of(who, why), read_settings()
     with closing(wiring.open_curator(settings)) as curator:
         curation = order(curator, note)
-    watch(embed_new(settings))  # what came back from the archive
+    watch(embed_new(settings))  # examples that left the archive
     return curation
 
 

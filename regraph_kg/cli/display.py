@@ -43,13 +43,13 @@ class Show(Protocol):
 def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Callable[[str], Show]]:
     """Show searches by name: a line for each new best, and on a terminal a live bar each.
 
-    `budgets` are their calls; `every`: what was no new best is a line, too. Lines of several begin
-    with the search's name. All goes to stderr.
+    `budgets` are their calls; `every` prints every record. Lines of several searches begin with the
+    search's name. Output goes to stderr.
     """
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     counts = MofNCompleteColumn(), TextColumn("calls"), TextColumn("{task.fields[best]}")
     times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
-    # these keep their widths; the bar and what was tried share what a narrow terminal leaves
+    # counts and times keep their widths; the bar and the description share the rest
     line = BarColumn(None, table_column=Column(ratio=1))
     description = Column(ratio=3, no_wrap=True, overflow="ellipsis")
     text = TextColumn("{task.description}", markup=False, table_column=description)
@@ -125,9 +125,9 @@ def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, st
 
 
 def techniques(summary: RunSummary) -> list[str]:
-    """The answer's path as the graph knows it: technique ids, the start first, no sample marks.
+    """The answer's path in the graph: technique ids, the start first, without sample marks.
 
-    Free choices are left out: what stands after one followed from what stood before it.
+    Free choices are left out: a step after one counts as a successor of the step before it.
     """
     path = [part.partition("#")[0] for part in summary.best_path]
     return [start_id(summary.target), *(key for key in path if key != free_id(summary.target))]

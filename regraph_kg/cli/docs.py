@@ -1,7 +1,7 @@
 """`regraph docs`: documents, the settings in force, and the schemas of JSON answers.
 
-Some documents are files. Others are made when they are shown, from what the package holds (`MADE`);
-the site has them as files, which docs/generate.py writes.
+Some documents are files. Others are generated from the package when they are shown (`MADE`);
+docs/generate.py writes them as files for the site.
 """
 
 import difflib
@@ -159,7 +159,7 @@ def _show_settings(*, as_json: bool) -> None:
 def _value(settings: Settings, name: str) -> str:
     """A setting as text, without secrets and without logins in addresses."""
     if name == "corpus":
-        return str(wiring.corpus_folder(settings))  # the shipped one has a place, too
+        return str(wiring.corpus_folder(settings))  # the shipped corpus has a path, too
     value = getattr(settings, name)
     if name in SENT_TO:
         return "(set)" if value else ""
@@ -174,7 +174,7 @@ def _origin(settings: Settings, name: str) -> str:
 
 def commands() -> str:
     """The command reference, from the help texts."""
-    from regraph_kg.cli.app import app  # noqa: PLC0415 - it imports this module's command
+    from regraph_kg.cli.app import app  # noqa: PLC0415 (it loads this module)
 
     command: Any = typer.main.get_command(app)
     context: Any = command.make_context("regraph", [], resilient_parsing=True)

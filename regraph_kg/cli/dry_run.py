@@ -1,9 +1,8 @@
 """`regraph optimize --dry-run`: the prompts and their cost before anything is spent.
 
-The prompts are those with which the search would begin: its method runs until it waits for answers.
-Tokens are estimated from them; the time comes from earlier traces of the same model. No model is
-called, nothing is evaluated, no trace is written. Not here: prices; how long several problems take
-together.
+The method runs until it waits for answers, which gives the first prompts. They give the estimate of
+tokens; earlier traces of the same model give the time. No model is called, nothing is evaluated, no
+trace is written. Not covered: prices; the time of several problems together.
 """
 
 from collections.abc import Sequence
@@ -49,7 +48,7 @@ class PastCosts:
     call_seconds: float
     evaluation_seconds: float
     final_seconds: float
-    """Of one final measurement."""
+    """Seconds of one final measurement."""
     output_tokens: float
 
 
@@ -76,7 +75,7 @@ class EstimateAnswer:
 
 
 Estimated = tuple[EstimateAnswer, tuple[Prompt, ...]]
-"""With the first prompts."""
+"""An estimate and its first prompts."""
 
 
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
@@ -99,7 +98,7 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
         prompts = first_prompts(search)
         header = search.header
     limits = header.limits
-    method = kind_of(header.method)  # of the graph's walks, a verdict after each answer is one
+    method = kind_of(header.method)  # a walk's verdict after an answer is a thought
     thinks = method.thinks or (method.walks and header.prompting.verdict == "model")
     thoughts = limits.calls if thinks else 0
     requests = limits.calls + thoughts

@@ -242,7 +242,7 @@ def rows(before: list[str], after: list[str]) -> Iterator[tuple[str | None, str 
             left, right = before[start:end], after[other_start:other_end]
             for line in range(max(len(left), len(right))):
                 yield _at(left, line), _at(right, line)
-        if end < len(before):
+        if end < len(before):  # `end` of the group's last block
             yield "...", "..."
     if before == after:
         yield "(the code is unchanged)", "(the code is unchanged)"

@@ -21,7 +21,7 @@ SHOWN = 5
 
 
 ANSWERS = {"graph export": FileWritten}
-"""With --output."""
+"""The answer with --output."""
 
 
 def export(

@@ -17,8 +17,8 @@ if TYPE_CHECKING:  # numpy comes with it, which a search does not need
 def require_good(settings: Settings, names: Sequence[str]) -> None:
     """Check problems before they are used; new results go to stderr.
 
-    Raises `BadInput` where there is one problem and it has an error; of several, the searches of
-    those say so themselves. A cluster's hosts look at what they are given.
+    Raises `BadInput` for an error of a single problem; of several problems, their searches report
+    errors. A cluster's hosts check their problems themselves.
     """
     if settings.workers:
         return

@@ -37,7 +37,7 @@ class IngestAnswer:
     """New techniques that the vocabulary lacks."""
     rejected: int
     rejected_files: list[Path]
-    """With the reasons."""
+    """Lists of rejected lines with the reasons."""
 
 
 ANSWERS = {"ingest": IngestAnswer | Sequence[NameVerdict]}

@@ -57,7 +57,7 @@ def next(  # noqa: PLR0913 (the command's name; its options)
 
     Exit code 1: the graph knows nothing that follows, or nothing that fits.
     """
-    read_source(code)  # before a store is started
+    read_source(code)  # a bad file fails before a store starts
     with open_graph() as graph:
         answer = graph.next(
             code,

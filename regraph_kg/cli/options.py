@@ -29,7 +29,7 @@ from regraph_kg.search.methods import method_names
 if TYPE_CHECKING:
     MethodName = str
 else:
-    MethodName = Literal[method_names()]  # the choices of --method are what search/methods/ holds
+    MethodName = Literal[method_names()]  # the modules of search/methods/
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,9 @@ def telling() -> Iterator[Callable[[str], None]]:
     "" removes the live line before other output.
     """
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    live = Live(console=console, auto_refresh=False, transient=True)  # no thread beside a clock
+    live = Live(
+        console=console, auto_refresh=False, transient=True
+    )  # no thread disturbs the judge's times
 
     def tell(text: str) -> None:
         if not console.is_terminal:

@@ -144,7 +144,7 @@ class LevelAnswer:
 
 
 ANSWERS = {"dev relabel-check": dict[str, LevelAnswer]}
-"""By level."""
+"""Answers by level."""
 
 
 def _report(judged: Mapping[RelabelLevel, Sequence[Judged]], *, verbose: bool) -> object:

@@ -78,7 +78,7 @@ def follow(settings: Settings, runs: Sequence[Path]) -> None:
             pages[stamp] = text
         return pages[stamp]
 
-    page()  # what cannot be shown is said before anything is served
+    page()  # a bad trace fails before the server starts
     with served(page) as address:
         typer.echo(f"{address}: open it in a browser of this machine; Ctrl-C ends it", err=True)
         with suppress(KeyboardInterrupt):

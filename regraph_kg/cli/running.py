@@ -63,9 +63,9 @@ def introduce(run: LiveRun, show: Show) -> None:
 def follow(run: LiveRun, show: Show, handover: Handover) -> RunSummary:
     """Run the search with its output, measure the best again and write it.
 
-    Raises `Interrupted` for Ctrl-C, for a search that others were ended with, and for a model or
-    store that is lost, and `ToolError`, with what was found so far and the command that goes on;
-    `AnswersPending` where answers are to come by file.
+    Raises `Interrupted` for Ctrl-C, for the end of all searches, and for a lost model or store, and
+    `ToolError`; both tell the best so far and the command that goes on. Raises `AnswersPending`
+    where answers come by file.
     """
     introduce(run, show)
     try:

@@ -315,7 +315,7 @@ def _compared(again: Comparison | None, pair: Sequence[RunRecord]) -> str:
 
 
 def _traces(folder: Path) -> list[Path]:
-    if folder != FOLDER and not folder.is_dir():  # the usual one is there from the first run on
+    if folder != FOLDER and not folder.is_dir():  # the first run makes the usual folder
         raise BadInput(f"{folder}: no folder of runs; give another one with --runs")
     return sorted(folder.glob("*.jsonl"))
 

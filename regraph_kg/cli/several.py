@@ -34,7 +34,7 @@ class _State:
     trace: Path | None = None
     handover: running.Handover | None = None
     summary: RunSummary | None = None
-    """None where it did not come to its end."""
+    """None where the search did not end."""
     error: RegraphError | None = None
 
 
@@ -44,7 +44,7 @@ class SearchAnswer:
 
     problem: str
     summary: RunSummary | None
-    """None where it did not come to its end."""
+    """None where the search did not end."""
     error: str | None
     trace: str | None
     code: str | None
@@ -54,10 +54,10 @@ class SearchAnswer:
 
 
 def run_several(settings: Settings, options: Options, choice: SearchChoice) -> bool:
-    """Search for each problem; whether one of them was improved.
+    """Search for each problem; whether any was improved.
 
-    Raises, where none was, the error that ended one of them, and for searches that wait for answers
-    by file `AnswersPending`, whatever the others found.
+    Without an improvement it raises the error of a search. It raises `AnswersPending` for searches
+    that wait for answers by file, also after improvements.
     """
     searches = [_State(search, search.problem) for search in each_choice(choice, options)]
     _distinct(settings, searches)
@@ -88,7 +88,7 @@ def _distinct(settings: Settings, searches: Sequence[_State]) -> None:
         try:
             name = wiring.find_problem(settings, search.name).name
         except BadInput:
-            continue  # its search says so
+            continue  # its search reports that
         if name in named:
             raise BadInput(f"{named[name]} and {search.name} are both problem {name}; name one")
         named[name] = search.name
@@ -183,9 +183,9 @@ def _go_on(searches: Sequence[_State]) -> None:
 
 
 def _improved(searches: Sequence[_State]) -> bool:
-    """Whether one was improved; raises an error, a resumable one first, if none even finished.
+    """Whether any problem was improved; raises an error, a resumable one first, if none finished.
 
-    An honest negative needs a search that was ended by nothing but its limits.
+    A negative result needs a search that its limits ended.
     """
     summaries = [search.summary for search in searches if search.summary]
     if any(summary.improved for summary in summaries):

@@ -18,8 +18,7 @@ from regraph_kg.settings import Settings
 def offer(settings: Settings, load: bool | None) -> None:
     """Load the starter graph into an empty embedded store, where the user wants it.
 
-    None asks on a terminal, and elsewhere loads nothing. Raises `BadInput` for a shared store that
-    is to be filled by the way.
+    None asks on a terminal, and elsewhere loads nothing. Raises `BadInput` for a shared store.
     """
     if settings.store != "embedded":
         if load:
@@ -39,7 +38,7 @@ def offer(settings: Settings, load: bool | None) -> None:
     from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)
 
     lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
-    disclosing = settings.model_copy(update={"disclose": "code"})  # whatever ships is public
+    disclosing = settings.model_copy(update={"disclose": "code"})  # the starter graph is public
     counts = watch(grow(disclosing, lines, "lexical", "starter"))
     say(
         f"the graph was empty; loaded the starter graph: {counts['added']} trajectories,"

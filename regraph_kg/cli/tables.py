@@ -36,7 +36,7 @@ def wide_console() -> PlainConsole:
     """A console with at least `_WIDE` columns where the output is no terminal."""
     console = PlainConsole()
     if not console.is_terminal:
-        console.width = max(console.width, _WIDE)  # ids are there to be copied
+        console.width = max(console.width, _WIDE)  # ids stay whole for copying
     return console
 
 

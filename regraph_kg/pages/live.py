@@ -1,8 +1,8 @@
 """A page served to this machine's browser while it changes.
 
-On the loopback interface, on a free port, below an address that holds a secret: another user of
-the machine cannot guess it, and a foreign web page that reaches the port (DNS rebinding) is turned
-away by the Host header. It answers GET of that one address, and nothing else.
+It listens on a free port of the loopback interface, at an address with a secret that another user
+of the machine cannot guess. The Host header turns away a foreign web page that reaches the port
+(DNS rebinding). It answers only GET of that one address.
 """
 
 import hmac

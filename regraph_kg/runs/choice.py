@@ -29,7 +29,7 @@ without them find less in simulated worlds (docs/dev/LOG.md)."""
 
 
 def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoice:
-    """The default method as it is, or with those of --fast; `dataclasses.replace` makes it another.
+    """The default choice, or that of --fast; `dataclasses.replace` changes it.
 
     `model` is as --model names it; `BadInput` for one that does not exist.
     """
@@ -87,7 +87,7 @@ def traced_model(trace: Path) -> dict[str, str]:
     was = ModelSpec.traced(name)
     if was is None:
         return {}
-    if was.by_file:  # the folder is not in the trace; behind the name stands how it is asked
+    if was.by_file:  # a trace holds name and options, not the folder
         return {"batch_model": name.partition(":")[2].rsplit(" ", 2)[0]}
     return {"model": str(was)}
 
@@ -97,8 +97,8 @@ def shares(
 ) -> tuple[SearchChoice, ...]:
     """`choice` for each problem, with a share of its calls at once.
 
-    Each has one at least. What comes by file takes no turns: there each has all. Waiting for one's
-    turn takes active seconds: with `seconds`, which one alone would have, each gets them for all.
+    Each has at least one call. Calls by file take no turns: each problem has all of them. Waiting
+    for a turn costs active seconds: each problem gets `seconds` times the number of problems.
     """
     parallel, limits = choice.parallel, choice.limits
     if not choice.model.by_file:

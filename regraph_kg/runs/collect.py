@@ -1,9 +1,9 @@
 """New trajectories from a model's answers, a git history, or an evolution's programs.
 
-Proposed steps are judged one by one at the screening grade; what was right is then measured at the
-full grade in one go, so that a step's effect compares times of one session, and curated. Everything
-that was answered, judged or measured is in the journal beside the result. Not here: where steps
-come from and what is kept (collect/).
+Proposed steps are judged one by one at the screening grade. Right steps are then measured at the
+full grade in one session, so that a step's effect compares times of one session, and curated. The
+journal beside the result holds all answers, verdicts and measurements. Not here: sources of steps
+and rules of curation (collect/).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -184,7 +184,7 @@ class _Collecting:
                 yield WorkDone("collecting", number, len(sources), message)
                 before = self.journal.written
                 line = self._add(source, task, problem)
-                if self.journal.written > before:  # what was there before is in the file, too
+                if self.journal.written > before:  # older results are in the file already
                     self._publish()
                 yield WorkDone("collecting", number + 1, len(sources), message, line)
 

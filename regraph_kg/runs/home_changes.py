@@ -62,8 +62,8 @@ def patch(changes: Sequence[HomeChange]) -> bytes:
 def write(changes: Sequence[HomeChange], record: Path, key: bytes) -> None:
     """Write all of them or none, and in `record` how to take them back. Raises `BadInput`.
 
-    Killed in between, some are written, and `take_back` mends that. `key`: this installation's, by
-    which `take_back` knows the record for its own.
+    After a kill some may be written; `take_back` restores them. `key` is this installation's:
+    `take_back` recognizes the record by it.
     """
     _refuse_twice(record, key)
     rows = [
@@ -85,7 +85,7 @@ def write(changes: Sequence[HomeChange], record: Path, key: bytes) -> None:
                     f"{change.path}: somebody changes it now; run the same command again"
                 )
             _replace(change.path, change.after)
-    except BaseException:  # Ctrl-C as well: nothing stays half written
+    except BaseException:  # also Ctrl-C: nothing stays half written
         for change in changes:
             if content_of(change.path) == change.after:
                 _restore(change.path, change.before)

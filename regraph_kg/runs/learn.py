@@ -67,7 +67,6 @@ class Learned:
 
     @property
     def trajectories(self) -> tuple[Trajectory, ...]:
-        """Of all runs."""
         return tuple(trajectory for lesson in self.lessons for trajectory in lesson.trajectories)
 
     @property
@@ -102,8 +101,8 @@ def learn_from(
     """Teach the settings' graph what the traces `runs` hold.
 
     Their problems are those of the corpus and those in the folders `problems`. `BadInput` for a
-    file that is no trace, before anything is written; a run that must not teach is in the result.
-    A dry run tells what doubted traces claim.
+    file that is no trace, before anything is written; a refused run is in the result. A dry run
+    shows the claims of doubted traces.
     """
     key = wiring.trace_key(settings)
     records = {path: RunRecord.read(path, key) for path in dict.fromkeys(runs)}

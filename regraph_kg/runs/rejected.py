@@ -1,8 +1,7 @@
 """The list of a file's rejected lines beside it: number, reason, and the line itself.
 
-A row holds `text` where the line is UTF-8, else `base64` of its bytes. Of a line that is too long
-to be read only the beginning is kept; `bytes` says how long it was. Where a graph is not told all
-of its sources, neither is the list: it has numbers and reasons alone.
+A row holds `text` where the line is UTF-8, else `base64` of its bytes. A too long line keeps only
+its beginning; `bytes` is its length. Under limited disclosure rows have only number and reason.
 """
 
 import base64
@@ -42,7 +41,7 @@ def _verbatim(line: Rejected) -> dict[str, str | int]:
     row: dict[str, str | int] = {}
     if size > MOST_BYTES:
         data, row = data[:KEPT_BYTES], {"bytes": size}
-    try:  # not final: a character that the cut has split is left out
+    try:  # not final: drops a character that the cut has split
         return row | {"text": codecs.getincrementaldecoder("utf-8")().decode(data, final=not row)}
     except UnicodeDecodeError:
         return row | {"base64": base64.b64encode(data).decode("ascii")}

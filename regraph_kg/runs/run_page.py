@@ -227,7 +227,7 @@ def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
             continue
         diagnosis = step.diagnosis.partition("\n")[0][:MOST_DIAGNOSIS]
         way = step.outcome, _NUMBER.sub("0", diagnosis)
-        ways[way] = ways.pop(way, [])  # at the end: the latest
+        ways[way] = ways.pop(way, [])  # moves to the end: the latest failure
         ways[way].append((diagnosis, step.technique or ""))
     rows = []
     for (outcome, _), steps in sorted(reversed(ways.items()), key=lambda item: -len(item[1])):
@@ -244,6 +244,7 @@ def _dot(traced: TracedStep) -> Dot:
 
 def _thinned(steps: Sequence[TracedStep], most: int) -> Sequence[TracedStep]:
     """At most `most` steps at equal distances, the last one among them."""
+    # a slice from the end backwards holds the last step
     return steps[:: -max(1, -(-len(steps) // max(1, most)))][::-1]
 
 

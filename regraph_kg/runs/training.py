@@ -1,9 +1,9 @@
-"""Steps of a graph as examples to train a model on: supervised fine-tuning (SFT), a line each.
+"""Steps of a graph as examples for supervised fine-tuning (SFT) of a model, a line each.
 
-A line has `messages`, a question and its answer as chat models are trained on them, and beside
-them what a trainer chooses by: problem, target, technique, licence, and the measured `effects`,
-the newest of each device; as in the graph, what a newer judge says there stands for what older ones
-said. Steps without code are none. Not here: which examples are worth it, balance, deduplication.
+A line has `messages`, a question and its answer as chat models are trained on them, and fields for
+a selection: problem, target, technique, licence, and the measured `effects`,
+the newest of each device; as in the graph, a newer judge's measurement replaces older ones. Steps
+without code are left out. Not here: selection, balance and deduplication of examples.
 """
 
 import json

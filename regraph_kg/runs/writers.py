@@ -1,9 +1,9 @@
-"""Several writers of one command: each a connection of its own, merging in a thread of its own.
+"""Several writers of one command: each has its own connection and its own thread.
 
-Lines are read, and their names decided, by the caller's thread; the writers merge, which is mostly
-to wait for the store. What they made of it comes back in the order of the lines. A Ctrl-C reaches
-the caller's thread alone, so that what is merged at that moment is still counted (`uncounted`). Not
-here: commands at once, which the store keeps apart.
+The caller's thread reads lines and decides their names; the writers merge, which is mostly waiting
+for the store. Results come back in the order of the lines. A Ctrl-C reaches the caller's thread
+alone, so that a merge at that moment still counts (`uncounted`). Not here: several commands at
+once, which the store keeps apart.
 """
 
 from collections import deque
@@ -36,7 +36,7 @@ class Writers:
     """Merges portions through several stores at once."""
 
     def __init__(self, stores: Sequence[GraphStore]) -> None:
-        """Use `stores`, one a writer; whoever opened them closes them."""
+        """Use `stores`, one a writer; the caller closes them."""
         self._stores = stores
         self._free = SimpleQueue[GraphStore]()
         for store in stores:

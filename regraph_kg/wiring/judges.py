@@ -55,7 +55,7 @@ def open_judges(
 
     devices = devices_here(target)
     if not devices:
-        find_gpus()  # says what is wrong
+        find_gpus()  # raises the reason
     if parallel == 1 and TARGETS[target].on_gpu:
         devices = (settings.gpu,)
     options = PoolOptions(grade=grade, isolation=settings.isolation)

@@ -78,7 +78,7 @@ def cascade(
 
     if level == "exact":
         return Cascade(vocabulary)
-    # The rule goes by what people named: what a name means must not depend on who else ingests now.
+    # Only names by people count: the meaning of a name must not depend on other ingests now.
     named = [candidate for candidate in vocabulary.candidates if not candidate.review]
     lexical = LexicalRule(named)
     if level == "lexical":

@@ -121,7 +121,7 @@ def first_use(settings: Settings, name: str) -> str | None:
 
 
 def is_refused(candidate: "Candidate") -> bool:
-    """Whether the source rules refuse a candidate, whatever the problem."""
+    """Whether the source rules refuse a candidate for any problem."""
     from regraph_kg.evaluation.compile.source_rules import rejected  # noqa: PLC0415
 
     return rejected(candidate.code) is not None

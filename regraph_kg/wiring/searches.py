@@ -64,7 +64,7 @@ def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSear
     problem = _good_problem(settings, choice)
     model = language_model(settings, choice.model, problem.name, choice.target)
     with ExitStack() as stack:
-        staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
+        staff = stack.enter_context(ExitStack())  # closes last, after judges and model
         judging = stack.enter_context(_judging(settings, choice))
         stack.callback(model.close)
         dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
@@ -138,7 +138,7 @@ def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSe
     is_recorded = choice.model.is_recorded
     model = None if is_recorded else any_model(settings, choice.model)
     with ExitStack() as stack:
-        staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
+        staff = stack.enter_context(ExitStack())  # closes last, after judges and model
         judging = stack.enter_context(_judging(settings, choice, several=True))
         if model is not None:
             stack.callback(model.close)

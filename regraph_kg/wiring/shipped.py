@@ -26,6 +26,6 @@ def starter_files(settings: Settings) -> tuple[Path, ...]:
 
 
 def corpus_files(settings: Settings) -> tuple[Path, ...]:
-    """All trajectory files of the corpus: the starter graph, and what was collected beside it."""
+    """All trajectory files of the corpus: the starter graph, and the collected ones."""
     collected = (corpus_folder(settings) / "collected").glob("*.jsonl")
     return (*starter_files(settings), *sorted(collected))

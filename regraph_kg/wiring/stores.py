@@ -42,7 +42,7 @@ def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> "Curator
     """
     from regraph_kg.backends.curation.curator import BoltCurator  # noqa: PLC0415
 
-    open_store(settings, retry_seconds=retry_seconds).close()  # it is ours, and of our version
+    open_store(settings, retry_seconds=retry_seconds).close()  # refuses a foreign store or version
     return BoltCurator(_bolt(settings, retry_seconds))
 
 
