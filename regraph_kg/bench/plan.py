@@ -69,7 +69,7 @@ def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
             out = next(suite.left_out for other, suite in suites if other == target)
             why = f": {out[0].name}: {out[0].why}" if out else ""
             raise BadInput(f"suite {choice.suite.name}: no problem for {target} is left{why}")
-        _see_graph(order, target_searches)
+        _require_graph(order, target_searches)
     reads = any(arm.reads for arm in choice.arms)
     begun = BenchResults(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -103,7 +103,9 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
             f"{earlier_folder}: no answers in it, runs/*/{kept.FILE}; give the folder of a bench"
         )
     problems = {
-        (problem.name, problem.target): _as_now(order.settings, problem, earlier_folder)
+        (problem.name, problem.target): _with_present_digest(
+            order.settings, problem, earlier_folder
+        )
         for problem in earlier.problems
     }
     by_target: dict[Target, list[BenchSearch]] = {}
@@ -136,7 +138,7 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
     return _planned([(target, tuple(searches)) for target, searches in by_target.items()], begun)
 
 
-def _as_now(settings: Settings, problem: BenchProblem, folder: Path) -> BenchProblem:
+def _with_present_digest(settings: Settings, problem: BenchProblem, folder: Path) -> BenchProblem:
     """The problem with its present digest; unchanged where it is gone: its searches say why."""
     with suppress(BadInput):
         current = digest(wiring.find_problem(settings, _address(problem, folder)))
@@ -175,7 +177,7 @@ def _address(problem: BenchProblem, folder: Path) -> str:
     return f"{inside}/" if "/" in problem.address and inside.is_dir() else problem.address
 
 
-def _see_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
+def _require_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
     """Raise `BadInput` where a method that walks has no first step in the graph."""
     walking = next((search for search in searches if search.arm.walks), None)
     if walking is None or order.rejudged is not None:

@@ -144,7 +144,7 @@ class RunningBench:
         try:
             with (
                 shared.search(self._choice(job), self._model(shared, job, folder)) as search,
-                _gone_on(search, folder) as run,
+                _resumed(search, folder) as run,
             ):
                 for record in run.records():
                     self._watching.record(job, record)
@@ -239,7 +239,7 @@ class RunningBench:
 
 
 @contextmanager
-def _gone_on(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
+def _resumed(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
     """The search resumed from its trace; begun anew without one, or with an unfit one.
 
     An unfit trace stays in place: a compiler, a model or this program has changed since.

@@ -54,10 +54,10 @@ def gather(
         return _pareval(settings, choice.checkout, choice.problems, target, into, tell)
     names = choice.problems or _shipped(settings)
     longest = dict(_longest(settings))
-    with _beside() as threads:
+    with _threads() as threads:
         looks = partial(_look, settings, target=target, longest=longest, tell=tell)
-        problems = [*threads.map(looks, _spread(names))]
-    _distinct(problems)
+        problems = [*threads.map(looks, _expanded(names))]
+    _require_distinct(problems)
     return _suite(problems)
 
 
@@ -75,7 +75,7 @@ def _shipped(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in folder.glob("*/problem.toml")))
 
 
-def _spread(names: Sequence[str]) -> Iterator[str]:
+def _expanded(names: Sequence[str]) -> Iterator[str]:
     """Names, with a folder of problems replaced by its problems."""
     for name in names:
         inside = sorted(path.parent for path in Path(name).glob("*/problem.toml"))
@@ -85,7 +85,7 @@ def _spread(names: Sequence[str]) -> Iterator[str]:
             yield name
 
 
-def _beside() -> ThreadPoolExecutor:
+def _threads() -> ThreadPoolExecutor:
     """Threads for a few checks at once: a check uses a core or two."""
     return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // _CORES_A_LOOK), "look")
 
@@ -122,7 +122,7 @@ def digest(problem: AnyProblem) -> str:
     return hashlib.sha256(problem.model_dump_json().encode()).hexdigest()[:12]
 
 
-def _distinct(items: Sequence[BenchProblem | LeftOut]) -> None:
+def _require_distinct(items: Sequence[BenchProblem | LeftOut]) -> None:
     names = [item.name for item in items]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -182,5 +182,5 @@ def _pareval(
         address = f"{problem.folder.relative_to(into)}/"
         return looked.model_copy(update={"note": problem.note, "address": address})
 
-    with _beside() as threads:
+    with _threads() as threads:
         return _suite(threads.map(look, named or tasks), pareval.VALIDATION_NOTE)

@@ -79,14 +79,16 @@ def _grouped(results: Sequence[BenchResults]) -> list[list[BenchResults]]:
     """Groups of files of one bench: no search twice, no two problems of one name."""
     groups: list[list[BenchResults]] = []
     for file in results:
-        group = next((files for files in groups if all(_fit(file, other) for other in files)), None)
+        group = next(
+            (files for files in groups if all(_comparable(file, other) for other in files)), None
+        )
         if group is None:
             groups.append(group := [])
         group.append(file)
     return groups
 
 
-def _fit(a: BenchResults, b: BenchResults) -> bool:
+def _comparable(a: BenchResults, b: BenchResults) -> bool:
     digests = {(p.name, p.target): p.digest for p in a.problems}
     same = all(digests.get((p.name, p.target), p.digest) == p.digest for p in b.problems)
     searches = [{(*_circumstance(file, run), run.place) for run in file.runs} for file in (a, b)]
@@ -98,11 +100,11 @@ def _circumstance(file: BenchResults, run: BenchRun) -> tuple[str, ...]:
     return (
         *(file.version, file.suite, file.answers, str(file.calls), file.final),
         *(file.graph.get("statistics", ""), file.graph.get("embeddings", "")),
-        *(run.target, _who(run), run.judge, run.prompts, run.device, run.toolchain, run.metric),
+        *(run.target, _model(run), run.judge, run.prompts, run.device, run.toolchain, run.metric),
     )
 
 
-def _who(run: BenchRun) -> str:
+def _model(run: BenchRun) -> str:
     """The model; recorded answers of all problems are one model."""
     return "recorded" if run.model.startswith("recorded:") else run.model
 
@@ -130,7 +132,7 @@ def _section(pairs: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
     ]
     judged = ", answers kept of an earlier bench, judged again" if first.answers == "kept" else ""
     return BenchSection(
-        title=f"{first.suite}, {run.target}, {_who(run).partition('@')[0]}, {first.calls} calls",
+        title=f"{first.suite}, {run.target}, {_model(run).partition('@')[0]}, {first.calls} calls",
         facts=_facts(first, run, files)
         | {"searches": _progress(runs, files, run.target)}
         | {"answers": f"{first.answers}{judged}"},
@@ -159,7 +161,7 @@ def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) ->
     graph = ", ".join(f"{count} {name}" for name, count in first.graph.items())
     problems = {(p.name) for file in files for p in file.problems if p.target == run.target}
     return {
-        "model": _who(run),
+        "model": _model(run),
         "device": f"{run.device} ({first.machine.get(run.target, '')})",
         "toolchain": run.toolchain,
         "judge": f"{run.judge}, finals of grade {first.final}",

@@ -202,7 +202,7 @@ def _undo(words: Sequence[str], who: str | None, why: str, *, as_json: bool) -> 
     curations: list[Curation] = []
     try:
         for number in numbers:
-            curations.append(_curate(partial(_undone, number), who, why))
+            curations.append(_curate(partial(_undo_one, number), who, why))
             if not as_json:
                 _tell(curations[-1], as_json=False)
     finally:
@@ -210,7 +210,7 @@ def _undo(words: Sequence[str], who: str | None, why: str, *, as_json: bool) -> 
             tell(ANSWERS["techniques mend"], curations if len(numbers) > 1 else curations[0])
 
 
-def _undone(number: int | None, curator: Curator, note: Note) -> Curation:
+def _undo_one(number: int | None, curator: Curator, note: Note) -> Curation:
     return curator.undo(number, note)
 
 

@@ -88,7 +88,7 @@ def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
         if details_of(options).prompt:
             typer.echo(_in_full(answer.first_prompt))
     if len(estimates) > 1:
-        typer.echo(_together([answer for answer, _ in estimates]))
+        typer.echo(_total([answer for answer, _ in estimates]))
 
 
 def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
@@ -249,7 +249,7 @@ def _time(answer: EstimateAnswer) -> str:
     )
 
 
-def _together(estimates: Sequence[EstimateAnswer]) -> str:
+def _total(estimates: Sequence[EstimateAnswer]) -> str:
     calls = sum(estimate.calls + estimate.thoughts for estimate in estimates)
     prompt_tokens = sum(estimate.prompt_tokens for estimate in estimates)
     output_tokens = sum(estimate.output_tokens for estimate in estimates)

@@ -129,7 +129,7 @@ def runs(  # noqa: PLR0913 (a command's options)
     elif records:
         _compare(settings, records, problem, again=again, as_json=as_json)
     elif chosen:
-        doomed = _chosen(settings, folder, older, without_answer=without_answer)
+        doomed = _prunable(settings, folder, older, without_answer=without_answer)
         _prune(doomed, delete=delete, as_json=as_json)
     else:
         _list(settings, folder, as_json=as_json)
@@ -170,7 +170,7 @@ def _compare(
         raise typer.Exit(1)
 
 
-def _chosen(
+def _prunable(
     settings: Settings, folder: Path, older: float | None, *, without_answer: bool
 ) -> list[Path]:
     """Traces that may go: with both options, what both say."""
@@ -187,7 +187,7 @@ def _prune(doomed: Sequence[Path], *, delete: bool, as_json: bool) -> None:
     for trace in doomed:
         if not as_json:
             typer.echo(f"{'deleted' if delete else 'would delete'} {trace}")
-        for path in _beside(trace) if delete else ():
+        for path in _files_of(trace) if delete else ():
             path.unlink(missing_ok=True)
     if as_json:
         tell(RunsPruned, RunsPruned(list(doomed), delete))
@@ -332,7 +332,7 @@ def _is_trace(settings: Settings, trace: Path, *, without_answer: bool) -> bool:
     return not without_answer or (record.finished and record.answer is None)
 
 
-def _beside(trace: Path) -> Iterator[Path]:
+def _files_of(trace: Path) -> Iterator[Path]:
     """A trace and the files that belong to it alone."""
     yield trace
     for ending in (".cpp", ".cu"):

@@ -60,7 +60,7 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
     that wait for answers by file, also after improvements.
     """
     searches = [_State(search, search.problem) for search in each_choice(choice, options)]
-    _distinct(settings, searches)
+    _require_distinct(settings, searches)
     pending: AnswersPending | None = None
     stopped = False
     with ThreadPoolExecutor(len(searches), "search") as threads:  # waits for them at the end
@@ -81,7 +81,7 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
     return _improved(searches)
 
 
-def _distinct(settings: Settings, searches: Sequence[_State]) -> None:
+def _require_distinct(settings: Settings, searches: Sequence[_State]) -> None:
     """Raise `BadInput` for two folders with problems of one name: their files would collide."""
     named: dict[str, str] = {}
     for search in searches:

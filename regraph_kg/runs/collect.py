@@ -150,7 +150,9 @@ def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
         problem = wiring.declared_problem(settings, name)
         task = wiring.task_of(problem, choice.target)
         if isinstance(choice.origin, ModelAsked):
-            previews.append(_cost(settings, choice.origin, task, () if previews else _paid(choice)))
+            previews.append(
+                _cost(settings, choice.origin, task, () if previews else _saved_answers(choice))
+            )
             continue
         steps = 0
         notes: list[str] = []
@@ -259,7 +261,7 @@ class _Collecting:
         """The trajectory with times of the full grade; noisy times are measured again next time."""
         key = self._key("measured", problem, trajectory.id)
         if (recorded := self.journal.find(key)) is not None:
-            return _timed_as(trajectory, Trajectory.model_validate(recorded))
+            return _with_times_of(trajectory, Trajectory.model_validate(recorded))
         run = str(self.journal.about["created"])
         measured = measure(trajectory, problem, self.judge, run)
         if is_measured(measured, self.judge):
@@ -272,7 +274,7 @@ class _Collecting:
         return key_of(kind, problem.model_dump_json(), target, judging, content)
 
 
-def _timed_as(trajectory: Trajectory, other: Trajectory) -> Trajectory:
+def _with_times_of(trajectory: Trajectory, other: Trajectory) -> Trajectory:
     """A trajectory with the times of one of the same steps; its name, source and failures stay."""
     steps = [
         mine.model_copy(update={"measurements": theirs.measurements})
@@ -321,7 +323,7 @@ def _names(settings: Settings, target: Target) -> list[str]:
     return sorted(entry.name for entry in techniques if entry.id != start_id(target))
 
 
-def _paid(choice: CollectChoice) -> tuple[str, ...]:
+def _saved_answers(choice: CollectChoice) -> tuple[str, ...]:
     """A note on answers that a resumed collection has already."""
     answers = count_entries(choice.journal, "reply")
     return (

@@ -71,15 +71,15 @@ def brought_home(
         why = "is no longer there" if content is None else "has changed since its problem was made"
         raise BadInput(f"{path}: {why}; make the problem anew (regraph problem new), or --to FILE")
     comment = answer_comment(answer, problem, home)
-    file = _beside(path, home.entry, TARGETS[answer.run.header.target].suffix)
-    text = f"{comment}\n{_housed(answer.code, home.entry)}"
+    file = _answer_file(path, home.entry, TARGETS[answer.run.header.target].suffix)
+    text = f"{comment}\n{_in_namespace(answer.code, home.entry)}"
     return [
-        HomeChange(path, content, _called(content, home, file.name)),
+        HomeChange(path, content, _with_call(content, home, file.name)),
         HomeChange(file, _ours(file), text.encode()),
     ]
 
 
-def _beside(path: Path, entry: str, suffix: str) -> Path:
+def _answer_file(path: Path, entry: str, suffix: str) -> Path:
     """The answer's file; it has the entry's name where another answer has the plain one."""
     file = path.with_name(f"{path.stem}_regraph{suffix}")
     content = content_of(file)
@@ -123,7 +123,7 @@ def _project_notes(answer: RunAnswer, problem: "ProjectProblem") -> list[str]:
         f"on {verdict.device}, by {verdict.toolchain}",
         f"timed by {commands.bench}; tested by {'; '.join(commands.test)}",
         f"guarantee: {problem.guarantee}",
-        _found_by(answer),
+        _origin(answer),
     ]
 
 
@@ -138,14 +138,14 @@ def answer_comment(answer: RunAnswer, problem: "Problem", home: "Home | None") -
     lines = [
         f"{_MARK}{subject}, {_speed(verdict)}",
         f"on {verdict.device}, compiled with {verdict.toolchain}",
-        f"{_called_at(problem)}, {problem.precision}, tolerance {rule}",
+        f"{_tested_shapes(problem)}, {problem.precision}, tolerance {rule}",
         f"assumes: {'; '.join(assumed)}",
-        _found_by(answer),
+        _origin(answer),
     ]
     return "\n".join(_comment(line) for line in lines)
 
 
-def _called_at(problem: "Problem") -> str:
+def _tested_shapes(problem: "Problem") -> str:
     """Tested shapes, and the only tested value of each plain scalar."""
     shapes = [", ".join(f"{k}={v}" for k, v in shape.items()) for shape in problem.sizes.check]
     timed = ", ".join(f"{name}={size}" for name, size in problem.sizes.time.items())
@@ -161,7 +161,7 @@ def _speed(verdict: EvalReport) -> str:
     return f"{report.times(verdict.speedup or 1)} as fast as its serial code{sure}"
 
 
-def _found_by(answer: RunAnswer) -> str:
+def _origin(answer: RunAnswer) -> str:
     header = answer.run.header
     return (
         f"found by {PACKAGE} {version(PACKAGE)}, {header.created[:10]}, {header.model}, run"
@@ -169,7 +169,7 @@ def _found_by(answer: RunAnswer) -> str:
     )
 
 
-def _called(content: bytes, home: "Home", file: str) -> bytes:
+def _with_call(content: bytes, home: "Home", file: str) -> bytes:
     """The user's file, its function's body replaced by a call of the entry."""
     missing = [
         include for include in home.includes if f"#include {include}".encode() not in content
@@ -182,7 +182,7 @@ def _called(content: bytes, home: "Home", file: str) -> bytes:
     return content[:place] + declared + content[place:start] + wrapper + content[end:]
 
 
-def _housed(code: str, entry: str) -> str:
+def _in_namespace(code: str, entry: str) -> str:
     """The answer's includes, then the rest in a namespace, where names cannot collide."""
     includes = dict.fromkeys(line.strip() for line in _INCLUDE.findall(code))
     body = re.sub(r"\n{3,}", "\n\n", _INCLUDE.sub("", code)).strip()

@@ -78,9 +78,9 @@ def _model(settings: Settings) -> "CheckResult":
     if spec.by_file:
         return _by_file(Path(spec.name))
     try:
-        model = any_model(_impatient(settings), spec)
+        model = any_model(_with_short_timeout(settings), spec)
     except ModelError as error:
-        return CheckResult("red", *_parted(error))
+        return CheckResult("red", *_split_remedy(error))
     return CheckResult("green", model.name)
 
 
@@ -103,17 +103,17 @@ def _embedder(settings: Settings) -> "CheckResult":
     if settings.embedder is None or settings.embedder == "hash":
         return CheckResult("green", "built in; no server is asked")
     try:
-        opened = embedder(_impatient(settings))
+        opened = embedder(_with_short_timeout(settings))
     except ModelError as error:
-        return CheckResult("red", *_parted(error))
+        return CheckResult("red", *_split_remedy(error))
     return CheckResult("green", f"{opened.space.model}, {opened.space.dimension} dimensions")
 
 
-def _impatient(settings: Settings) -> Settings:
+def _with_short_timeout(settings: Settings) -> Settings:
     return settings.model_copy(update={"model_timeout_seconds": _MODEL_SECONDS})
 
 
-def _parted(error: Exception) -> tuple[str, str]:
+def _split_remedy(error: Exception) -> tuple[str, str]:
     """A message's problem and remedy, which stands after the last colon."""
     problem, _, remedy = str(error).rpartition(": ")
     return (problem, remedy) if problem else (remedy, "")

@@ -194,14 +194,14 @@ def _executor(world: "World", choice: "SearchChoice", judges: int, staff: ExitSt
     """An executor in this thread, or in as many threads as are of use."""
     from regraph_kg.search.executor import Alone, Threads  # noqa: PLC0415
 
-    if _alone(choice):
+    if _single_threaded(choice):
         return Alone(world)
     threads = Threads(world, callers=choice.parallel, judges=judges)
     staff.callback(threads.close)
     return threads
 
 
-def _alone(choice: "SearchChoice") -> bool:
+def _single_threaded(choice: "SearchChoice") -> bool:
     """Whether threads gain nothing: existing answers come in their order."""
     return choice.parallel == 1 or not choice.model.asks_server
 
@@ -246,7 +246,9 @@ def _judging(
     if choice.judge is not None:
         yield _replayed(choice.judge)
         return
-    at_once = max(2, choice.parallel) if several else 1 if _alone(choice) else choice.parallel
+    at_once = (
+        max(2, choice.parallel) if several else 1 if _single_threaded(choice) else choice.parallel
+    )
     with open_judges(settings, choice.target, at_once) as (judge, judges):
         yield _Judging(judge, judges)
 
