@@ -1,1 +1,1 @@
-"""What programs may rely on: `from regraph_kg import open_graph, evaluate` (docs/python.md)."""
+"""The public functions for programs: `from regraph_kg import open_graph` (docs/python.md)."""

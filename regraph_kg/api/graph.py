@@ -1,10 +1,10 @@
-"""A technique graph as programs use it: what follows a technique, with gains and examples.
+"""A technique graph for programs: successors of a technique, with gains and examples.
 
     with open_graph() as graph:
         for step in graph.next(Path("mine.cpp"), after="shared-memory tiling").steps:
             print(step.name, step.effect, step.tried)
 
-Threads may share one: questions wait for each other.
+Threads may share a graph: questions wait for each other.
 """
 
 from collections.abc import Mapping
@@ -53,8 +53,8 @@ class Graph:
 
     def technique(self, name: str, target: Target | None = None) -> Technique:
         """The technique of this id, name or alias; `BadInput` where there is none, or several."""
-        known = self._known()
-        return known[resolve(name, known, target)]
+        techniques = self._by_id()
+        return techniques[resolve(name, techniques, target)]
 
     def next(  # noqa: PLR0913 (a question, all of it by name)
         self,
@@ -67,7 +67,7 @@ class Graph:
         examples: int = 1,
         exclude_problem: str | None = None,
     ) -> NextSteps:
-        """What the graph would try next on `code` (a text, or a file), the most promising first.
+        """The graph's next steps on `code` (a text, or a file), the most promising first.
 
         `after`: technique that was applied last (id, name or alias); None: none yet. `device`:
         whose figures go first; None: this machine's. `limit`: how many techniques, at most;
@@ -81,12 +81,12 @@ class Graph:
         with self._lock:
             last = start_id(target)
             if after is not None:
-                known = self._known()
-                last = resolve(after, known, target)
-                if known[last].target != target:
+                techniques = self._by_id()
+                last = resolve(after, techniques, target)
+                if techniques[last].target != target:
                     raise BadInput(
-                        f"technique {last} is for {known[last].target}, the question is about"
-                        f" {target}: give --target {known[last].target}, or another technique"
+                        f"technique {last} is for {techniques[last].target}, the question is about"
+                        f" {target}: give --target {techniques[last].target}, or another technique"
                     )
             where = self._device(target) if device is None else device
             question = Question(text, last, target, where, limit, examples, exclude_problem)
@@ -111,14 +111,14 @@ class Graph:
         """
         with self._lock:
             pair = self._pair(before, technique, target)
-            found = self._store.examples(
+            matches = self._store.examples(
                 *pair,
                 device=device,
                 limit=limit,
                 exclude_problem=exclude_problem,
                 near=None if near is None else self._place(code_of(near)),
             )
-        return tuple(StepExample.of(one, device) for one in found)
+        return tuple(StepExample.of(example, device) for example in matches)
 
     def failures(
         self,
@@ -129,7 +129,7 @@ class Graph:
         limit: int = 3,
         exclude_problem: str | None = None,
     ) -> tuple[KnownFailure, ...]:
-        """How the step from `before` (or "start") to `technique` has failed, most telling first.
+        """Failures of the step from `before` (or "start") to `technique`, most informative first.
 
         At most `limit`, none of the problem `exclude_problem`. `BadInput` for a name that is none.
         """
@@ -137,24 +137,24 @@ class Graph:
             pair = self._pair(before, technique, target)
             return self._store.failures(*pair, exclude_problem=exclude_problem, limit=limit)
 
-    def _known(self) -> Mapping[str, Technique]:
+    def _by_id(self) -> Mapping[str, Technique]:
         with self._lock:
             return by_id(self._store.techniques())
 
     def _pair(self, before: str, technique: str, target: Target | None) -> tuple[str, str]:
-        known = self._known()
-        after = resolve(technique, known, target)
-        return resolve(before, known, target or known[after].target), after
+        techniques = self._by_id()
+        after = resolve(technique, techniques, target)
+        return resolve(before, techniques, target or techniques[after].target), after
 
     def _place(self, code: str) -> Vector | None:
-        """Where a code lies among the graph's codes; None where none is embedded."""
+        """The embedding of a code in the graph's space; None where the graph has none."""
         space = self._store.embedding_space()
         if space is None:
             return None
         return place(code, "code", wiring.embedder(self._settings, space))
 
     def _device(self, target: Target) -> str:
-        """Of this machine; "" where it has none for the target."""
+        """The device of this machine for a target; "" where it has none."""
         if target not in self._devices:
             self._devices[target] = ""
             with suppress(ToolError), wiring.open_judge(self._settings) as judge:

@@ -1,4 +1,4 @@
-"""The judge as programs use it: whether code is right, and how much faster than the serial code.
+"""The judge for programs: whether code is right, and its speedup over the serial code.
 
     problem = load_problem("density/")
     report = evaluate(problem, Path("mine.cpp"))
@@ -38,7 +38,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
     def __init__(
         self, settings: Settings | None = None, tell: Callable[[str], None] | None = None
     ) -> None:
-        """`tell` hears, in a few words, what takes long just now."""
+        """`tell` gets a few words on the current slow work."""
         self._judge = wiring.local_judge(settings or read_settings(), tell=tell or (lambda _: None))
         self._lock = Lock()
 
@@ -78,9 +78,9 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
         `ratio` is time of other / time of code, with its 99.9 % interval. `BadInput` where one of
         them is not right.
         """
-        one, two = (Candidate(target, code_of(each)) for each in (code, other))
+        first, second = (Candidate(target, code_of(source)) for source in (code, other))
         with self._lock:
-            return self._judge.compare(one, two, problem)
+            return self._judge.compare(first, second, problem)
 
 
 def evaluate(
@@ -96,10 +96,10 @@ def evaluate(
     `problem`: what `load_problem` gave, or takes. A full grade checks more inputs, and times in
     three fresh processes.
     """
-    found = (
+    loaded = (
         problem
         if isinstance(problem, Problem | ProjectProblem)
         else load_problem(problem, settings)
     )
     with CodeJudge(settings) as judge:
-        return judge.evaluate(found, code, target=target, grade=grade)
+        return judge.evaluate(loaded, code, target=target, grade=grade)

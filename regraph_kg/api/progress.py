@@ -1,6 +1,6 @@
-"""How far a search is, where a notebook shows its caller's output.
+"""Progress of a search in a notebook.
 
-IPython is asked, never imported: who runs in a notebook has it loaded.
+IPython is looked up, never imported: a notebook has loaded it.
 """
 
 import sys
@@ -14,7 +14,7 @@ Heard = Callable[[SimulationRecord], object]
 
 
 def in_notebook(calls: int) -> Heard | None:
-    """Shows the calls spent of at most `calls` in the running cell; None outside of notebooks."""
+    """Shows the spent calls of `calls` in the running cell; None outside of notebooks."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if ipython is None or not hasattr(shell, "kernel"):
@@ -23,12 +23,12 @@ def in_notebook(calls: int) -> Heard | None:
     bar = ipython.display.display(show(_bar(0, calls, "")), display_id=True)
 
     def hear(record: SimulationRecord) -> None:
-        found = f"{times(record.best_speedup)} by {' > '.join(record.best_path) or 'no step yet'}"
-        bar.update(show(_bar(record.spent, calls, found)))
+        best = f"{times(record.best_speedup)} by {' > '.join(record.best_path) or 'no step yet'}"
+        bar.update(show(_bar(record.spent, calls, best)))
 
     return hear
 
 
-def _bar(spent: int, calls: int, found: str) -> str:
+def _bar(spent: int, calls: int, best: str) -> str:
     bar = f"<progress value='{spent}' max='{calls}'></progress>"
-    return f"{bar} {spent} of {calls} calls {escape(found)}"
+    return f"{bar} {spent} of {calls} calls {escape(best)}"

@@ -1,4 +1,4 @@
-"""A search as programs use it: a function is made faster, and what was found is told.
+"""A search for programs.
 
 found = optimize("density/", model="ollama:qwen2.5-coder:7b", hear=print)
 print(found.summary.speedup, found.summary.best_path)

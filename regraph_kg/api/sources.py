@@ -9,12 +9,12 @@ MOST_BYTES = 16 * 2**20
 
 
 def code_of(source: str | Path) -> str:
-    """A text as it is; what a file holds."""
+    """A text as it is, or the content of a file."""
     return read_source(source) if isinstance(source, Path) else source
 
 
 def read_source(path: Path) -> str:
-    """What a file of code holds, line ends made alike. `BadInput` for what is no such file."""
+    """The code of a file, with equal line ends. `BadInput` for anything else."""
     try:
         with path.open("rb") as file:  # a device may have no end
             data = file.read(MOST_BYTES + 1)

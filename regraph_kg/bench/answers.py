@@ -1,6 +1,6 @@
-"""A finished run's trace as what each answer of the model came to.
+"""Results of each answer of the model, from a finished run's trace.
 
-Not here: how a search reads an answer (search/extract.py), whose rules these are.
+Not here: the rules by which a search reads an answer (search/extract.py).
 """
 
 import re
@@ -37,47 +37,47 @@ _WORKED: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 _SHOWN = 3_000
 """Characters of an example."""
 _KERNEL = re.compile(r"<<<|cudaLaunch|cub::|thrust::|cublas|cufft")
-"""What launches a kernel: judges of older traces called code without any suspicious."""
+"""Kernel launches: older judges called code without any suspicious."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """An answer, and what became of it."""
+    """An answer and its result."""
 
     key: PromptKey
     text: str
-    told: BenchAnswer
+    summary: BenchAnswer
     diagnosis: str
-    """Of the judge; "" where it had nothing to say."""
+    """The judge's diagnosis; "" where there is none."""
 
 
 def read_answers(record: RunRecord, task: Task) -> tuple[ReadAnswer, ...]:
-    """Every answer to a request for code, in the order in which they came."""
+    """Every answer to a request for code, in order."""
     replies = [(key, reply) for key, reply in record.replies if key.ask == "code"]
-    steps = [step for one in record.records for step in one.steps]
+    steps = [step for iteration in record.records for step in iteration.steps]
     run = _Run(started_from(task, record.reports), steps)
     run.verdicts.update(_by_tokens(replies, record.reports, run))
     return tuple(_read(key, reply, run) for key, reply in replies if reply.finish != "unrecorded")
 
 
 def start_report(record: RunRecord, task: Task) -> EvalReport | None:
-    """What the judge said of the program that a search began with; None: it was the serial code."""
+    """The report on the program that a search began with; None: it was the serial code."""
     begun = started_from(task, record.reports)
     return record.reports.get(code_hash(begun.start)) if begun.port else None
 
 
 def judges(record: RunRecord) -> tuple[str, ...]:
-    """Whose rules the verdicts of a run are of."""
+    """Versions of the judges of a run."""
     return tuple(sorted({report.evaluator for report in record.reports.values()}))
 
 
 class _Run:
-    """What a trace says of all its answers."""
+    """The codes and verdicts of a trace."""
 
     def __init__(self, task: Task, steps: Sequence[StepRecord]) -> None:
         self.task = task
         self.verdicts: dict[str, EvalReport] = {}
-        """By a code's tokens."""
+        """Reports by tokens of the code."""
         self._codes = {step.path: step.code for step in steps if step.path and step.code}
         self._same = {
             (*place_of(step), step.cost.calls - 1)
@@ -86,21 +86,21 @@ class _Run:
         }
 
     def current(self, key: PromptKey) -> str:
-        """The code that an answer was to change; of methods that walk no graph the first one."""
+        """The code that an answer was to change; without a walk the first code."""
         return self._codes.get(key.path[:-1]) or self.task.start
 
     def same(self, key: PromptKey, code: str) -> bool:
-        """Whether an answer's file is the code that it was to change, or that all began with."""
-        known = (self.current(key), self.task.start, self.task.serial)
+        """Whether an answer equals the code that it was to change, or the first code."""
+        codes = (self.current(key), self.task.start, self.task.serial)
         return (key.path, key.attempt, key.repair) in self._same or any(
-            normalized(code) == normalized(one) for one in known
+            normalized(code) == normalized(other) for other in codes
         )
 
 
 def _by_tokens(
     replies: Sequence[tuple[PromptKey, Reply]], reports: Mapping[str, EvalReport], run: _Run
 ) -> Iterator[tuple[str, EvalReport]]:
-    """Verdicts by a code's tokens: of equal codes one was judged."""
+    """Verdicts by tokens: only one of equal codes was judged."""
     for key, reply in replies:
         for answer in _files(key, reply, run):
             if isinstance(answer, MendedCode) and (report := reports.get(code_hash(answer.code))):
@@ -108,9 +108,9 @@ def _by_tokens(
 
 
 def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | ParseFailure]:
-    """The files that an answer makes: mended, and as it stands, for a search may mend nothing."""
-    wanted, shown = RequestedEntry.of(run.task), run.task.shown(run.current(key))
-    for answer in (read_code(reply, wanted, shown), unmended(reply, wanted)):
+    """The codes of an answer: mended and as it stands, for a search may mend nothing."""
+    entry, current = RequestedEntry.of(run.task), run.task.shown(run.current(key))
+    for answer in (read_code(reply, entry, current), unmended(reply, entry)):
         if isinstance(answer, MendedCode):
             yield MendedCode(run.task.whole(answer.code), answer.done)
         else:
@@ -118,11 +118,11 @@ def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | Par
 
 
 def _judged(key: PromptKey, reply: Reply, run: _Run) -> MendedCode | ParseFailure:
-    """What of an answer was judged; else what there is to be read."""
+    """The judged code of an answer; else its first reading."""
     files = list(_files(key, reply, run))
-    read = (file for file in files if isinstance(file, MendedCode))
-    known = (one for one in read if normalized(one.code) in run.verdicts)
-    return next(known, files[0])
+    codes = (file for file in files if isinstance(file, MendedCode))
+    judged = (mended for mended in codes if normalized(mended.code) in run.verdicts)
+    return next(judged, files[0])
 
 
 def _read(key: PromptKey, reply: Reply, run: _Run) -> ReadAnswer:
@@ -141,18 +141,18 @@ def _read(key: PromptKey, reply: Reply, run: _Run) -> ReadAnswer:
         kind = _failed(code, report, run.task)
     else:
         kind = "faster" if gain > 1 else "not faster"
-    told = BenchAnswer(
+    summary = BenchAnswer(
         kind=kind,
         speedup=gain,
         technique=key.path[-1].partition("#")[0] if key.path else "",
         repair=key.repair,
         mended=isinstance(answer, MendedCode) and bool(answer.done),
     )
-    return ReadAnswer(key, reply.text, told, report.diagnosis if report else "")
+    return ReadAnswer(key, reply.text, summary, report.diagnosis if report else "")
 
 
 def _failed(code: str, report: EvalReport | None, task: Task) -> AnswerKind:
-    """How code failed; without a verdict it never came to one."""
+    """The kind of failure; code without a verdict was refused."""
     outcome = Outcome.REJECTED_SOURCE if report is None else report.outcome
     if outcome is Outcome.SUSPICIOUS and TARGETS[task.target].on_gpu and not _KERNEL.search(code):
         return "CPU code"
@@ -164,30 +164,30 @@ def _unread(reply: Reply, entries: Sequence[str]) -> AnswerKind:
     if reply.finish == "length":
         return "cut"
     named = re.compile(rf"\b(?:{'|'.join(map(re.escape, entries))})\s*\([^;{{}}]*\)\s*{{")
-    found = blocks(reply.text)
-    if found:
-        return "several codes" if any(map(named.search, found)) else "no entry point"
+    code_blocks = blocks(reply.text)
+    if code_blocks:
+        return "several codes" if any(map(named.search, code_blocks)) else "no entry point"
     return "bare code" if named.search(reply.text) else "prose"
 
 
 def shortest(
-    known: Sequence[AnswerExample], arm: str, answers: Sequence[ReadAnswer], task: Task
+    examples: Sequence[AnswerExample], arm: str, answers: Sequence[ReadAnswer], task: Task
 ) -> tuple[AnswerExample, ...]:
-    """`known`, and of each kind that came to nothing the shortest answer of an arm and target."""
-    found = {(one.arm, one.target, one.kind): one for one in known}
+    """`examples`, with the shortest failed answer of each kind, arm and target."""
+    by_kind = {(example.arm, example.target, example.kind): example for example in examples}
     for answer in answers:
-        if answer.told.kind in _WORKED:
+        if answer.summary.kind in _WORKED:
             continue
-        place = arm, task.target, answer.told.kind
-        if place in found and len(found[place].text) <= len(answer.text):
+        place = arm, task.target, answer.summary.kind
+        if place in by_kind and len(by_kind[place].text) <= len(answer.text):
             continue
-        found[place] = AnswerExample(
-            kind=answer.told.kind,
+        by_kind[place] = AnswerExample(
+            kind=answer.summary.kind,
             arm=arm,
             problem=task.problem,
             target=task.target,
-            technique=answer.told.technique,
+            technique=answer.summary.technique,
             text=answer.text[:_SHOWN],
             diagnosis=answer.diagnosis.partition("\n")[0],
         )
-    return tuple(found.values())
+    return tuple(by_kind.values())

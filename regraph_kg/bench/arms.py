@@ -1,4 +1,4 @@
-"""Arms of a comparison: a method, which graph it is shown, and what of its prompts is not usual."""
+"""Arms of a comparison: a method, its graph, and changes of its prompts."""
 
 from dataclasses import dataclass
 from typing import Self, get_args
@@ -16,27 +16,27 @@ GRAPHS: tuple[GraphShown, ...] = get_args(GraphShown)
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """What is compared with other arms at equal budgets."""
+    """One arm of a comparison at equal budgets."""
 
     method: str
     graph: GraphShown = "whole"
     but: str = ""
-    """What its prompts have otherwise: NAME=VALUE of a setting, or the name of other words."""
+    """The change of its prompts: NAME=VALUE of a setting, or the name of other words."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """METHOD[/GRAPH][+CHANGE]; `BadInput` for what is nothing to the method, or to prompts."""
+        """Parse METHOD[/GRAPH][+CHANGE]; `BadInput` where the parts do not fit."""
         arm, _, but = text.partition("+")
-        found = cls._of_graph(arm)
+        parsed = cls._of_graph(arm)
         try:
-            found = cls(found.method, found.graph, but)
-            found.prompting(Prompting())
+            parsed = cls(parsed.method, parsed.graph, but)
+            parsed.prompting(Prompting())
         except ValidationError:
-            known = ", ".join(
+            names = ", ".join(
                 (*get_args(Words), *(f"{field}=.." for field in Prompting.model_fields))
             )
-            raise BadInput(f"arm {text!r}: after + comes one of {known}") from None
-        return found
+            raise BadInput(f"arm {text!r}: after + comes one of {names}") from None
+        return parsed
 
     @classmethod
     def _of_graph(cls, text: str) -> Self:
@@ -57,16 +57,16 @@ class Arm:
 
     @property
     def walks(self) -> bool:
-        """Whether it needs a graph with something to begin with."""
+        """Whether it needs a graph with a first step."""
         return kind_of(self.method).walks
 
     @property
     def reads(self) -> bool:
-        """Whether anything hangs on the graph."""
+        """Whether it depends on the graph."""
         return kind_of(self.method).needs != "nothing"
 
     def prompting(self, usual: Prompting) -> Prompting:
-        """Its prompts, where others are as usual."""
+        """The arm's prompts; `usual`: those of arms without a change."""
         if not self.but:
             return usual
         name, equals, value = self.but.partition("=")
@@ -75,6 +75,5 @@ class Arm:
         return Prompting.model_validate(usual.model_dump() | {name: value})
 
     def __str__(self) -> str:
-        """As `parse` reads it."""
-        shown = self.method if self.graph == "whole" else f"{self.method}/{self.graph}"
-        return f"{shown}+{self.but}" if self.but else shown
+        name = self.method if self.graph == "whole" else f"{self.method}/{self.graph}"
+        return f"{name}+{self.but}" if self.but else name

@@ -1,7 +1,7 @@
 """The figures of arms: estimates over answers, intervals over problems, differences in pairs.
 
-Formulas: docs/dev/method.md section 5. Problems are what is drawn: every figure is a mean over
-problems of one value each, its interval over problems, too. Of few problems none is told.
+Formulas: docs/dev/method.md section 5. Problems are the sample: every figure is a mean over
+problems of one value each, with an interval over problems. Few problems have no interval.
 """
 
 import math
@@ -18,7 +18,7 @@ from regraph_kg.models.run import Cost
 RESAMPLES = 10_000
 LEVEL = 0.95
 FEWEST = 5
-"""Problems below which no interval is told: a bootstrap knows no more than it was given."""
+"""Fewest problems of an interval: a bootstrap of less says nothing."""
 INDEPENDENT = frozenset({"standard", "cot"})
 """Methods whose answers know nothing of each other: figures at k > 1 are of these alone."""
 
@@ -32,8 +32,8 @@ ProblemKey = tuple[str, str]
 def at_least_one(answers: int, good: int, k: int) -> float:
     """Chance that one of `k` answers is good, of `answers` drawn: 1 - C(n-c, k) / C(n, k).
 
-    NaN where there are fewer than `k` answers: nothing is known then. A search without any had
-    its budget and came to nothing: 0.
+    NaN where there are fewer than `k` answers: the value is unknown. A search without any had
+    its budget without a result: 0.
     """
     if not answers:
         return 0.0
@@ -65,42 +65,42 @@ class Mean:
     interval: tuple[float, float] | None
     """None below `FEWEST` problems."""
     problems: int
-    """Of which the value is known."""
+    """Problems with a known value."""
 
     @classmethod
     def of(cls, values: Iterable[float]) -> "Mean | None":
-        """None where no value is known. Resamples are drawn from one seed: equal in, equal out."""
-        known = np.array([value for value in values if not math.isnan(value)])
-        if not len(known):
+        """The mean of known values; None without any. One seed: equal values, equal interval."""
+        finite = np.array([value for value in values if not math.isnan(value)])
+        if not len(finite):
             return None
-        interval = _bootstrapped(known) if len(known) >= FEWEST else None
-        return cls(float(known.mean()), interval, len(known))
+        interval = _bootstrapped(finite) if len(finite) >= FEWEST else None
+        return cls(float(finite.mean()), interval, len(finite))
 
     @classmethod
     def of_shares(cls, shares: Iterable[float]) -> "Mean | None":
-        """Of what is so or not so of each problem: Wilson's interval, wide where all agree, too."""
-        known = list(shares)
-        if not known:
+        """The mean of shares with Wilson's interval, which has a width where all problems agree."""
+        values = list(shares)
+        if not values:
             return None
-        mean, n = fmean(known), len(known)
+        mean, n = fmean(values), len(values)
         interval = _wilson(mean, n) if n >= FEWEST else None
         return cls(mean, interval, n)
 
     @classmethod
     def of_ratios(cls, ratios: Iterable[float]) -> "Mean | None":
         """A geometric mean."""
-        found = cls.of(math.log(ratio) for ratio in ratios)
-        if found is None:
+        mean = cls.of(math.log(ratio) for ratio in ratios)
+        if mean is None:
             return None
-        low_high = found.interval
+        low_high = mean.interval
         interval = (math.exp(low_high[0]), math.exp(low_high[1])) if low_high else None
-        return cls(math.exp(found.value), interval, found.problems)
+        return cls(math.exp(mean.value), interval, mean.problems)
 
 
-def _bootstrapped(known: "np.typing.NDArray[np.float64]") -> tuple[float, float]:
+def _bootstrapped(values: "np.typing.NDArray[np.float64]") -> tuple[float, float]:
     """Percentiles of resamples, further out the fewer there are (Hesterberg 2015, section 5.3)."""
-    n = len(known)
-    drawn = np.random.default_rng(0).choice(known, (RESAMPLES, n)).mean(axis=1)
+    n = len(values)
+    drawn = np.random.default_rng(0).choice(values, (RESAMPLES, n)).mean(axis=1)
     tail = NormalDist().cdf(-student(n - 1, (1 - LEVEL) / 2) * math.sqrt(n / (n - 1)))
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return float(low), float(high)
@@ -117,13 +117,13 @@ Measure = Callable[[BenchRun], float]
 
 
 def by_problem(runs: Iterable[BenchRun], measure: Measure) -> dict[ProblemKey, float]:
-    """One value a problem: the mean over its seeds, where known; NaN where it is of none."""
-    found: dict[ProblemKey, list[float]] = {}
+    """One value a problem: the mean over its seeds, where known; else NaN."""
+    by_key: dict[ProblemKey, list[float]] = {}
     for run in runs:
-        known = found.setdefault((run.problem, run.target), [])
+        values = by_key.setdefault((run.problem, run.target), [])
         if not math.isnan(value := measure(run)):
-            known.append(value)
-    return {problem: fmean(known) if known else math.nan for problem, known in found.items()}
+            values.append(value)
+    return {problem: fmean(values) if values else math.nan for problem, values in by_key.items()}
 
 
 def build_at(k: int) -> Measure:
@@ -151,18 +151,18 @@ def solved(run: BenchRun) -> float:
 
 
 def log_speedup(run: BenchRun) -> float:
-    """Of the answer, with the serial code as fallback."""
+    """Log speedup of the answer, with the serial code as fallback."""
     return math.log(run.speedup)
 
 
 def share_of_roof(run: BenchRun) -> float:
-    """How near the fastest code comes to what the device allows; NaN where that is not known."""
+    """The fastest code's share of the roof; NaN where it is not known."""
     return math.nan if run.roof is None else min(1.0, run.roof.share)
 
 
 @dataclass(frozen=True, slots=True)
 class ArmFigures:
-    """What one arm came to on the problems that it was run on."""
+    """The figures of one arm on its problems."""
 
     arm: str
     runs: int
@@ -184,11 +184,11 @@ class ArmFigures:
     model_seconds: float
     judge_seconds: float
     joules: float | None
-    """Of the GPU while it judged; None where that is not known of every run."""
+    """Energy of the GPU while it judged; None where a run's is not known."""
 
 
 def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures:
-    """Of the runs of one arm. At k > 1 nothing is said of answers that hang on each other."""
+    """Figures of the runs of one arm; at k > 1 only for independent answers."""
     several = [k for k in ks if arm != START and (k == 1 or arm in INDEPENDENT)]
 
     def mean(measure: Measure) -> Mean | None:
@@ -218,8 +218,8 @@ def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures
 
 
 def starts(runs: Iterable[BenchRun]) -> list[BenchRun]:
-    """Of each problem that searches began with a program made of it: that program as the answer."""
-    found = {(run.problem, run.target): run for run in runs if run.start is not None}
+    """Runs whose answer is the start: one for each problem with a generated first program."""
+    by_key = {(run.problem, run.target): run for run in runs if run.start is not None}
     return [
         run.model_copy(
             update={
@@ -231,22 +231,22 @@ def starts(runs: Iterable[BenchRun]) -> list[BenchRun]:
                 "cost": Cost(),
             }
         )
-        for run in found.values()
+        for run in by_key.values()
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """How an arm does beside another one, on the problems that both were run on."""
+    """Differences of two arms on the problems that both ran on."""
 
     arm: str
     beside: str
     problems: int
     passed: Mean | None
-    """Of pass@1: arm less beside."""
+    """Difference of pass@1: arm less beside."""
     solved: Mean | None
     gain: Mean | None
-    """Of speedups: arm over beside."""
+    """Ratio of speedups: arm over beside."""
 
 
 def paired(arm: Sequence[BenchRun], beside: Sequence[BenchRun]) -> PairedDifference | None:
@@ -259,11 +259,11 @@ def paired(arm: Sequence[BenchRun], beside: Sequence[BenchRun]) -> PairedDiffere
     logs = differences(log_speedup)
     if not logs:
         return None
-    both = arm[0].arm, beside[0].arm
+    arms = arm[0].arm, beside[0].arm
     return PairedDifference(
-        *both,
+        *arms,
         problems=len(logs),
-        passed=None if START in both else Mean.of(sorted(differences(pass_at(1)))),
+        passed=None if START in arms else Mean.of(sorted(differences(pass_at(1)))),
         solved=Mean.of(sorted(differences(solved))),
         gain=Mean.of_ratios(sorted(map(math.exp, logs))),
     )

@@ -1,8 +1,8 @@
 """Kept answers: every prompt and answer of a search, a line each, to be judged again later.
 
-An answer is found again by its prompt and its key: where a prompt comes out otherwise than it did
-there is none, and the search counts it as unrecorded. A prompt tells what was measured, and where
-an answer was wrong; its figures may therefore be others.
+An answer is found by its prompt and key: where a prompt comes out otherwise than it did,
+there is none, and the search counts it as unrecorded. A prompt holds measurements and places
+of errors: figures in it may differ.
 """
 
 import hashlib
@@ -38,14 +38,13 @@ class KeepingModel:
     """A model whose answers are kept in a file as they come."""
 
     def __init__(self, model: "LanguageModel", path: Path) -> None:
-        """`path`: appended to; a resumed search asks some prompts again."""
+        """`path` is appended to: a resumed search repeats some prompts."""
         self._model, self._path = model, path
         self._writing = threading.Lock()
         self._begun = False
 
     @property
     def name(self) -> str:
-        """As the model's."""
         return self._model.name
 
     def complete(self, prompt: Prompt) -> Reply:
@@ -56,7 +55,6 @@ class KeepingModel:
         return reply
 
     def finish(self, then: str = "run the same command again") -> None:
-        """As the model's."""
         self._model.finish(then)
 
     def close(self) -> None:
@@ -66,7 +64,7 @@ class KeepingModel:
         line = exchange.model_dump_json() + "\n"
         try:
             with self._writing, open(self._path, "a", encoding="utf-8", opener=opener) as file:
-                # what a kill or a full disk left of a line ends there
+                # the newline ends a line torn by a kill or a full disk
                 file.write(line if self._begun or not file.tell() else f"\n{line}")
         except OSError as error:
             raise ToolError(f"{self._path}: {error.strerror}; make room") from None
@@ -77,15 +75,15 @@ class KeptModel:
     """The answers of an earlier search, by their prompts."""
 
     def __init__(self, name: str, path: Path | None) -> None:
-        """`name`: whose they are; None: there was none. `BadInput` where they cannot be read."""
+        """`name` is the model's; `path` None: no answers. `BadInput` where they cannot be read."""
         self.name = name
-        found = [] if path is None else _read(path)
-        self._replies = {_address(one.prompt): one.reply for one in found}
+        exchanges = [] if path is None else _read(path)
+        self._replies = {_address(exchange.prompt): exchange.reply for exchange in exchanges}
 
     def complete(self, prompt: Prompt) -> Reply:
         """The kept answer; "unrecorded" to another prompt."""
-        kept = self._replies.get(_address(prompt))
-        return kept or Reply(text="", finish="unrecorded", model=self.name)
+        reply = self._replies.get(_address(prompt))
+        return reply or Reply(text="", finish="unrecorded", model=self.name)
 
     def finish(self, then: str = "") -> None:
         """Nothing is pending."""
@@ -95,22 +93,22 @@ class KeptModel:
 
 
 def _address(prompt: Prompt) -> str:
-    """What stays of a prompt whatever was measured."""
+    """A prompt's hash without its figures."""
     words = _FIGURE.sub("#", prompt.user)
-    said = json.dumps([prompt.key.model_dump(mode="json"), prompt.system, words])
-    return hashlib.sha256(said.encode()).hexdigest()
+    text = json.dumps([prompt.key.model_dump(mode="json"), prompt.system, words])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read(path: Path) -> list[KeptExchange]:
-    """Its whole lines; some may be torn by a kill or a full disk."""
-    found = []
+    """The complete lines of a file; a kill or a full disk may tear some."""
+    exchanges = []
     try:
         with path.open("rb") as file:
             for line in file:
                 with suppress(ValidationError):
-                    found.append(KeptExchange.model_validate_json(line))
+                    exchanges.append(KeptExchange.model_validate_json(line))
     except OSError as error:
         raise BadInput(f"{path}: {error}; give the folder of an earlier regraph bench") from None
-    if not found:
+    if not exchanges:
         raise BadInput(f"{path}: not the kept answers of a bench of this version")
-    return found
+    return exchanges

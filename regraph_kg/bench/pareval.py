@@ -1,4 +1,4 @@
-"""ParEval's tasks as problems of ours, made of a user's checkout; nothing of it is kept here.
+"""ParEval's tasks as problems, made from a user's checkout; this package holds nothing of it.
 
 A task's serial baseline becomes the function that candidates replace. It is timed at ParEval's own
 size where that can be judged here. Not covered: ParEval's drivers, validators and inputs.
@@ -41,13 +41,13 @@ _REMEDY = "give the folder that git clone https://github.com/parallelcodefoundry
 _MODELS: Mapping[Target, str] = {"openmp": "omp", "cuda": "cuda"}
 """Names of targets in problem-sizes.json."""
 _SOURCE, _NOTE = "baseline.cpp", "note.txt"
-"""Files of a made problem besides its own."""
+"""Extra files of a made problem."""
 _HEADERS = "algorithm array climits cmath complex cstddef functional limits map numeric queue"
 _HEADERS += " string utility vector"
 _NUMBER = "DRIVER_PROBLEM_SIZE"
-"""What drivers call a task's size."""
+"""The drivers' name of a task's size."""
 _LETTERS, _BITS = 120, 40
-"""Letters of a size, and bits of it."""
+"""Most letters and bits of a size."""
 _TASK = re.compile(r"\d+_[\w-]+")
 _INIT = re.compile(r"\*\s*init\(\) *\{(.*?)\n\}", re.DOTALL)
 _SET = re.compile(r"(?:ctx->|size_t )(\w+) *= *([^;]+);")
@@ -59,18 +59,18 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class MadeProblem:
-    """A task that is a problem of ours now, and passed its check."""
+    """A task as a problem that passed its check."""
 
     name: str
     """The task's name as a problem's."""
     folder: Path
     note: str
-    """What is not as in ParEval; "" where its own size is used."""
+    """The difference to ParEval; "" where its own size is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotMade:
-    """A task that is no problem here."""
+    """A task that cannot be a problem here."""
 
     name: str
     why: str
@@ -78,19 +78,19 @@ class NotMade:
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """What a baseline's text does not say of its arguments."""
+    """Facts on arguments that a baseline's text does not say."""
 
     shapes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     outs: tuple[str, ...] = ()
-    """Arrays that are written as a whole, though the text does not show it."""
+    """Arrays that are wholly overwritten, though the text does not show it."""
     sizes: Mapping[str, str] = field(default_factory=dict)
-    """Sizes that the driver draws, as it could have written them."""
+    """Expressions for sizes that the driver draws at random."""
     makes: str = ""
     """The array that inputs.py makes, in three variants."""
     inputs: str = ""
-    """How: `made` of `sizes`, `variant` and `rng`."""
+    """Its code: `made` from `sizes`, `variant` and `rng`."""
     note: str = ""
 
 
@@ -126,15 +126,15 @@ _ANSWERS = {
     "51_stencil_edge_kernel": _Answers(outs=("imageOut",)),
     "54_stencil_game_of_life": _Answers(outs=("output",)),
 }
-"""By task: where the text alone would ask a question, or make another task of it."""
+"""By task: answers where the text alone is unclear or would make another task."""
 
 
 def tasks(checkout: Path) -> tuple[str, ...]:
     """Names of all tasks, sorted. Raises `BadInput` where this is no checkout of ParEval."""
     if not (checkout / _BENCHMARKS).is_dir():
         raise BadInput(f"{checkout}: no folder {_BENCHMARKS} in it; {_REMEDY}")
-    found = {path.name for path in (checkout / _BENCHMARKS).glob("*/*") if path.is_dir()}
-    names = {name for name in found | set(_sizes(checkout)) if _TASK.fullmatch(name)}
+    folders = {path.name for path in (checkout / _BENCHMARKS).glob("*/*") if path.is_dir()}
+    names = {name for name in folders | set(_sizes(checkout)) if _TASK.fullmatch(name)}
     if not names:
         raise BadInput(f"{checkout / _BENCHMARKS}: no task in it; {_REMEDY}")
     return tuple(sorted(names))
@@ -143,13 +143,13 @@ def tasks(checkout: Path) -> tuple[str, ...]:
 def make(
     settings: Settings, checkout: Path, task: str, target: Target, into: Path, tell: Tell
 ) -> MadeProblem | NotMade:
-    """The task's problem in `into`, made now or before; it passed its check."""
+    """The task's problem in `into`, made now or before, with a passed check."""
     name = _name(checkout, task, target)
     folder = into / name
     try:
-        text, wanted = _text(checkout, task), _Wanted(checkout, task, target)
+        text, facts = _text(checkout, task), _Facts(checkout, task, target)
         if not folder.exists():
-            _make(settings, folder, text, wanted, tell)
+            _make(settings, folder, text, facts, tell)
         elif not (folder / _NOTE).is_file() or _read(folder / _SOURCE) != text:
             raise BadInput(f"{folder}: not made of this task as it is now; remove the folder")
         _require_good(settings, folder, tell)
@@ -162,8 +162,8 @@ def _name(checkout: Path, task: str, target: Target) -> str:
     """A problem's name; one for each size, so that targets of one size share it."""
     from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
 
-    said = _sizes(checkout).get(task, {})
-    shared = said.get(_MODELS[target]) == said.get(_MODELS["openmp"])
+    sizes = _sizes(checkout).get(task, {})
+    shared = sizes.get(_MODELS[target]) == sizes.get(_MODELS["openmp"])
     end = "" if shared else f"-{target}"
     return f"{problem_name(f'pareval-{task}')[: 64 - len(end)].rstrip('-')}{end}"
 
@@ -172,8 +172,8 @@ def _sizes(checkout: Path) -> dict[str, dict[str, str]]:
     """Sizes as problem-sizes.json has them, by task and model."""
     path = checkout / _SIZES
     try:
-        read = json.loads(path.read_text("utf-8"))
-        return {str(task): {str(k): str(v) for k, v in of.items()} for task, of in read.items()}
+        rows = json.loads(path.read_text("utf-8"))
+        return {str(task): {str(k): str(v) for k, v in row.items()} for task, row in rows.items()}
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; {_REMEDY}") from None
     except (ValueError, AttributeError, RecursionError):
@@ -188,10 +188,10 @@ def _read(path: Path) -> str:
 
 
 def _folder(checkout: Path, task: str) -> Path:
-    found = [path for path in (checkout / _BENCHMARKS).glob(f"*/{task}") if path.is_dir()]
-    if len(found) != 1:
-        raise BadInput(f"{checkout / _BENCHMARKS}: {len(found) or 'no'} folders {task} in it")
-    return found[0]
+    folders = [path for path in (checkout / _BENCHMARKS).glob(f"*/{task}") if path.is_dir()]
+    if len(folders) != 1:
+        raise BadInput(f"{checkout / _BENCHMARKS}: {len(folders) or 'no'} folders {task} in it")
+    return folders[0]
 
 
 def _text(checkout: Path, task: str) -> str:
@@ -216,50 +216,50 @@ def _declared(driver: str) -> str:
     return "\n".join(lines[:-1] if lines and lines[-1].rstrip().endswith("{") else lines)
 
 
-class _Wanted:
-    """What ParEval says of a task besides its code: its number, sizes and ranges of integers."""
+class _Facts:
+    """ParEval's facts of a task besides its code: number, sizes and ranges of integers."""
 
     def __init__(self, checkout: Path, task: str, target: Target) -> None:
         """Raises `BadInput` where there is no size for the target."""
         model = _MODELS[target]
-        said = _sizes(checkout).get(task, {}).get(model)
-        if said is None:
+        text = _sizes(checkout).get(task, {}).get(model)
+        if text is None:
             raise BadInput(f"{checkout / _SIZES}: no size of {task} for {model}")
-        self.number, self.answers = size(said), _ANSWERS.get(task, _Answers())
+        self.number, self.answers = size(text), _ANSWERS.get(task, _Answers())
         driver = _read(_folder(checkout, task) / "cpu.cc")
         self._names: dict[str, int | float] = {_NUMBER: self.number}
         utilities = checkout / _UTILITIES
         if utilities.exists():
             for name, value in _DEFINED.findall(_read(utilities)):
                 self._names.setdefault(name, float(value))
-        self._constants = dict(self._found(_SET, driver))
+        self._constants = dict(self._numbers(_SET, driver))
         self._names |= self._constants
-        self._lengths = dict(self._found(_LENGTH, driver))
+        self._lengths = dict(self._numbers(_LENGTH, driver))
         self.ranges = {name: (int(a), int(b) - 1) for name, a, b in _DRAWN.findall(driver)}
 
     def sizes(self, draft: "Draft") -> dict[str, int]:
-        """Of each size of a draft ParEval's; the task's number where its driver says nothing."""
-        return {name: self._size(name, what) for name, what in draft.sizes.items()}
+        """ParEval's sizes for those of a draft; the task's number where its driver has none."""
+        return {name: self._size(name, expression) for name, expression in draft.sizes.items()}
 
-    def _size(self, name: str, what: str) -> int:
+    def _size(self, name: str, expression: str) -> int:
         if name in self.answers.sizes:
             return size(self.answers.sizes[name], self._names)
-        array, dot, _ = what.partition(".size()")
+        array, dot, _ = expression.partition(".size()")
         if not dot:
             return self._constants.get(name, self.number)
-        # a list that the driver fills one by one is as long as its constant for such lists
+        # a list that the driver fills item by item has the length of its constant nVals
         return self._lengths.get(array, self._constants.get("nVals", self.number))
 
-    def _found(self, pattern: re.Pattern[str], driver: str) -> Iterator[tuple[str, int]]:
-        """What a driver's `init` says, as far as it is made of known numbers."""
+    def _numbers(self, pattern: re.Pattern[str], driver: str) -> Iterator[tuple[str, int]]:
+        """Numbers of a driver's `init`, as far as they follow from known ones."""
         body = _INIT.search(driver)
-        known = dict(self._names)
+        numbers = dict(self._names)
         for name, text in pattern.findall(body[1] if body else ""):
             try:
-                known[name] = size(text.replace("ctx->", ""), known)
+                numbers[name] = size(text.replace("ctx->", ""), numbers)
             except BadInput:
                 continue
-            yield name, int(known[name])
+            yield name, int(numbers[name])
 
 
 _PLAIN: Mapping[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
@@ -268,21 +268,21 @@ _PLAIN: Mapping[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.
 def size(text: str, names: Mapping[str, float] | None = None) -> int:
     """An expression such as "(1<<10)" as C++ has it; "/" only where there are names.
 
-    Raises `BadInput` for whatever else is in it, and for a size below 1.
+    Raises `BadInput` for any other text, and for a size below 1.
     """
     try:
         tree = ast.parse(text.strip()[:_LETTERS], mode="eval")
-        found = int(_value(tree.body, names or {}))
-        if len(text) > _LETTERS or not 1 <= found < 1 << _BITS:
-            raise ValueError(found)
+        number = int(_value(tree.body, names or {}))
+        if len(text) > _LETTERS or not 1 <= number < 1 << _BITS:
+            raise ValueError(number)
     except (ValueError, SyntaxError, RecursionError, ArithmeticError, MemoryError):
-        told = "not a number from 1 on, made of integers, <<, *, + and -"
-        raise BadInput(f"size {text[:_LETTERS]!r}: {told}") from None
-    return found
+        expected = "not a number from 1 on, made of integers, <<, *, + and -"
+        raise BadInput(f"size {text[:_LETTERS]!r}: {expected}") from None
+    return number
 
 
 def _value(node: ast.expr, names: Mapping[str, float]) -> Any:
-    """Raises `ValueError` for whatever is no arithmetic."""
+    """Raises `ValueError` for anything but arithmetic."""
     match node:
         case ast.Constant(int(number)) if not isinstance(number, bool):
             return number
@@ -299,41 +299,41 @@ def _value(node: ast.expr, names: Mapping[str, float]) -> Any:
 
 def _require_good(settings: Settings, folder: Path, tell: Tell) -> None:
     """Raise `BadInput` where the check that a search begins with finds an error."""
-    seen = wiring.check_problem(settings, f"{folder}/", tell)
-    if seen.errors:
-        raise BadInput(str(seen.errors[0]))
+    checkup = wiring.check_problem(settings, f"{folder}/", tell)
+    if checkup.errors:
+        raise BadInput(str(checkup.errors[0]))
 
 
-def _make(settings: Settings, folder: Path, text: str, wanted: _Wanted, tell: Tell) -> None:
+def _make(settings: Settings, folder: Path, text: str, facts: _Facts, tell: Tell) -> None:
     """Write a problem's folder, all of it or nothing. Raises `BadInput`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".draft-") as place:
-        made = Path(place) / folder.name
+        draft = Path(place) / folder.name
         try:
-            _fill(settings, made, text, wanted, tell)
+            _fill(settings, draft, text, facts, tell)
         except BadInput as error:
-            raise BadInput(str(error).replace(f"{made}/", "")) from None
-        made.rename(folder)
+            raise BadInput(str(error).replace(f"{draft}/", "")) from None
+        draft.rename(folder)
 
 
-def _fill(settings: Settings, made: Path, text: str, wanted: _Wanted, tell: Tell) -> None:
+def _fill(settings: Settings, folder: Path, text: str, facts: _Facts, tell: Tell) -> None:
     """Write a problem at ParEval's sizes; where those cannot be, at sizes found by growing."""
     from regraph_kg.evaluation.problem.problem import shape_text  # noqa: PLC0415
 
-    made.mkdir()
-    (made / _SOURCE).write_text(text, "utf-8")
-    read = _understood(made / _SOURCE)
-    draft = _draft(read, wanted, {})
-    own, note = wanted.sizes(draft), ""
+    folder.mkdir()
+    (folder / _SOURCE).write_text(text, "utf-8")
+    baseline = _understood(folder / _SOURCE)
+    draft = _draft(baseline, facts, {})
+    sizes, note = facts.sizes(draft), ""
     try:
-        adopted = _adopt(settings, made, (_draft(read, wanted, own), wanted), tell)
+        adopted = _adopt(settings, folder, (_draft(baseline, facts, sizes), facts), tell)
     except BadInput as refused:
-        tell(f"{made.name}: at ParEval's size: {refused}")
-        adopted = _adopt(settings, made, (draft, wanted), tell)
+        tell(f"{folder.name}: at ParEval's size: {refused}")
+        adopted = _adopt(settings, folder, (draft, facts), tell)
         grown = adopted.problem.sizes.time
-        note = f"timed at {shape_text(grown)}, not ParEval's {shape_text(own)}: {refused}\n"
-    note += wanted.answers.note + _NAN * any("NaN" in one for one in adopted.notes)
-    (made / _NOTE).write_text(note.replace(f"{made}/", ""), "utf-8")
+        note = f"timed at {shape_text(grown)}, not ParEval's {shape_text(sizes)}: {refused}\n"
+    note += facts.answers.note + _NAN * any("NaN" in line for line in adopted.notes)
+    (folder / _NOTE).write_text(note.replace(f"{folder}/", ""), "utf-8")
 
 
 def _understood(source: Path) -> "Read":
@@ -350,40 +350,40 @@ def _understood(source: Path) -> "Read":
     return understand(file, named[0])
 
 
-def _draft(read: "Read", wanted: _Wanted, sizes: Mapping[str, int]) -> "Draft":
-    """With all shapes, as they were answered or are proposed. Raises `BadInput` for an open one."""
+def _draft(baseline: "Read", facts: _Facts, sizes: Mapping[str, int]) -> "Draft":
+    """The draft with all shapes, answered or proposed. Raises `BadInput` for an open one."""
     from regraph_kg.adopt.draft import Draft, Said  # noqa: PLC0415
 
-    answers = wanted.answers
-    said = Said(shapes=dict(answers.shapes), values=dict(answers.values), sizes=dict(sizes))
-    said.roles |= dict.fromkeys(answers.outs, "out")
-    draft = Draft(read, said)
+    answers = facts.answers
+    choices = Said(shapes=dict(answers.shapes), values=dict(answers.values), sizes=dict(sizes))
+    choices.roles |= dict.fromkeys(answers.outs, "out")
+    draft = Draft(baseline, choices)
     while draft.open:
         name = draft.open[0]
         shape = draft.proposed(name)
         if not shape:
             raise BadInput(f"{name}: its shape cannot be told from the code")
-        said.shapes[name] = tuple(part.strip() for part in shape.split(","))
-        draft = Draft(read, said)
+        choices.shapes[name] = tuple(part.strip() for part in shape.split(","))
+        draft = Draft(baseline, choices)
     return draft
 
 
-def _adopt(settings: Settings, made: Path, asked: tuple["Draft", _Wanted], tell: Tell) -> "Adopted":
-    """Write the problem beside its source and look at it. Raises `BadInput`."""
-    draft, wanted = asked
-    adopted = wiring.open_adopter(settings, tell).adopt(draft, made.name, made)
-    drawn = _drawn(adopted.files["problem.toml"], wanted)
+def _adopt(settings: Settings, folder: Path, pair: tuple["Draft", _Facts], tell: Tell) -> "Adopted":
+    """Write the problem beside its source and check it. Raises `BadInput`."""
+    draft, facts = pair
+    adopted = wiring.open_adopter(settings, tell).adopt(draft, folder.name, folder)
+    drawn = _drawn(adopted.files["problem.toml"], facts)
     for name, text in {**adopted.files, **drawn}.items():
-        (made / name).write_text(text, "utf-8")
-    _require_good(settings, made, tell)
+        (folder / name).write_text(text, "utf-8")
+    _require_good(settings, folder, tell)
     return adopted
 
 
-def _drawn(declared: str, wanted: _Wanted) -> dict[str, str]:
-    """The problem's declaration with inputs as ParEval's, where ours say too little of the task."""
+def _drawn(declared: str, facts: _Facts) -> dict[str, str]:
+    """The declaration with ParEval's inputs, where the usual ones miss the task."""
     from regraph_kg.adopt.texts import toml  # noqa: PLC0415
 
-    fields, answers = tomllib.loads(declared), wanted.answers
+    fields, answers = tomllib.loads(declared), facts.answers
     for arg in fields["args"]:
         name = arg["name"]
         if name == answers.makes:
@@ -391,8 +391,8 @@ def _drawn(declared: str, wanted: _Wanted) -> dict[str, str]:
             arg.pop("range", None)
         elif name in answers.ranges:
             arg |= {"values": ["uniform"], "range": list(answers.ranges[name])}
-        elif name in wanted.ranges and "range" in arg and "values" not in arg:
-            arg["range"] = list(wanted.ranges[name])
+        elif name in facts.ranges and "range" in arg and "values" not in arg:
+            arg["range"] = list(facts.ranges[name])
     if not answers.makes:
         return {"problem.toml": toml(fields)}
     code = f"import numpy as np\n\n\ndef generate(sizes, variant, rng):\n{answers.inputs}"

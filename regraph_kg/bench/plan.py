@@ -1,6 +1,6 @@
-"""What a bench is to run: its suite looked at, its searches in their order, its results begun.
+"""The plan of a bench: its checked suite, its searches in order, its first results.
 
-All arms of a problem are begun before those of the next one, so that a bench that is stopped has
+All arms of a problem begin before those of the next one, so that a stopped bench has
 whole problems to compare, but for the searches that were under way.
 """
 
@@ -29,7 +29,7 @@ from regraph_kg.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class BenchChoice:
-    """What was asked for besides the searches' own choices."""
+    """The choice of a bench besides that of its searches."""
 
     suite: SuiteChoice
     arms: tuple[Arm, ...]
@@ -45,44 +45,49 @@ class BenchPlan:
     begun: BenchResults
 
     @property
-    def left(self) -> tuple[BenchSearch, ...]:
-        """Those without a result."""
-        done = {run.place for run in self.begun.runs}
-        return tuple(one for _, some in self.searches for one in some if one.place not in done)
+    def remaining(self) -> tuple[BenchSearch, ...]:
+        """Searches without a result."""
+        finished = {run.place for run in self.begun.runs}
+        return tuple(
+            search
+            for _, searches in self.searches
+            for search in searches
+            if search.place not in finished
+        )
 
 
-def plan(order: BenchOrder, asked: BenchChoice, tell: Tell) -> BenchPlan:
-    """The bench as asked for, with what its folder holds already.
+def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
+    """The bench of `choice`, with the results in its folder.
 
-    Raises `BadInput` where a suite holds no good problem, or the graph nothing to begin with.
+    Raises `BadInput` where a suite holds no good problem, or the graph no first step.
     """
     settings, folder = order.settings, order.folder
-    suites = [(one, gather(settings, asked.suite, one, folder, tell)) for one in asked.targets]
-    searches = [(target, _searches(suite, target, asked, folder)) for target, suite in suites]
-    for target, some in searches:
-        if not some:
-            out = next(one.left_out for other, one in suites if other == target)
+    suites = [(name, gather(settings, choice.suite, name, folder, tell)) for name in choice.targets]
+    searches = [(target, _searches(suite, target, choice, folder)) for target, suite in suites]
+    for target, target_searches in searches:
+        if not target_searches:
+            out = next(suite.left_out for other, suite in suites if other == target)
             why = f": {out[0].name}: {out[0].why}" if out else ""
-            raise BadInput(f"suite {asked.suite.name}: no problem for {target} is left{why}")
-        _see_graph(order, some)
-    reads = any(arm.reads for arm in asked.arms)
+            raise BadInput(f"suite {choice.suite.name}: no problem for {target} is left{why}")
+        _require_graph(order, target_searches)
+    reads = any(arm.reads for arm in choice.arms)
     begun = BenchResults(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         version=version("regraph-kg"),
         command=shlex.join(order.command),
-        suite=asked.suite.name,
+        suite=choice.suite.name,
         model=str(order.choice.model),
-        answers="kept" if order.kept else "live",
+        answers="kept" if order.rejudged else "live",
         calls=order.choice.limits.calls,
         final=order.choice.final,
         prompting=order.choice.prompting.changed,
         parallel=order.choice.parallel,
-        arms=tuple(map(str, asked.arms)),
-        seeds=asked.seeds,
-        machine=_machine(settings, asked.targets),
+        arms=tuple(map(str, choice.arms)),
+        seeds=choice.seeds,
+        machine=_machine(settings, choice.targets),
         graph=_graph(settings) if reads else {},
         problems=tuple(problem for _, suite in suites for problem in suite.problems),
-        left_out=tuple(one for _, suite in suites for one in suite.left_out),
+        left_out=tuple(problem for _, suite in suites for problem in suite.left_out),
         notes=tuple(dict.fromkeys(note for _, suite in suites for note in suite.notes)),
     )
     return _planned(searches, results.go_on(folder, begun))
@@ -98,14 +103,16 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
             f"{earlier_folder}: no answers in it, runs/*/{kept.FILE}; give the folder of a bench"
         )
     problems = {
-        (problem.name, problem.target): _as_now(order.settings, problem, earlier_folder)
+        (problem.name, problem.target): _with_present_digest(
+            order.settings, problem, earlier_folder
+        )
         for problem in earlier.problems
     }
     by_target: dict[Target, list[BenchSearch]] = {}
     for run in earlier.runs:
         address = _address(problems[run.problem, run.target], earlier_folder)
-        one = BenchSearch(run.problem, address, run.target, Arm.parse(run.arm), run.seed)
-        by_target.setdefault(run.target, []).append(one)
+        search = BenchSearch(run.problem, address, run.target, Arm.parse(run.arm), run.seed)
+        by_target.setdefault(run.target, []).append(search)
     begun = earlier.model_copy(
         update={
             "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -122,44 +129,46 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
             "examples": (),
         }
     )
-    found = results.go_on(order.folder, begun)
-    other = next((run.judge for run in found.runs if run.judge != EVALUATOR), None)
+    begun = results.go_on(order.folder, begun)
+    other = next((run.judge for run in begun.runs if run.judge != EVALUATOR), None)
     if other is not None:
         raise BadInput(
             f"{order.folder}: judged by rules {other}, these are {EVALUATOR}; give another --into"
         )
-    return _planned([(target, tuple(some)) for target, some in by_target.items()], found)
+    return _planned([(target, tuple(searches)) for target, searches in by_target.items()], begun)
 
 
-def _as_now(settings: Settings, problem: BenchProblem, folder: Path) -> BenchProblem:
-    """The problem as it is found now; as it was, where it is not: its searches say why."""
+def _with_present_digest(settings: Settings, problem: BenchProblem, folder: Path) -> BenchProblem:
+    """The problem with its present digest; unchanged where it is gone: its searches say why."""
     with suppress(BadInput):
-        now = digest(wiring.find_problem(settings, _address(problem, folder)))
-        return problem.model_copy(update={"digest": now})
+        current = digest(wiring.find_problem(settings, _address(problem, folder)))
+        return problem.model_copy(update={"digest": current})
     return problem
 
 
 def _planned(
     searches: Sequence[tuple[Target, tuple[BenchSearch, ...]]], begun: BenchResults
 ) -> BenchPlan:
-    """With all searches counted, done ones of earlier commands, too."""
-    done = {run.place for run in begun.runs}
+    """The plan with all searches counted, including ended ones of earlier commands."""
+    ended = {run.place for run in begun.runs}
     counts = {
-        target: len({one.place for one in some} | {one for one in done if one[1] == target})
-        for target, some in searches
+        target: len(
+            {search.place for search in group} | {place for place in ended if place[1] == target}
+        )
+        for target, group in searches
     }
     counted = begun.model_copy(update={"searches": begun.searches | counts})
     return BenchPlan(tuple(searches), counted)
 
 
 def _searches(
-    suite: Suite, target: Target, asked: BenchChoice, folder: Path
+    suite: Suite, target: Target, choice: BenchChoice, folder: Path
 ) -> tuple[BenchSearch, ...]:
     return tuple(
         BenchSearch(problem.name, _address(problem, folder), target, arm, seed)
         for problem in suite.problems
-        for seed in range(asked.seeds)
-        for arm in asked.arms
+        for seed in range(choice.seeds)
+        for arm in choice.arms
     )
 
 
@@ -168,16 +177,16 @@ def _address(problem: BenchProblem, folder: Path) -> str:
     return f"{inside}/" if "/" in problem.address and inside.is_dir() else problem.address
 
 
-def _see_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
-    """`BadInput` where a method that walks has nothing to walk on."""
-    one = next((search for search in searches if search.arm.walks), None)
-    if one is None or order.kept is not None:
+def _require_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
+    """Raise `BadInput` where a method that walks has no first step in the graph."""
+    walking = next((search for search in searches if search.arm.walks), None)
+    if walking is None or order.rejudged is not None:
         return
     choice = replace(
         order.choice,
-        problem=one.address,
-        target=one.target,
-        settings=usual_settings(one.arm.method),
+        problem=walking.address,
+        target=walking.target,
+        settings=usual_settings(walking.arm.method),
     )
     look_at_graph(order.settings, choice)
 
@@ -190,11 +199,11 @@ def _machine(settings: Settings, targets: Sequence[Target]) -> dict[Target, str]
 def _graph(settings: Settings) -> dict[str, str]:
     with closing(wiring.open_store(settings)) as store:
         stats, space = store.stats(), store.embedding_space()
-        known = hashlib.sha256(repr(store.transitions()).encode()).hexdigest()[:12]
+        statistics = hashlib.sha256(repr(store.transitions()).encode()).hexdigest()[:12]
     return {
         "techniques": str(stats.techniques),
         "examples": str(stats.transitions),
         "trajectories": str(stats.trajectories),
-        "statistics": known,
+        "statistics": statistics,
         "embeddings": space.model if space else "none",
     }

@@ -1,6 +1,6 @@
-"""The file of results: written whole, read with a line on what is wrong, and kept to one bench.
+"""The file of results of one bench.
 
-One process at a time has a bench's folder (flock).
+One process at a time uses a bench's folder (flock).
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from regraph_kg.private import make_folder, opener
 FILE = "results.json"
 _LOCK = ".lock"
 _SAME = ("version", "suite", "model", "answers", "calls", "final", "prompting")
-"""What results of one bench have in common."""
+"""Fields that are equal in all results of one bench."""
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """The folder, made if need be, for this process alone; `BadInput` where another has it."""
+    """Lock the folder, made if missing, for this process; `BadInput` where another has it."""
     try:
         make_folder(folder)
         file = open(folder / _LOCK, "wb", opener=opener)  # noqa: SIM115 (closed below)
@@ -37,7 +37,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def read(path: Path) -> BenchResults:
-    """Results of a file, or of a bench's folder; `BadInput` says what they are instead."""
+    """Results of a file or a bench's folder; `BadInput` for anything else."""
     file = path / FILE if path.is_dir() else path
     try:
         text = file.read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ def read(path: Path) -> BenchResults:
 
 
 def write(results: BenchResults, folder: Path) -> None:
-    """Into `folder`, whole or not at all; `ToolError` where it cannot be."""
+    """Write results into `folder` atomically; `ToolError` where that fails."""
     path = folder / FILE
     try:
         atomic.write(path, results.model_dump_json(indent=1), synced=True)
@@ -64,7 +64,7 @@ def write(results: BenchResults, folder: Path) -> None:
 
 
 def go_on(folder: Path, new: BenchResults) -> BenchResults:
-    """`new` with the runs that the folder holds already; `BadInput` where it is of another bench.
+    """`new` with the runs in the folder; `BadInput` where the folder is another bench's.
 
     Problems, arms and seeds may be others than before.
     """
@@ -82,20 +82,22 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
             f"{folder}: the graph has changed since; give another --into, or a store as it was"
         )
     changed = {(problem.name, problem.target): problem.digest for problem in new.problems}
-    for one in old.problems:
-        if changed.get((one.name, one.target), one.digest) != one.digest:
-            raise BadInput(f"{folder}: problem {one.name} has changed since; give another --into")
-    kept = [problem for problem in old.problems if (problem.name, problem.target) not in changed]
-    targets = {problem.target for problem in new.problems} | {one.target for one in new.left_out}
+    for problem in old.problems:
+        if changed.get((problem.name, problem.target), problem.digest) != problem.digest:
+            raise BadInput(
+                f"{folder}: problem {problem.name} has changed since; give another --into"
+            )
+    older = [problem for problem in old.problems if (problem.name, problem.target) not in changed]
+    targets = {problem.target for problem in new.problems} | {out.target for out in new.left_out}
     return new.model_copy(
         update={
             "created": old.created,
             "arms": tuple(dict.fromkeys((*old.arms, *new.arms))),
             "seeds": max(old.seeds, new.seeds),
             "searches": old.searches | new.searches,
-            "problems": (*kept, *new.problems),
+            "problems": (*older, *new.problems),
             "left_out": (
-                *(one for one in old.left_out if one.target not in targets),
+                *(out for out in old.left_out if out.target not in targets),
                 *new.left_out,
             ),
             "machine": old.machine | new.machine,

@@ -1,8 +1,8 @@
-"""A bench from its searches to its results: several at once, each resumed where it stopped.
+"""The run of a bench: several searches at once, each resumed where it stopped.
 
 Its folder holds results.json, and for each search a folder with its trace, prompts and answers. A
 search whose result is in the file is not run again; one that was stopped goes on from its trace.
-What is lost for all (model, store, compiler) ends the bench; what is wrong with one problem leaves
+A loss for all (model, store, compiler) ends the bench; a fault of one problem leaves
 it out. Not here: figures and tables.
 """
 
@@ -41,29 +41,29 @@ from regraph_kg.wiring import OpenSearch, OpenSearches
 
 @dataclass(frozen=True, slots=True)
 class BenchSearch:
-    """One search that a bench is to make."""
+    """One search of a bench."""
 
     problem: str
     address: str
-    """What the problem is found by."""
+    """The name or folder of the problem."""
     target: Target
     arm: Arm
     seed: int
 
     @property
     def place(self) -> tuple[str, str, str, int]:
-        """As its result's."""
+        """The key of its result."""
         return self.problem, self.target, str(self.arm), self.seed
 
     @property
     def folder(self) -> str:
-        """Its own, in the bench's."""
+        """The name of its folder in the bench's."""
         arm = str(self.arm).replace("/", "-")
         return f"{self.problem}.{self.target}.{arm}.{self.seed}"
 
 
 class Watching(Protocol):
-    """Is told how a bench goes on, from any thread."""
+    """Watches a bench; called from any thread."""
 
     def record(self, search: BenchSearch, record: SimulationRecord) -> None:
         """An iteration of a search has ended."""
@@ -74,49 +74,49 @@ class Watching(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BenchOrder:
-    """What to run, and where it is kept. `choice` is of all searches but for what differs."""
+    """The settings of a bench and its folder. `choice` holds what all searches share."""
 
     settings: Settings
     choice: SearchChoice
     folder: Path
     command: Sequence[str]
-    kept: Path | None = None
+    rejudged: Path | None = None
     """Folder of an earlier bench whose answers are judged again."""
 
 
 class RunningBench:
-    """A bench of one folder."""
-
     def __init__(self, order: BenchOrder, begun: BenchResults, watching: Watching) -> None:
-        """`begun` are its results so far; the folder is locked by whoever makes this."""
+        """`begun` are its results so far; the caller locks the folder."""
         self._order, self._watching = order, watching
         self.results = begun
         self._saving = threading.Lock()
-        earlier = results.read(order.kept).runs if order.kept else ()
+        earlier = results.read(order.rejudged).runs if order.rejudged else ()
         self._earlier = {run.place: run for run in earlier}
 
     def run(self, searches: Sequence[BenchSearch]) -> None:
-        """All of one target that have no result yet.
+        """Run the searches of one target that have no result yet.
 
-        Raises `Interrupted` for what ends the bench, with the command that goes on.
+        Raises `Interrupted` with the command that goes on.
         """
-        done = {run.place for run in self.results.runs}
-        left = [search for search in searches if search.place not in done]
-        if not left:
+        finished = {run.place for run in self.results.runs}
+        remaining = [search for search in searches if search.place not in finished]
+        if not remaining:
             return
-        choice = replace(self._order.choice, target=left[0].target, problem=left[0].address)
+        first = remaining[0]
+        choice = replace(self._order.choice, target=first.target, problem=first.address)
+        # more searches than calls: some are judged while others ask the model
         at_once = 1 if choice.parallel == 1 else choice.parallel + choice.parallel // 2
         with (
             self._resumable(),
-            ThreadPoolExecutor(min(at_once, len(left)), "search") as threads,
+            ThreadPoolExecutor(min(at_once, len(remaining)), "search") as threads,
             wiring.open_searches(self._order.settings, choice) as shared,
         ):
-            begun = [threads.submit(self._search, shared, one) for one in left]
+            begun = [threads.submit(self._search, shared, search) for search in remaining]
             try:
                 _first_error(wait(begun, return_when=FIRST_EXCEPTION).done)
             except BaseException:
-                for one in begun:
-                    one.cancel()
+                for future in begun:
+                    future.cancel()
                 raise
 
     @property
@@ -125,7 +125,7 @@ class RunningBench:
 
     @contextmanager
     def _resumable(self) -> Iterator[None]:
-        """What ends a bench says what is done and how it goes on."""
+        """Turn errors that end a bench into `Interrupted` with the command that goes on."""
         try:
             yield
         except (KeyboardInterrupt, CancelledError):
@@ -134,59 +134,59 @@ class RunningBench:
             why = str(error)
         else:
             return
-        done = len(self.results.runs)
-        raise Interrupted(f"{why}; searches done: {done}; go on: {self._command}") from None
+        count = len(self.results.runs)
+        raise Interrupted(f"{why}; searches done: {count}; go on: {self._command}") from None
 
-    def _search(self, shared: OpenSearches, one: BenchSearch) -> None:
-        """One search to its result; a problem that cannot be searched is left out."""
-        folder = self._order.folder / "runs" / one.folder
+    def _search(self, shared: OpenSearches, job: BenchSearch) -> None:
+        """Run one search and keep its result; a problem that cannot be searched is left out."""
+        folder = self._order.folder / "runs" / job.folder
         make_folder(folder)
         try:
             with (
-                shared.search(self._choice(one), self._model(shared, one, folder)) as search,
-                _gone_on(search, folder) as run,
+                shared.search(self._choice(job), self._model(shared, job, folder)) as search,
+                _resumed(search, folder) as run,
             ):
                 for record in run.records():
-                    self._watching.record(one, record)
+                    self._watching.record(job, record)
                 summary = run.finish().summary
         except BadInput as error:
-            why = f"{one.arm}: {error}"
-            self._leave_out(one, LeftOut(name=one.problem, target=one.target, why=why))
+            why = f"{job.arm}: {error}"
+            self._leave_out(job, LeftOut(name=job.problem, target=job.target, why=why))
             return
-        read = RunRecord.read(run.trace)
-        answers = read_answers(read, search.task)
-        result = self._result(one, read, answers, summary, search.task)
-        self._keep(one, result, answers, search.task)
+        run_record = RunRecord.read(run.trace)
+        answers = read_answers(run_record, search.task)
+        result = self._result(job, run_record, answers, summary, search.task)
+        self._keep(job, result, answers, search.task)
 
-    def _choice(self, one: BenchSearch) -> SearchChoice:
+    def _choice(self, job: BenchSearch) -> SearchChoice:
         return replace(
             self._order.choice,
-            problem=one.address,
-            target=one.target,
-            settings=usual_settings(one.arm.method),
-            graph=one.arm.graph,
-            prompting=one.arm.prompting(self._order.choice.prompting),
-            seed=one.seed,
+            problem=job.address,
+            target=job.target,
+            settings=usual_settings(job.arm.method),
+            graph=job.arm.graph,
+            prompting=job.arm.prompting(self._order.choice.prompting),
+            seed=job.seed,
             parallel=1,
         )
 
     def _model(
-        self, shared: OpenSearches, one: BenchSearch, folder: Path
+        self, shared: OpenSearches, job: BenchSearch, folder: Path
     ) -> kept.KeepingModel | kept.KeptModel:
-        """The shared model, its answers kept; or the answers that were kept."""
+        """The shared model, which keeps its answers; or the kept answers."""
         order = self._order
-        if order.kept is not None:
-            was = self._earlier[one.place]
-            path = order.kept / "runs" / one.folder / kept.FILE
+        if order.rejudged is not None:
+            was = self._earlier[job.place]
+            path = order.rejudged / "runs" / job.folder / kept.FILE
             return kept.KeptModel(was.model, path if was.answers else None)
         model = shared.model or wiring.language_model(
-            order.settings, order.choice.model, one.problem, one.target
+            order.settings, order.choice.model, job.problem, job.target
         )
         return kept.KeepingModel(model, folder / kept.FILE)
 
     def _result(
         self,
-        one: BenchSearch,
+        job: BenchSearch,
         run: RunRecord,
         answers: Sequence[ReadAnswer],
         summary: RunSummary,
@@ -194,11 +194,11 @@ class RunningBench:
     ) -> BenchRun:
         header, begun = run.header, start_report(run, task)
         return BenchRun(
-            problem=one.problem,
-            target=one.target,
-            arm=str(one.arm),
-            seed=one.seed,
-            answers=tuple(answer.told for answer in answers),
+            problem=job.problem,
+            target=job.target,
+            arm=str(job.arm),
+            seed=job.seed,
+            answers=tuple(answer.summary for answer in answers),
             speedup=summary.speedup,
             speedup_interval=summary.speedup_interval,
             improved=summary.improved,
@@ -219,30 +219,30 @@ class RunningBench:
             trace=str(run.path.relative_to(self._order.folder)),
         )
 
-    def _leave_out(self, one: BenchSearch, found: LeftOut) -> None:
+    def _leave_out(self, job: BenchSearch, left_out: LeftOut) -> None:
         with self._saving:
-            self._save(left_out=(*self.results.left_out, found))
-        self._watching.ended(one, found)
+            self._save(left_out=(*self.results.left_out, left_out))
+        self._watching.ended(job, left_out)
 
     def _keep(
-        self, one: BenchSearch, found: BenchRun, answers: Sequence[ReadAnswer], task: Task
+        self, job: BenchSearch, result: BenchRun, answers: Sequence[ReadAnswer], task: Task
     ) -> None:
         with self._saving:
-            examples = shortest(self.results.examples, found.arm, answers, task)
-            self._save(runs=(*self.results.runs, found), examples=examples)
-        self._watching.ended(one, found)
+            examples = shortest(self.results.examples, result.arm, answers, task)
+            self._save(runs=(*self.results.runs, result), examples=examples)
+        self._watching.ended(job, result)
 
     def _save(self, **new: object) -> None:
-        """Add to the file, for whoever holds the lock."""
+        """Update the results and their file; the caller holds the lock."""
         self.results = self.results.model_copy(update=new)
         results.write(self.results, self._order.folder)
 
 
 @contextmanager
-def _gone_on(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
-    """The search from its trace on; begun anew where it has none, or one of other circumstances.
+def _resumed(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
+    """The search resumed from its trace; begun anew without one, or with an unfit one.
 
-    Such a trace stays where it is: a compiler, a model or this program may have changed since.
+    An unfit trace stays in place: a compiler, a model or this program has changed since.
     """
     traces = (path for path in folder.glob("*.jsonl") if path.name != kept.FILE)
     latest = max(traces, default=None, key=lambda trace: trace.stat().st_mtime_ns)
@@ -257,7 +257,7 @@ def _gone_on(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
 
 
 def _first_error(ended: Iterable["Future[None]"]) -> None:
-    """Raise what ended a bench; who was cancelled by it says less."""
-    errors = [error for one in ended if (error := one.exception()) is not None]
-    for error in sorted(errors, key=lambda one: isinstance(one, CancelledError)):
+    """Raise the first error of the searches, before cancellations that follow from it."""
+    errors = [error for future in ended if (error := future.exception()) is not None]
+    for error in sorted(errors, key=lambda error: isinstance(error, CancelledError)):
         raise error

@@ -1,6 +1,6 @@
-"""Suites: which problems a bench is of, each looked at before it is used.
+"""Suites: the problems of a bench, each checked before its use.
 
-Not here: how ParEval's tasks become problems (pareval.py).
+Not here: problems made from ParEval's tasks (pareval.py).
 """
 
 import hashlib
@@ -23,18 +23,18 @@ from regraph_kg.settings import Settings
 Tell = Callable[[str], None]
 _CORES_A_LOOK = 4
 EASY, MEDIUM = 2, 5
-"""Steps of the longest verified trajectory, at most (CUDAEval's tiers, ReGraphT section 4.1)."""
+"""Most steps of the longest verified trajectory (CUDAEval's tiers, ReGraphT section 4.1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteChoice:
-    """What was asked for: names or folders of problems, else all that are shipped, or ParEval."""
+    """The chosen suite: names or folders of problems, all that are shipped, or ParEval."""
 
     name: str
-    """As results say it."""
+    """The suite's name in results."""
     problems: tuple[str, ...] = ()
     checkout: Path | None = None
-    """Of ParEval."""
+    """The checkout of ParEval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +49,23 @@ class Suite:
 def gather(
     settings: Settings, choice: SuiteChoice, target: Target, into: Path, tell: Tell
 ) -> Suite:
-    """The suite's good problems; what fails its own check is left out, and why."""
+    """The suite's good problems; those that fail their check are left out, with the reason."""
     if choice.checkout is not None:
         return _pareval(settings, choice.checkout, choice.problems, target, into, tell)
     names = choice.problems or _shipped(settings)
-    known = dict(_longest(settings))
-    with _beside() as threads:
-        looks = partial(_look, settings, target=target, known=known, tell=tell)
-        found = [*threads.map(looks, _spread(names))]
-    _distinct(found)
-    return _suite(found)
+    longest = dict(_longest(settings))
+    with _threads() as threads:
+        looks = partial(_look, settings, target=target, longest=longest, tell=tell)
+        problems = [*threads.map(looks, _expanded(names))]
+    _require_distinct(problems)
+    return _suite(problems)
 
 
-def _suite(found: Iterable[BenchProblem | LeftOut], *notes: str) -> Suite:
-    looked = [*found]
+def _suite(results: Iterable[BenchProblem | LeftOut], *notes: str) -> Suite:
+    looked = [*results]
     return Suite(
-        problems=tuple(one for one in looked if isinstance(one, BenchProblem)),
-        left_out=tuple(one for one in looked if isinstance(one, LeftOut)),
+        problems=tuple(item for item in looked if isinstance(item, BenchProblem)),
+        left_out=tuple(item for item in looked if isinstance(item, LeftOut)),
         notes=notes,
     )
 
@@ -75,39 +75,39 @@ def _shipped(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in folder.glob("*/problem.toml")))
 
 
-def _spread(names: Sequence[str]) -> Iterator[str]:
-    """A folder that is no problem stands for those in it."""
+def _expanded(names: Sequence[str]) -> Iterator[str]:
+    """Names, with a folder of problems replaced by its problems."""
     for name in names:
         inside = sorted(path.parent for path in Path(name).glob("*/problem.toml"))
         if inside and not (Path(name) / "problem.toml").exists():
-            yield from (f"{one}/" for one in inside)
+            yield from (f"{folder}/" for folder in inside)
         else:
             yield name
 
 
-def _beside() -> ThreadPoolExecutor:
-    """A few problems are looked at beside each other: what a look runs uses a core or two."""
+def _threads() -> ThreadPoolExecutor:
+    """Threads for a few checks at once: a check uses a core or two."""
     return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // _CORES_A_LOOK), "look")
 
 
 def _look(
-    settings: Settings, name: str, target: Target, known: dict[tuple[str, str], int], tell: Tell
+    settings: Settings, name: str, target: Target, longest: dict[tuple[str, str], int], tell: Tell
 ) -> BenchProblem | LeftOut:
     if len(Path(name).parts) > 1 and not Path(name).exists():
         raise BadInput(f"problem {name}: no such folder")
     tell(f"looking at {name}")
     try:
         problem = wiring.find_problem(settings, name)
-        seen = wiring.check_problem(settings, name, tell)
+        checkup = wiring.check_problem(settings, name, tell)
     except BadInput as error:
         if not Path(name).is_dir():
             raise
         return LeftOut(name=Path(name).name, target=target, why=str(error))
     if target not in timed_by(problem.metric):
         return LeftOut(name=problem.name, target=target, why=f"its metric is {problem.metric}")
-    if seen.errors:
-        return LeftOut(name=problem.name, target=target, why=str(seen.errors[0]))
-    steps = known.get((problem.name, target), 0)
+    if checkup.errors:
+        return LeftOut(name=problem.name, target=target, why=str(checkup.errors[0]))
+    steps = longest.get((problem.name, target), 0)
     return BenchProblem(
         name=problem.name,
         target=target,
@@ -118,40 +118,40 @@ def _look(
 
 
 def digest(problem: AnyProblem) -> str:
-    """Of all that a problem's verdicts hang on."""
+    """A hash of all that a problem's verdicts depend on."""
     return hashlib.sha256(problem.model_dump_json().encode()).hexdigest()[:12]
 
 
-def _distinct(found: Sequence[BenchProblem | LeftOut]) -> None:
-    names = [one.name for one in found]
+def _require_distinct(items: Sequence[BenchProblem | LeftOut]) -> None:
+    names = [item.name for item in items]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise BadInput(f"problem {twice}: named twice, or in two folders; leave one out")
 
 
 def tier(steps: int) -> Tier:
-    """Of a problem whose longest verified trajectory has so many steps; "" for none."""
+    """The tier of a problem by the steps of its longest verified trajectory; "" for none."""
     if steps <= 0:
         return ""
     return "easy" if steps <= EASY else "medium" if steps <= MEDIUM else "hard"
 
 
 def _longest(settings: Settings) -> Iterator[tuple[tuple[str, str], int]]:
-    """Of each problem and target of the corpus, steps of the longest verified trajectory."""
-    found: dict[tuple[str, str], int] = {}
+    """Steps of the longest verified trajectory, by problem and target of the corpus."""
+    longest: dict[tuple[str, str], int] = {}
     for file in wiring.corpus_files(settings):
-        for _, one in jsonl.parsed(file, file.read_bytes().split(b"\n"), Trajectory):
-            place = one.problem, one.target
-            found[place] = max(found.get(place, 0), _verified(one))
-    yield from found.items()
+        for _, trajectory in jsonl.parsed(file, file.read_bytes().split(b"\n"), Trajectory):
+            place = trajectory.problem, trajectory.target
+            longest[place] = max(longest.get(place, 0), _verified(trajectory))
+    yield from longest.items()
 
 
-def _verified(one: Trajectory) -> int:
-    """Steps until the first that nobody saw pass."""
-    for count, step in enumerate(one.steps):
-        if not any(told.outcome is Outcome.PASSED for told in step.measurements):
+def _verified(trajectory: Trajectory) -> int:
+    """Steps before the first one that never passed."""
+    for count, step in enumerate(trajectory.steps):
+        if not any(measurement.outcome is Outcome.PASSED for measurement in step.measurements):
             return count
-    return len(one.steps)
+    return len(trajectory.steps)
 
 
 def _pareval(
@@ -162,7 +162,7 @@ def _pareval(
     into: Path,
     tell: Tell,
 ) -> Suite:
-    """Its tasks as problems of ours, in `into`; those that are there already are used again."""
+    """ParEval's tasks as problems in `into`; existing ones are used again."""
     from regraph_kg.bench import pareval  # noqa: PLC0415 (the parser comes with it)
 
     tasks = pareval.tasks(checkout)
@@ -173,14 +173,14 @@ def _pareval(
 
     def look(task: str) -> BenchProblem | LeftOut:
         tell(f"ParEval's {task}")
-        made = pareval.make(settings, checkout, task, target, into / "problems", tell)
-        if isinstance(made, pareval.NotMade):
-            return LeftOut(name=made.name, target=target, why=made.why)
-        seen = _look(settings, f"{made.folder}/", target, {}, tell)
-        if isinstance(seen, LeftOut):
-            return seen
-        address = f"{made.folder.relative_to(into)}/"
-        return seen.model_copy(update={"note": made.note, "address": address})
+        problem = pareval.make(settings, checkout, task, target, into / "problems", tell)
+        if isinstance(problem, pareval.NotMade):
+            return LeftOut(name=problem.name, target=target, why=problem.why)
+        looked = _look(settings, f"{problem.folder}/", target, {}, tell)
+        if isinstance(looked, LeftOut):
+            return looked
+        address = f"{problem.folder.relative_to(into)}/"
+        return looked.model_copy(update={"note": problem.note, "address": address})
 
-    with _beside() as threads:
+    with _threads() as threads:
         return _suite(threads.map(look, named or tasks), pareval.VALIDATION_NOTE)

@@ -1,7 +1,7 @@
-"""Results as tables: on a terminal, in a document, on a page, all from the same values.
+"""Results as tables for a terminal, a document or a page.
 
-Runs are compared within a circumstance only: same model, judge, prompts, device, toolchain, metric,
-graph, budget and suite. Others stand apart, each under its own heading; so do files that hold the
+Only runs of one circumstance are compared: same model, judge, prompts, device, toolchain, metric,
+graph, budget and suite. Others have sections of their own; so have files that hold the
 same searches, or problems of one name that are not the same.
 """
 
@@ -48,80 +48,82 @@ class BenchTable:
 
 @dataclass(frozen=True, slots=True)
 class BenchSection:
-    """Everything of one circumstance."""
+    """The tables of one circumstance."""
 
     title: str
     facts: dict[str, str]
     tables: tuple[BenchTable, ...]
     notes: tuple[str, ...]
     examples: tuple[AnswerExample, ...]
-    """Of answers that came to nothing: one of each kind."""
+    """Failed answers, one of each kind."""
 
 
 def sections(results: Sequence[BenchResults]) -> tuple[BenchSection, ...]:
-    """One for each circumstance in which runs may be compared; `results` of several files."""
+    """A section for each circumstance of the runs in `results`, which may be of several files."""
     return tuple(section for files in _grouped(results) for section in _sections(files))
 
 
 def _sections(files: Sequence[BenchResults]) -> Iterator[BenchSection]:
-    found: dict[tuple[str, ...], list[tuple[BenchResults, BenchRun]]] = {}
+    by_circumstance: dict[tuple[str, ...], list[tuple[BenchResults, BenchRun]]] = {}
     for file in files:
         for run in file.runs:
-            found.setdefault(_circumstance(file, run), []).append((file, run))
-    yield from map(_section, found.values())
-    ran = {run.target for one in files for run in one.runs}
-    for target in sorted({out.target for one in files for out in one.left_out} - ran):
+            by_circumstance.setdefault(_circumstance(file, run), []).append((file, run))
+    yield from map(_section, by_circumstance.values())
+    ran = {run.target for file in files for run in file.runs}
+    for target in sorted({out.target for file in files for out in file.left_out} - ran):
         table = _left_out_table(files, target)
         yield BenchSection(f"{files[0].suite}, {target}: nothing ran", {}, (table,), (), ())
 
 
 def _grouped(results: Sequence[BenchResults]) -> list[list[BenchResults]]:
-    """Files of one bench: no search twice, no two problems of one name."""
+    """Groups of files of one bench: no search twice, no two problems of one name."""
     groups: list[list[BenchResults]] = []
-    for result in results:
-        group = next((some for some in groups if all(_fit(result, other) for other in some)), None)
+    for file in results:
+        group = next(
+            (files for files in groups if all(_comparable(file, other) for other in files)), None
+        )
         if group is None:
             groups.append(group := [])
-        group.append(result)
+        group.append(file)
     return groups
 
 
-def _fit(one: BenchResults, other: BenchResults) -> bool:
-    digests = {(it.name, it.target): it.digest for it in one.problems}
-    same = all(digests.get((it.name, it.target), it.digest) == it.digest for it in other.problems)
-    searches = [{(*_circumstance(of, run), run.place) for run in of.runs} for of in (one, other)]
+def _comparable(a: BenchResults, b: BenchResults) -> bool:
+    digests = {(p.name, p.target): p.digest for p in a.problems}
+    same = all(digests.get((p.name, p.target), p.digest) == p.digest for p in b.problems)
+    searches = [{(*_circumstance(file, run), run.place) for run in file.runs} for file in (a, b)]
     return same and searches[0].isdisjoint(searches[1])
 
 
-def _circumstance(of: BenchResults, run: BenchRun) -> tuple[str, ...]:
-    """What must be equal where runs are compared."""
+def _circumstance(file: BenchResults, run: BenchRun) -> tuple[str, ...]:
+    """Values that are equal where runs are compared."""
     return (
-        *(of.version, of.suite, of.answers, str(of.calls), of.final),
-        *(of.graph.get("statistics", ""), of.graph.get("embeddings", "")),
-        *(run.target, _who(run), run.judge, run.prompts, run.device, run.toolchain, run.metric),
+        *(file.version, file.suite, file.answers, str(file.calls), file.final),
+        *(file.graph.get("statistics", ""), file.graph.get("embeddings", "")),
+        *(run.target, _model(run), run.judge, run.prompts, run.device, run.toolchain, run.metric),
     )
 
 
-def _who(run: BenchRun) -> str:
-    """Recorded answers are one model, whatever problem they are of."""
+def _model(run: BenchRun) -> str:
+    """The model; recorded answers of all problems are one model."""
     return "recorded" if run.model.startswith("recorded:") else run.model
 
 
-def _section(some: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
-    first, run = some[0]
-    runs = [one for _, one in some]
-    files = list({id(of): of for of, _ in some}.values())
-    asked = dict.fromkeys(arm for of in files for arm in of.arms)
-    by_arm = {arm: mine for arm in asked if (mine := [one for one in runs if one.arm == arm])}
+def _section(pairs: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
+    first, run = pairs[0]
+    runs = [run for _, run in pairs]
+    files = list({id(file): file for file, _ in pairs}.values())
+    names = dict.fromkeys(arm for file in files for arm in file.arms)
+    by_arm = {arm: mine for arm in names if (mine := [run for run in runs if run.arm == arm])}
     begun = {START: alone} if (alone := starts(runs)) else {}
-    told = [figures(arm, mine, KS) for arm, mine in by_arm.items()]
-    problems = len({one.problem for one in runs})
-    apart = any(arm.problems < problems for arm in told)
+    arms = [figures(arm, mine, KS) for arm, mine in by_arm.items()]
+    problems = len({run.problem for run in runs})
+    differing = any(arm.problems < problems for arm in arms)
     compared = by_arm | begun
-    notes = (note for of in files for note in of.notes)
+    notes = (note for file in files for note in file.notes)
     tables = [
-        _arms_table([*told, *(figures(arm, some, KS) for arm, some in begun.items())], problems),
-        _costs_table(told, by_arm),
+        _arms_table([*arms, *(figures(arm, runs, KS) for arm, runs in begun.items())], problems),
+        _costs_table(arms, by_arm),
         _kinds_table(by_arm),
         _paired_table(list(_differences(compared))),
         _problems_table(compared),
@@ -130,37 +132,36 @@ def _section(some: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
     ]
     judged = ", answers kept of an earlier bench, judged again" if first.answers == "kept" else ""
     return BenchSection(
-        title=f"{first.suite}, {run.target}, {_who(run).partition('@')[0]}, {first.calls} calls",
+        title=f"{first.suite}, {run.target}, {_model(run).partition('@')[0]}, {first.calls} calls",
         facts=_facts(first, run, files)
-        | {"searches": _done(runs, files, run.target)}
+        | {"searches": _progress(runs, files, run.target)}
         | {"answers": f"{first.answers}{judged}"},
         tables=tuple(table for table in tables if table.rows),
-        notes=((_NOT_THE_SAME,) if apart else ()) + tuple(dict.fromkeys(notes)),
+        notes=((_NOT_THE_SAME,) if differing else ()) + tuple(dict.fromkeys(notes)),
         examples=_examples(files, run.target),
     )
 
 
 def _examples(files: Sequence[BenchResults], target: Target) -> tuple[AnswerExample, ...]:
-    """The shortest of each kind."""
-    found: dict[str, AnswerExample] = {}
-    for one in (example for of in files for example in of.examples if example.target == target):
-        if one.kind not in found or len(one.text) < len(found[one.kind].text):
-            found[one.kind] = one
-    return tuple(found[kind] for kind in KINDS if kind in found)
+    """The shortest example of each kind."""
+    shortest: dict[str, AnswerExample] = {}
+    examples = [example for file in files for example in file.examples if example.target == target]
+    for example in sorted(examples, key=lambda example: len(example.text)):
+        shortest.setdefault(example.kind, example)
+    return tuple(shortest[kind] for kind in KINDS if kind in shortest)
 
 
 def _left_out_table(files: Sequence[BenchResults], target: Target) -> BenchTable:
-    out = {(one.name, one.why) for of in files for one in of.left_out if one.target == target}
-    return BenchTable("Left out", ("problem", "why"), tuple(sorted(out)), numbers=False)
+    left_out = [out for file in files for out in file.left_out if out.target == target]
+    rows = sorted({(out.name, out.why) for out in left_out})
+    return BenchTable("Left out", ("problem", "why"), tuple(rows), numbers=False)
 
 
 def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) -> dict[str, str]:
     graph = ", ".join(f"{count} {name}" for name, count in first.graph.items())
-    problems = {
-        (problem.name) for of in files for problem in of.problems if problem.target == run.target
-    }
+    problems = {(p.name) for file in files for p in file.problems if p.target == run.target}
     return {
-        "model": _who(run),
+        "model": _model(run),
         "device": f"{run.device} ({first.machine.get(run.target, '')})",
         "toolchain": run.toolchain,
         "judge": f"{run.judge}, finals of grade {first.final}",
@@ -168,27 +169,27 @@ def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) ->
         "graph": graph or "not read",
         "metric": run.metric,
         "problems": str(len(problems)),
-        "begun": ", ".join(sorted({of.created for of in files})),
+        "begun": ", ".join(sorted({file.created for file in files})),
         "command": first.command,
     }
 
 
-def _done(runs: Sequence[BenchRun], files: Sequence[BenchResults], target: Target) -> str:
-    asked = sum(of.searches.get(target, 0) for of in files)
-    return f"{len(runs)} of {asked} are done" if len(runs) < asked else str(len(runs))
+def _progress(runs: Sequence[BenchRun], files: Sequence[BenchResults], target: Target) -> str:
+    planned = sum(file.searches.get(target, 0) for file in files)
+    return f"{len(runs)} of {planned} are done" if len(runs) < planned else str(len(runs))
 
 
 def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
-    """What each arm came to on those of the problems that it was run on."""
+    """The figures of each arm on its problems."""
     ks = sorted({k for arm in arms for k, rate in arm.passed.items() if rate})
-    whole = all(arm.problems == problems for arm in arms)
+    same_problems = all(arm.problems == problems for arm in arms)
     rates: list[tuple[str, Callable[[ArmFigures], str]]] = [
-        ("problems", lambda arm: f"{arm.problems}{'' if whole else f' of {problems}'}"),
+        ("problems", lambda arm: f"{arm.problems}{'' if same_problems else f' of {problems}'}"),
         ("calls", lambda arm: f"{arm.calls / arm.runs:.3g}"),
         ("solved", lambda arm: _share(arm.solved)),
         ("speedup", lambda arm: _ratio(arm.gain)),
     ]
-    for k in ks:
+    for k in ks:  # a default argument binds the present k
         rates += [
             (f"build@{k}", lambda arm, k=k: _share(arm.build.get(k))),  # type: ignore[misc]
             (f"pass@{k}", lambda arm, k=k: _share(arm.passed.get(k))),  # type: ignore[misc]
@@ -199,7 +200,7 @@ def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
     return BenchTable(
         "Arms",
         ("arm", *(name for name, _ in rates)),
-        tuple((arm.arm, *(told(arm) for _, told in rates)) for arm in arms),
+        tuple((arm.arm, *(show(arm) for _, show in rates)) for arm in arms),
         f"In brackets the 95 % interval over problems, from {FEWEST} problems on. Calls: of"
         " a search, on the mean. Solved: verified and surely faster than the serial code. Speedup:"
         " geometric mean, 1 where nothing is surely faster. An interval without width says that all"
@@ -253,24 +254,24 @@ def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) 
 
 
 def _kinds_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
-    """What answers came to, by arm."""
+    """Counts of answers by kind and arm."""
     counts = {
         arm: Counter(answer.kind for run in runs for answer in run.answers)
         for arm, runs in by_arm.items()
     }
-    seen = [kind for kind in KINDS if any(count[kind] for count in counts.values())]
+    kinds = [kind for kind in KINDS if any(count[kind] for count in counts.values())]
     return BenchTable(
         "Answers",
-        ("arm", *seen),
-        tuple((arm, *(str(count[kind]) for kind in seen)) for arm, count in counts.items()),
+        ("arm", *kinds),
+        tuple((arm, *(str(count[kind]) for kind in kinds)) for arm, count in counts.items()),
     )
 
 
 def _differences(by_arm: dict[str, list[BenchRun]]) -> Iterator[PairedDifference]:
     first, *others = by_arm.values()
     for other in others:
-        if found := paired(other, first):
-            yield found
+        if difference := paired(other, first):
+            yield difference
 
 
 def _paired_table(differences: Sequence[PairedDifference]) -> BenchTable:
@@ -313,27 +314,27 @@ def _cell(runs: Sequence[BenchRun]) -> str:
         return ""
     best = max(runs, key=lambda run: run.speedup)
     right = sum(answer.right for run in runs for answer in run.answers)
-    said = report.times(best.speedup) if best.improved else "-"
+    text = report.times(best.speedup) if best.improved else "-"
     answers = sum(len(run.answers) for run in runs)
-    return said if best.arm == START else f"{said} ({right} of {answers})"
+    return text if best.arm == START else f"{text} ({right} of {answers})"
 
 
 def _tiers_table(
     files: Sequence[BenchResults], target: Target, by_arm: dict[str, list[BenchRun]]
 ) -> BenchTable:
-    """Solved problems by how long their longest verified trajectory is."""
+    """Solved problems by the length of the longest verified trajectory."""
     tiers = {
         problem.name: problem.tier
-        for of in files
-        for problem in of.problems
+        for file in files
+        for problem in file.problems
         if problem.target == target
     }
     rows = []
     for tier in ("easy", "medium", "hard"):
-        named = {name for name, found in tiers.items() if found == tier}
+        named = {name for name, reached in tiers.items() if reached == tier}
         if named:
-            some = [[run for run in runs if run.problem in named] for runs in by_arm.values()]
-            rows.append((f"{tier} ({len(named)})", *(_solved_of(runs) for runs in some)))
+            selected = [[run for run in runs if run.problem in named] for runs in by_arm.values()]
+            rows.append((f"{tier} ({len(named)})", *(_solved_of(runs) for runs in selected)))
     return BenchTable(
         "Tiers",
         ("tier (problems)", *by_arm),
@@ -344,36 +345,36 @@ def _tiers_table(
 
 
 def _solved_of(runs: Sequence[BenchRun]) -> str:
-    found = by_problem(runs, solved)
+    shares = by_problem(runs, solved)
     gain = Mean.of_ratios(map(math.exp, by_problem(runs, log_speedup).values()))
     if gain is None:
         return ""
-    count = sum(one > 0 for one in found.values())
-    return f"{count} of {len(found)}, {report.times(gain.value)}"
+    count = sum(share > 0 for share in shares.values())
+    return f"{count} of {len(shares)}, {report.times(gain.value)}"
 
 
-def _share(found: Mean | None) -> str:
+def _share(mean: Mean | None) -> str:
     """Percent."""
-    return _told(found, lambda one: f"{100 * one:.0f}", " %")
+    return _with_interval(mean, lambda value: f"{100 * value:.0f}", " %")
 
 
-def _points(found: Mean | None) -> str:
-    return _told(found, lambda one: f"{100 * one:+.0f}")
+def _points(mean: Mean | None) -> str:
+    return _with_interval(mean, lambda value: f"{100 * value:+.0f}")
 
 
-def _ratio(found: Mean | None) -> str:
-    return _told(found, report.times)
+def _ratio(mean: Mean | None) -> str:
+    return _with_interval(mean, report.times)
 
 
-def _plain(found: Mean | None) -> str:
-    return _told(found, lambda one: f"{one:.2f}")
+def _plain(mean: Mean | None) -> str:
+    return _with_interval(mean, lambda value: f"{value:.2f}")
 
 
-def _told(found: Mean | None, said: Callable[[float], str], unit: str = "") -> str:
-    """A mean with its interval, where that is told."""
-    if found is None:
+def _with_interval(mean: Mean | None, show: Callable[[float], str], unit: str = "") -> str:
+    """A mean with its interval, if it has one."""
+    if mean is None:
         return ""
-    if found.interval is None:
-        return f"{said(found.value)}{unit}"
-    low, high = found.interval
-    return f"{said(found.value)}{unit} ({said(low)} to {said(high)})"
+    if mean.interval is None:
+        return f"{show(mean.value)}{unit}"
+    low, high = mean.interval
+    return f"{show(mean.value)}{unit} ({show(low)} to {show(high)})"

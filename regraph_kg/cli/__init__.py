@@ -1,6 +1,6 @@
 """The command line: one file per noun; each parses, wires, calls and prints.
 
-Here the program begins, before anything else of it is loaded. Not covered: a Ctrl-C while Python
+This module starts the program before any other module loads. Not covered: a Ctrl-C while Python
 itself starts.
 """
 
@@ -27,9 +27,9 @@ def main() -> None:
 
 
 def press_again(lost: "sys.UnraisableHookArgs") -> None:
-    """A Ctrl-C in a destructor (the driver's sessions have one) comes again outside of it.
+    """Raise a Ctrl-C in a destructor (the driver's sessions have one) again outside of it.
 
-    Python only reports what is raised there, and goes on.
+    Python only reports an exception in a destructor, and goes on.
     """
     if lost.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(lost)

@@ -1,6 +1,6 @@
-"""What commands print with --json: a value of the type that the `ANSWERS` of their module name.
+"""JSON answers of commands: each has the type that `ANSWERS` of its module names.
 
-`regraph docs --schema COMMAND` describes that type: what is printed here is printed by it.
+`regraph docs --schema COMMAND` prints the schema of that type.
 """
 
 import json
@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 VERSIONS: dict[str, int] = {}
-"""Of a command's answers, where it is not 1: it rises when a field goes or changes its meaning."""
+"""Versions of answers that are not 1; one rises when a field goes or changes its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class FileWritten:
 
 @contextmanager
 def notes_aside(as_json: bool) -> Iterator[None]:
-    """Where the answer is JSON, what is said within goes to standard error."""
+    """Send notes to standard error while the answer is JSON."""
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         yield
 
@@ -39,14 +39,14 @@ def notes_aside(as_json: bool) -> Iterator[None]:
 def tell(kind: Any, value: object) -> None:
     """Print `value`, of the type `kind`, as one JSON document.
 
-    In ASCII: what strangers wrote steers no terminal, and a path may hold any bytes.
+    Output is ASCII: text of strangers cannot steer a terminal, and a path may hold any bytes.
     """
     plain = TypeAdapter(kind).dump_python(value, mode="json", warnings="error")
     typer.echo(json.dumps(plain, indent=2))
 
 
 def answers_of(group: str) -> dict[str, Any]:
-    """The types of what the command `group`, or those within it, print: by the words to type."""
+    """Answer types of the command `group` and its subcommands, by the words to type."""
     module = import_module(f"regraph_kg.cli.{group.replace('-', '_')}")
     return dict(getattr(module, "ANSWERS", {}))
 

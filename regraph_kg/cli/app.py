@@ -1,4 +1,4 @@
-"""`regraph`: the command tree, and the one place where an error becomes a line and an exit code."""
+"""`regraph`: the command tree; here an error becomes a line and an exit code."""
 
 import sys
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from regraph_kg.errors import BadInput, Interrupted, RegraphError
 
 DEBUG = "--debug"
 KEYBOARD_INTERRUPT = 130
-"""What typer returns for a Ctrl-C that no command handled."""
+"""Typer's result for a Ctrl-C that no command handled."""
 
 COMMANDS: Mapping[str, str] = {
     "ingest": "Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail,"
@@ -56,14 +56,13 @@ line is how its help begins, for the list of all. A module's `EPILOG` stands bel
 class _Commands(typer.core.TyperGroup):
     """Imports a command's module when it is called; the list of all needs none of them."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.commands = {
             name: typer.core.TyperCommand(name, help=line) for name, line in COMMANDS.items()
         }
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command itself."""
         return _command(cmd_name) if cmd_name in self.commands else None
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -84,9 +83,9 @@ def _command(name: str) -> Any:
     if hasattr(module, "app"):
         alone.add_typer(module.app, name=name)
     else:
-        told = getattr(module, "EPILOG", None)
-        alone.command(name, epilog=told)(getattr(module, name.replace("-", "_")))
-    alone.callback()(_root)  # with one, it is a group
+        epilog = getattr(module, "EPILOG", None)
+        alone.command(name, epilog=epilog)(getattr(module, name.replace("-", "_")))
+    alone.callback()(_root)  # a callback makes it a group
     return typer.main.get_group(alone).commands[name]
 
 
@@ -104,8 +103,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"regraph {version('regraph-kg')}")
         raise typer.Exit
 
@@ -123,7 +122,7 @@ def _root(
 
 def main() -> None:
     """Entry point of the `regraph` script: every ending gets a documented exit code."""
-    words = [word for word in sys.argv[1:] if word != DEBUG]  # it may stand anywhere
+    words = [word for word in sys.argv[1:] if word != DEBUG]  # --debug may stand anywhere
     try:
         code = app(words, standalone_mode=False)
     except RegraphError as error:

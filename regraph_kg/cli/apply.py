@@ -1,7 +1,6 @@
 """`regraph apply`: a run's answer goes into its user's files, as a change that is shown first."""
 
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,6 +10,7 @@ import typer
 from regraph_kg import wiring
 from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_problem, complete_run
+from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import code_hash
@@ -28,7 +28,7 @@ HomeDeed = Literal["written", "patch", "taken back"]
 
 @dataclass(frozen=True, slots=True)
 class BroughtHome:
-    """What was done, and the files: those written or as they were before, or the patch."""
+    """The deed, and its files: those written, those taken back, or the patch."""
 
     done: HomeDeed
     files: list[Path]
@@ -91,7 +91,7 @@ def apply(  # noqa: PLR0913 (a command's options)
     if yes and to is None:
         _refuse_unseen(changes)
     if not yes:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not on_terminal():
             raise BadInput("no terminal to ask on; --yes writes this, --patch FILE only a patch")
         if not typer.confirm("write this?", err=True):
             raise typer.Exit(1)
@@ -99,14 +99,13 @@ def apply(  # noqa: PLR0913 (a command's options)
     _say("written", [change.path for change in changes], run, as_json=as_json)
 
 
-def _say(done: HomeDeed, files: list[Path], run: str, *, as_json: bool) -> None:
-    """What was done to which files, and what to do next."""
+def _say(deed: HomeDeed, files: list[Path], run: str, *, as_json: bool) -> None:
     if as_json:
-        tell(BroughtHome, BroughtHome(done, files))
-    elif done == "taken back":
+        tell(BroughtHome, BroughtHome(deed, files))
+    elif deed == "taken back":
         for path in files:
             typer.echo(f"{path}: as it was")
-    elif done == "patch":
+    elif deed == "patch":
         typer.echo(
             f"wrote {files[0]}; take it in the root folder of your repository: git apply {files[0]}"
         )
@@ -123,27 +122,27 @@ def _changes(
     from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
 
     named, to = where
-    found = take_home.found_code(RunRecord.read(trace, wiring.trace_key(settings)))
-    name = named or found.run.header.problem
+    answer = take_home.found_code(RunRecord.read(trace, wiring.trace_key(settings)))
+    name = named or answer.run.header.problem
     try:
         problem, home = wiring.find_problem(settings, name), wiring.home_of(settings, name)
     except BadInput as error:
         raise BadInput(f"{error}; --problem FOLDER names the folder of its problem") from None
-    if code_hash(problem.serial_code) != found.run.header.serial:
+    if code_hash(problem.serial_code) != answer.run.header.serial:
         raise BadInput(
             f"{trace}: it began with other serial code than problem {name} has now; name the"
             " folder of its problem: --problem"
         )
     if isinstance(problem, ProjectProblem):
-        return take_home.into_project(found, problem, to)
+        return take_home.into_project(answer, problem, to)
     if to is not None:
-        return take_home.put_into(found, problem, to)
+        return take_home.put_into(answer, problem, to)
     if home is None:
         raise BadInput(
             f"problem {name} was made of no function of yours; say where the code goes: --to FILE"
         )
     try:
-        return take_home.brought_home(found, problem, home, wiring.problem_folder(settings, name))
+        return take_home.brought_home(answer, problem, home, wiring.problem_folder(settings, name))
     except BadInput as error:
         if again:
             raise BadInput(f"{error}; it was applied before: --undo takes that back") from None
@@ -151,7 +150,7 @@ def _changes(
 
 
 def _refuse_unseen(changes: list[HomeChange]) -> None:
-    """A stranger's home.toml may name any file: unseen, only code is written to."""
+    """Refuse files that are no code: a stranger's home.toml may name any file."""
     for change in changes:
         name = change.path.resolve()
         if change.before is not None and not _SOURCE.fullmatch(name.suffix):

@@ -1,4 +1,4 @@
-"""`regraph techniques audit`, and what accepts it: what is wrong with a vocabulary, by pages."""
+"""`regraph techniques audit`: faults of a vocabulary in pages; accepting its proposals."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -83,7 +83,7 @@ def audit(
     with open_curator() as curator:
         pages = wiring.audit(curator)
     if as_json:
-        tell(Sequence[AuditPage], [_as_json(one) for one in pages])
+        tell(Sequence[AuditPage], [_as_json(clusters) for clusters in pages])
     elif not pages:
         typer.echo("the vocabulary is clean: nothing to look at")
     elif page > len(pages):
@@ -99,131 +99,136 @@ def audit(
 def accept(
     tokens: Sequence[str], who: str | None, why: str, *, dry_run: bool, as_json: bool
 ) -> None:
-    """Do what the audit proposes for pages or clusters, each a curation that can be undone.
+    """Carry out the audit's proposals for pages or clusters, each an undoable curation.
 
-    After Ctrl-C the next audit shows what is left.
+    After Ctrl-C the next audit shows the rest.
     """
     settings = read_settings()
-    done: list[Curation] = []
+    curations: list[Curation] = []
     with closing(wiring.open_curator(settings)) as curator:
         proposals = _proposed(wiring.audit(curator), tokens)
         if dry_run:
             _preview([command(proposal.words) for proposal in proposals], as_json=as_json)
             return
         try:
-            for one in proposals:
-                done.append(_carry_out(curator, one, note_of(who, why or _reason(one))))
+            for proposal in proposals:
+                note = note_of(who, why or _reason(proposal))
+                curations.append(_carry_out(curator, proposal, note))
                 if not as_json:
-                    typer.echo(f"curation {done[-1].number}: {legible(done[-1].summary)}")
+                    typer.echo(f"curation {curations[-1].number}: {legible(curations[-1].summary)}")
         finally:
-            if done and not as_json:
-                numbers = " ".join(str(one.number) for one in done)
+            if curations and not as_json:
+                numbers = " ".join(str(curation.number) for curation in curations)
                 typer.echo(f"to take it back: regraph techniques mend undo {numbers}")
-    watch(embed_new(settings))  # what came back from the archive
+    watch(embed_new(settings))  # examples that left the archive
     if as_json:
-        tell(Sequence[Curation], done)
+        tell(Sequence[Curation], curations)
 
 
 def _preview(commands: Sequence[str], *, as_json: bool) -> None:
-    """What would be done, as commands."""
     if as_json:
         tell(Sequence[str], commands)
-    for one in () if as_json else commands:
-        typer.echo(one)
+    else:
+        typer.echo("\n".join(commands))
 
 
 def _proposed(pages: Sequence[Sequence[Cluster]], tokens: Sequence[str]) -> list[Proposal]:
     """The proposals that the tokens stand for, in the audit's order."""
-    known: dict[str, Sequence[Cluster]] = {one.token: (one,) for page in pages for one in page}
-    known |= {_token(page): page for page in pages}
+    by_token: dict[str, Sequence[Cluster]] = {
+        cluster.token: (cluster,) for page in pages for cluster in page
+    }
+    by_token |= {_token(page): page for page in pages}
     for token in tokens:
-        if token not in known:
+        if token not in by_token:
             raise BadInput(
                 f"{token[:40]!r}: the audit finds nothing now that has this token; the graph has"
                 " changed since, or it is mistyped: regraph techniques audit"
             )
-    wanted = {one.token for token in tokens for one in known[token]}
-    chosen = [one for page in pages for one in page if one.token in wanted]
-    found = [proposal for one in chosen for proposal in one.proposals]
-    if not found:
+    chosen_tokens = {cluster.token for token in tokens for cluster in by_token[token]}
+    chosen = [cluster for page in pages for cluster in page if cluster.token in chosen_tokens]
+    proposals = [proposal for cluster in chosen for proposal in cluster.proposals]
+    if not proposals:
         raise BadInput(f"{tokens[0]}: nothing is proposed there; take one of its commands")
-    return found
+    return proposals
 
 
-def _carry_out(curator: Curator, one: Proposal, note: Note) -> Curation:
-    if one.kind == "merge":
-        return curator.merge(one.techniques[0], one.techniques[1:], note)
-    if one.kind == "drop":
-        return curator.drop(one.techniques[0], note)
-    return curator.keep(one.techniques, note, labels=(one.alias,) if one.alias else ())
+def _carry_out(curator: Curator, proposal: Proposal, note: Note) -> Curation:
+    techniques = proposal.techniques
+    if proposal.kind == "merge":
+        return curator.merge(techniques[0], techniques[1:], note)
+    if proposal.kind == "drop":
+        return curator.drop(techniques[0], note)
+    return curator.keep(techniques, note, labels=(proposal.alias,) if proposal.alias else ())
 
 
-def _reason(one: Proposal) -> str:
-    """Where nobody gave another."""
+def _reason(proposal: Proposal) -> str:
+    """The reason of a proposal that a person did not explain."""
     return {
         "merge": "one technique under several names, as the audit proposed",
         "drop": "nothing leads to it, as the audit found",
         "keep": "looked at on a page of the audit",
-    }[one.kind]
+    }[proposal.kind]
 
 
 def _token(page: Sequence[Cluster]) -> str:
-    return token_of(*(one.token for one in page))
+    return token_of(*(cluster.token for cluster in page))
 
 
 def _page_lines(page: Sequence[Cluster], number: int, pages: int) -> Iterator[str]:
-    for place, one in enumerate(page, 1):
-        yield f"{place}. {one.token}: {_proposal(one)}"
-        width = max(map(len, one.techniques))
-        for key, examples, labels in zip(one.techniques, one.examples, one.labels, strict=True):
+    for place, cluster in enumerate(page, 1):
+        yield f"{place}. {cluster.token}: {_proposal(cluster)}"
+        width = max(map(len, cluster.techniques))
+        columns = cluster.techniques, cluster.examples, cluster.labels
+        for key, examples, labels in zip(*columns, strict=True):
             called = ", ".join(legible(json.dumps(label, ensure_ascii=False)) for label in labels)
             yield f"    {key:<{width}}  {counted(examples, 'example'):>12}  {called}".rstrip()
-        for finding in one.findings[:SHOWN]:
+        for finding in cluster.findings[:SHOWN]:
             yield from _concern_lines(finding)
-        if left := len(one.findings) - SHOWN:
-            yield from [f"and {counted(left, 'finding')} more (--json)"] if left > 0 else []
+        if more := len(cluster.findings) - SHOWN:
+            yield from [f"and {counted(more, 'finding')} more (--json)"] if more > 0 else []
         yield ""
-    todo = sum(bool(one.proposals) for one in page)
+    todo = sum(bool(cluster.proposals) for cluster in page)
     yield f"page {number} of {pages}; {todo} of its {counted(len(page), 'cluster')} can be accepted"
     if todo:
         yield f"  {command(('techniques', 'mend', 'accept', _token(page)))}"
 
 
-def _proposal(one: Cluster) -> str:
-    """What accepting it does, in a few words."""
-    if not one.proposals:
+def _proposal(cluster: Cluster) -> str:
+    """The effect of accepting a cluster, in a few words."""
+    if not cluster.proposals:
         return "to be decided by hand"
-    said = [
+    parts = [
         f"merge {', '.join(proposal.techniques[1:])} into {proposal.techniques[0]}"
-        for proposal in one.proposals
+        for proposal in cluster.proposals
         if proposal.kind == "merge"
     ]
     for kind in ("keep", "drop"):
-        some = [key for it in one.proposals if it.kind == kind for key in it.techniques]
-        more = f" and {len(some) - 1} more" if len(some) > 1 else ""
-        said += [f"{kind} {some[0]}{more}"] if some else []
-    moved = f" ({counted(one.moved, 'example')} moved)" if one.moved else ""
-    return "; ".join(said) + moved
+        techniques = [key for p in cluster.proposals if p.kind == kind for key in p.techniques]
+        more = f" and {len(techniques) - 1} more" if len(techniques) > 1 else ""
+        parts += [f"{kind} {techniques[0]}{more}"] if techniques else []
+    moved = f" ({counted(cluster.moved, 'example')} moved)" if cluster.moved else ""
+    return "; ".join(parts) + moved
 
 
-def _concern_lines(one: Concern) -> Iterator[str]:
-    first, second = (*one.techniques, "")[:2]
-    about, score = legible(json.dumps(one.about, ensure_ascii=False)), f"{one.score or 0:.2f}"
-    heading = HEADINGS[one.kind].format(about=about, first=first, second=second, score=score)
-    yield f"{one.kind}: {heading}"
-    for words in one.commands:
+def _concern_lines(concern: Concern) -> Iterator[str]:
+    first, second = (*concern.techniques, "")[:2]
+    about = legible(json.dumps(concern.about, ensure_ascii=False))
+    score = f"{concern.score or 0:.2f}"
+    heading = HEADINGS[concern.kind].format(about=about, first=first, second=second, score=score)
+    yield f"{concern.kind}: {heading}"
+    for words in concern.commands:
         yield f"  {command(words)}"
 
 
 def _as_json(page: Sequence[Cluster]) -> AuditPage:
-    return AuditPage(_token(page), [_cluster_json(one) for one in page])
+    return AuditPage(_token(page), [_cluster_json(cluster) for cluster in page])
 
 
-def _cluster_json(one: Cluster) -> AuditCluster:
+def _cluster_json(cluster: Cluster) -> AuditCluster:
     findings = [
         AuditFinding(**dict(finding) | {"commands": [command(words) for words in finding.commands]})
-        for finding in one.findings
+        for finding in cluster.findings
     ]
-    proposals = [command(proposal.words) for proposal in one.proposals]
-    told = dict(one) | {"proposals": proposals, "findings": findings}
-    return AuditCluster(token=one.token, **told)
+    proposals = [command(proposal.words) for proposal in cluster.proposals]
+    values = dict(cluster) | {"proposals": proposals, "findings": findings}
+    return AuditCluster(token=cluster.token, **values)

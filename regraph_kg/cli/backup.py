@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+from rich.progress import DownloadColumn
 
 from regraph_kg import atomic, wiring
 from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.progress import transient
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import GraphStats
 from regraph_kg.settings import read_settings
@@ -33,8 +34,8 @@ def restore(
     settings = read_settings()
     size = file.stat().st_size if file.is_file() else None
     with closing(wiring.open_backup(settings)) as graph, counting(file.name, size) as show:
-        for done in graph.restore(file):
-            show(done)
+        for restored in graph.restore(file):
+            show(restored)
     with closing(wiring.open_store(settings)) as store:
         stats = store.stats()
     if as_json:
@@ -47,16 +48,16 @@ def restore(
 
 
 def counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
-    """The lines; `show` is told their bytes so far."""
-    done = 0
+    """Pass lines on; `show` gets the bytes so far."""
+    total = 0
     for line in lines:
-        done += len(line)
-        show(done)
+        total += len(line)
+        show(total)
         yield line
 
 
 def write(lines: Iterable[bytes], path: Path) -> None:
-    """All of it or nothing: a file that was there stays until the new one is whole."""
+    """Write a file as a whole; an older file stays until the new one is complete."""
     try:
         with atomic.replacing(path, mode=0o666, synced=True) as file:
             file.writelines(lines)
@@ -66,11 +67,7 @@ def write(lines: Iterable[bytes], path: Path) -> None:
 
 @contextmanager
 def counting(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
-    """Shows bytes done, on a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    """Show the bytes done on a terminal."""
+    with transient(Console(stderr=True), DownloadColumn()) as bar:
         task = bar.add_task(name, total=size)
-        yield lambda done: bar.update(task, completed=done)
+        yield lambda completed: bar.update(task, completed=completed)

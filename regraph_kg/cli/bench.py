@@ -149,27 +149,27 @@ def bench(  # noqa: PLR0913 (a command's options)
         if rejudge is not None and earlier is not None:
             planned = planned_again(order, earlier, rejudge)
         else:
-            asked = BenchChoice(
+            bench_choice = BenchChoice(
                 _suite(suite, checkout, problems or []),
                 tuple(dict.fromkeys(map(Arm.parse, arm or bench_arms.USUAL))),
                 _targets(target or [USUAL]),
                 seeds,
             )
-            planned = plan(order, asked, say)
+            planned = plan(order, bench_choice, say)
         say("")
         if dry_run:
             _preview(order, planned)
             return
-        found = _run(order, planned)
-    if not found.runs:
-        raise BadInput(f"{into}: every search was left out: {found.left_out[-1].why}")
+        results = _run(order, planned)
+    if not results.runs:
+        raise BadInput(f"{into}: every search was left out: {results.left_out[-1].why}")
     with notes_aside(as_json):
-        write_page(into / PAGE, bench_page(sections([found])), as_json=False)
-    _show([found], as_json=as_json)
+        write_page(into / PAGE, bench_page(sections([results])), as_json=False)
+    _show([results], as_json=as_json)
 
 
 def _refuse_others(context: typer.Context, option: str, beside: frozenset[str]) -> None:
-    """`BadInput` where something is given that has no effect beside an option."""
+    """Raise `BadInput` for an option that has no effect beside another."""
     typed = {param.name or "": param.opts[0] for param in context.command.params}
     for name, words in typed.items():
         source = context.get_parameter_source(name)
@@ -195,7 +195,7 @@ def _targets(named: Sequence[str]) -> tuple[Target, ...]:
 
 
 def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -> SearchChoice:
-    """What all searches have in common: the budget ends them, or that nothing is left to try."""
+    """The choice that all searches share: they end with the budget, or with nothing left to try."""
     return replace(
         usual_choice("", settings.model),
         limits=SearchLimits(calls=budget, unreadable=budget + 1),
@@ -205,17 +205,17 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
 
 
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
-    """All searches that are left; the results."""
-    left = planned.left
+    """Run the remaining searches; return the results."""
+    remaining = planned.remaining
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    done = sum(map(len, (some for _, some in planned.searches))) - len(left)
-    before = f", {done} are done" if done else ""
-    console.print(f"{_searches(len(left))} of {order.choice.limits.calls} calls each{before}")
-    with _progress(console, len(left), order.choice.limits.calls) as watching:
+    finished = sum(map(len, (searches for _, searches in planned.searches))) - len(remaining)
+    before = f", {finished} are done" if finished else ""
+    console.print(f"{_searches(len(remaining))} of {order.choice.limits.calls} calls each{before}")
+    with _progress(console, len(remaining), order.choice.limits.calls) as watching:
         bench = RunningBench(order, planned.begun, watching)
         results_file.write(bench.results, order.folder)
-        for _, some in planned.searches:
-            bench.run(some)
+        for _, searches in planned.searches:
+            bench.run(searches)
     return bench.results
 
 
@@ -224,7 +224,7 @@ def _searches(count: int) -> str:
 
 
 class _Watching:
-    """One bar for all searches, by calls; a line for each that has ended."""
+    """One bar of calls for all searches, and a line for each ended one."""
 
     def __init__(self, bar: Progress, searches: int, calls: int) -> None:
         self._bar, self._searches, self._calls = bar, searches, calls
@@ -239,12 +239,12 @@ class _Watching:
             self._move(search, min(record.spent, self._calls))
 
     def ended(self, search: BenchSearch, run: BenchRun | LeftOut) -> None:
-        """Count a search as done, whatever it left unspent."""
+        """Count a search as done, whatever part of its budget it used."""
         with self._changing:
             self._ended += 1
             self._move(search, self._calls)
-            what = f"{search.problem} ({search.target}) {search.arm}"
-            line = f"[{self._ended} of {self._searches}] {what}: {_ended(run)}"
+            title = f"{search.problem} ({search.target}) {search.arm}"
+            line = f"[{self._ended} of {self._searches}] {title}: {_ended(run)}"
             self._bar.console.print(plain(line), markup=False)
 
     def _move(self, search: BenchSearch, spent: int) -> None:
@@ -256,8 +256,8 @@ def _ended(run: BenchRun | LeftOut) -> str:
     if isinstance(run, LeftOut):
         return f"left out: {run.why}"
     right = sum(answer.right for answer in run.answers)
-    found = report.times(run.speedup) if run.improved else "nothing surely faster"
-    return f"{found}, {right} of {len(run.answers)} answers right"
+    result = report.times(run.speedup) if run.improved else "nothing surely faster"
+    return f"{result}, {right} of {len(run.answers)} answers right"
 
 
 @contextmanager
@@ -274,39 +274,38 @@ def _progress(console: Console, searches: int, calls: int) -> Iterator[_Watching
 
 
 def _preview(order: BenchOrder, planned: BenchPlan) -> None:
-    """What the searches that are left would cost."""
     prompts = answers = calls = 0
     seconds: list[float | None] = []
-    for one in planned.left:
+    for search in planned.remaining:
         choice = replace(
             order.choice,
-            problem=one.address,
-            target=one.target,
-            settings=usual_settings(one.arm.method),
-            graph=one.arm.graph,
-            seed=one.seed,
+            problem=search.address,
+            target=search.target,
+            settings=usual_settings(search.arm.method),
+            graph=search.arm.graph,
+            seed=search.seed,
         )
-        found, _ = estimate(order.settings, order.folder / "runs" / one.folder, choice)
-        prompts += found.prompt_tokens
-        answers += found.output_tokens
-        calls += found.calls + found.thoughts
-        seconds.append(found.seconds)
-    known = [one for one in seconds if one is not None]
-    took = report.seconds(sum(known) / len(known) * len(seconds)) if known else ""
+        cost, _ = estimate(order.settings, order.folder / "runs" / search.folder, choice)
+        prompts += cost.prompt_tokens
+        answers += cost.output_tokens
+        calls += cost.calls + cost.thoughts
+        seconds.append(cost.seconds)
+    durations = [duration for duration in seconds if duration is not None]
+    took = report.seconds(sum(durations) / len(durations) * len(seconds)) if durations else ""
     typer.echo(
-        f"{_searches(len(planned.left))}, {calls} calls of {order.choice.model} at most, about"
+        f"{_searches(len(planned.remaining))}, {calls} calls of {order.choice.model} at most, about"
         f" {prompts} tokens in prompts, at most {answers} in answers"
         + (f"; about {took} by what is done, one call at once" if took else "")
     )
 
 
-def _show(found: Sequence[BenchResults], *, as_json: bool) -> None:
+def _show(results: Sequence[BenchResults], *, as_json: bool) -> None:
     if as_json:
-        if len(found) > 1:
+        if len(results) > 1:
             raise BadInput("json: of one RESULTS at a time")
-        tell(BenchResults, found[0])
+        tell(BenchResults, results[0])
         return
-    for section in sections(found):
+    for section in sections(results):
         _print(section)
 
 
@@ -322,5 +321,5 @@ def _print(section: BenchSection) -> None:
         for row in table.rows:
             drawn.add_row(*row)
         print_table(drawn, range(1, len(table.columns)) if table.numbers else ())
-    for name, said in section.facts.items():
-        console.print(f"{name:<10} {said}")
+    for name, text in section.facts.items():
+        console.print(f"{name:<10} {text}")

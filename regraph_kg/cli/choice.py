@@ -1,4 +1,4 @@
-"""What `regraph optimize` is to run: its options, what a resumed trace says, else the defaults."""
+"""The choice of `regraph optimize`: its options, then a resumed trace, then the defaults."""
 
 import math
 import shlex
@@ -31,12 +31,12 @@ SETTABLE: Mapping[str, type[BaseModel]] = {
     _LIMIT: SearchLimits,
     _PROMPT: Prompting,
 }
-"""Of --set, what is not the method's own, by what stands before its names."""
+"""Settings of --set that are not the method's own, by their prefix."""
 _OWNERS = {_RUN: "a run", _LIMIT: "a limit", _PROMPT: "a prompt"}
 
 
 def choose(options: Options, model: str, roof: float | None = None) -> SearchChoice:
-    """What to run, for the first problem. Raises `BadInput` for what makes no sense.
+    """The choice for the first problem. Raises `BadInput` for options that contradict each other.
 
     `roof`: where a new search ends unless limit.stop_at_roof says otherwise.
     """
@@ -50,8 +50,8 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
     usual = replace(usual, limits=usual.limits.model_copy(update={"stop_at_roof": roof}))
     if options.resume:
         was = traced_choice(usual, options.resume)
-        asked = options.method or _texts(options) or options.fast
-        usual = replace(was, settings=usual.settings) if asked else was
+        new_method = options.method or _texts(options) or options.fast
+        usual = replace(was, settings=usual.settings) if new_method else was
     limited = usual.limits
     if options.budget is not None:
         limited = _with(limited, {"calls": options.budget}, "--budget ")
@@ -59,10 +59,10 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
     at_once = usual.parallel if options.resume else usual_parallel(usual.model, limited)
     typed: dict[str, Any] = {"parallel": options.parallel, "target": options.target}
     typed |= {name: getattr(details, name) for name in ("final", "seed", "include_own")}
-    given = {name: value for name, value in typed.items() if value is not None}
+    changes = {name: value for name, value in typed.items() if value is not None}
     choice = replace(
         usual,
-        **{"parallel": at_once} | given,
+        **{"parallel": at_once} | changes,
         limits=limited,
         prompting=_prompting(usual.prompting, options),
     )
@@ -72,20 +72,20 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
 
 
 def every_call(options: Options, choice: SearchChoice) -> bool:
-    """Whether each call is told: where that is asked for, and by file, where all take hours."""
+    """Whether each call gets a line: with run.verbose, and by file, where calls take hours."""
     return details_of(options).verbose or choice.model.by_file
 
 
 def each_choice(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
-    """What to run for each problem; the minute of --fast becomes one for each."""
+    """The choice for each problem; the minute of --fast counts for each."""
     minute = options.fast and not _texts(options, f"{_LIMIT}seconds=")
     return shares(choice, options.problems, FAST_LIMITS["seconds"] if minute else None)
 
 
 def resume_command(options: Options, problem: str, trace: Path, output: Path | None) -> str:
-    """What to type to go on with a problem: everything else is in the trace.
+    """The command that resumes a problem; everything else is in the trace.
 
-    What may change on the way is typed again.
+    Options that may change on the way are typed again.
     """
     words = ["regraph", "optimize", problem, "--resume", str(trace)]
     for name, value in {"--model": options.model, "--output": output}.items():
@@ -99,7 +99,7 @@ def resume_command(options: Options, problem: str, trace: Path, output: Path | N
 
 
 def _check(options: Options, details: RunDetails) -> None:
-    """Whether the options go together."""
+    """Raise `BadInput` for options that do not go together."""
     problems, output = options.problems, options.output
     several = len(problems) > 1
     twice = next((problem for problem in problems if problems.count(problem) > 1), None)
@@ -117,54 +117,54 @@ def _check(options: Options, details: RunDetails) -> None:
 
 def _settings(options: Options) -> MethodSettings:
     method = options.method or DEFAULT_METHOD
-    found = usual_settings(method, fast=options.fast)
-    known = set(type(found).model_fields) - {"method"}
-    given = dict(_pair(text, method, known) for text in _texts(options))
-    return _with(found, given, "--set {}=")
+    usual = usual_settings(method, fast=options.fast)
+    names = set(type(usual).model_fields) - {"method"}
+    values = dict(_pair(text, method, names) for text in _texts(options))
+    return _with(usual, values, "--set {}=")
 
 
 def details_of(options: Options) -> RunDetails:
-    """What --set says of the run itself."""
+    """The settings of --set run.NAME."""
     return _with(RunDetails(), _assigned(options, _RUN), f"--set {_RUN}{{}}=")
 
 
 def _prompting(base: Prompting, options: Options) -> Prompting:
-    """`base`, or the usual of the words that are set, with what else is set."""
-    given = _assigned(options, _PROMPT)
-    words = given.get("words")
+    """`base`, or the usual prompting of the chosen words, with the other changes of --set."""
+    values = _assigned(options, _PROMPT)
+    words = values.get("words")
     if words in get_args(Words):
         base = Prompting.usual(cast(Words, words))
-    changes = {name: value or "none" for name, value in given.items()}  # which is a word there
+    changes = {name: value or "none" for name, value in values.items()}  # which is a word there
     return _with(base, changes, f"--set {_PROMPT}{{}}=")
 
 
 def set_names(kind: type[BaseModel]) -> list[str]:
-    """What --set knows of a kind of settings: calls are --budget."""
+    """Names of a kind of settings that --set takes; calls are --budget."""
     return sorted(set(kind.model_fields) - {"calls"})
 
 
 def _assigned(options: Options, prefix: str) -> dict[str, str | None]:
-    """What --set gives of a kind of settings."""
-    known, owner = set_names(SETTABLE[prefix]), _OWNERS[prefix]
-    return dict(_pair(text, owner, known, prefix) for text in _texts(options, prefix))
+    """Values of --set for a kind of settings."""
+    names, owner = set_names(SETTABLE[prefix]), _OWNERS[prefix]
+    return dict(_pair(text, owner, names, prefix) for text in _texts(options, prefix))
 
 
 def _texts(options: Options, prefix: str = "") -> list[str]:
-    """NAME=VALUE of --set: those that begin so, or the method's."""
+    """NAME=VALUE of --set with a prefix, or those of the method."""
     every = options.sets or ()
     if prefix:
-        return [one for one in every if one.startswith(prefix)]
-    return [one for one in every if not one.startswith(tuple(SETTABLE))]
+        return [text for text in every if text.startswith(prefix)]
+    return [text for text in every if not text.startswith(tuple(SETTABLE))]
 
 
 def _pair(
-    text: str, owner: str, known: Collection[str], prefix: str = ""
+    text: str, owner: str, names: Collection[str], prefix: str = ""
 ) -> tuple[str, str | None]:
     """NAME=VALUE of --set; "none" is None."""
     name, equals, value = text.removeprefix(prefix).partition("=")
-    if not equals or name not in known:
+    if not equals or name not in names:
         raise BadInput(
-            f"set {text!r}: {owner} knows {', '.join(sorted(known)) or 'no setting'};"
+            f"set {text!r}: {owner} knows {', '.join(sorted(names)) or 'no setting'};"
             " give --set NAME=VALUE"
         )
     return name, None if value.lower() == "none" else value

@@ -1,6 +1,6 @@
 """`regraph collect`: new trajectories from a model, a git history, or an evolution.
 
-Not here: how they are made and judged (runs/collect.py).
+Not here: making and judging them (runs/collect.py).
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _LIMITS, _RULE = AskingLimits(), CurationRules()
 
 @dataclass(frozen=True, slots=True)
 class CollectAnswer:
-    """What was collected and kept: trajectories by name, those left out with the reason."""
+    """Trajectories by name: those kept, and those left out with the reason."""
 
     collected: int
     kept: list[str]
@@ -42,7 +42,7 @@ class CollectAnswer:
 
 
 ANSWERS = {"collect": CollectAnswer | Sequence[stage.CollectPreview]}
-"""With --dry-run what would be done for each problem."""
+"""With --dry-run a preview of each problem."""
 
 
 def collect(  # noqa: PLR0913 (a command's options)
@@ -150,11 +150,11 @@ def collect(  # noqa: PLR0913 (a command's options)
             settings,
             git=None if git is None else (git, file, revision),
             openevolve=None if openevolve is None else (openevolve, best),
-            asked=(trajectories, AskingLimits(steps, repairs, patience)),
+            asking=(trajectories, AskingLimits(steps, repairs, patience)),
         ),
         output=output,
         rules=CurationRules(min_speedup, max_reasoning, max_steps, keep),
-        told=Source(model=by, licence=licence),
+        credit=Source(model=by, licence=licence),
     )
     _check(choice, model)
     if dry_run:
@@ -191,9 +191,9 @@ def _origin(
     *,
     git: tuple[Path, str | None, str] | None,
     openevolve: tuple[Path, int] | None,
-    asked: tuple[int, AskingLimits],
+    asking: tuple[int, AskingLimits],
 ) -> stage.ModelAsked | GitFile | stage.EvolutionRead:
-    """Where steps come from; `BadInput` for two places at once, and for a history of no file."""
+    """The source of steps; `BadInput` for two sources at once, and for a history without a file."""
     if git is not None and openevolve is not None:
         raise BadInput("collect: give --git or --openevolve, not both")
     if git is not None:
@@ -206,11 +206,11 @@ def _origin(
     spec = ModelSpec.parse(settings.model)
     if spec.is_recorded:
         raise BadInput("collect: no model; name one with --model, or REGRAPH_MODEL")
-    return stage.ModelAsked(spec, *asked)
+    return stage.ModelAsked(spec, *asking)
 
 
 def _check(choice: stage.CollectChoice, model: str | None) -> None:
-    """Raise `BadInput` for what does not go together."""
+    """Raise `BadInput` for options that do not go together."""
     if isinstance(choice.origin, stage.ModelAsked):
         return
     if len(choice.problems) > 1:
@@ -220,31 +220,33 @@ def _check(choice: stage.CollectChoice, model: str | None) -> None:
 
 
 def _preview(settings: Settings, choice: stage.CollectChoice, *, as_json: bool) -> None:
-    found = stage.preview(settings, choice)
+    previews = stage.preview(settings, choice)
     asks = isinstance(choice.origin, stage.ModelAsked)
     if as_json:
-        tell(Sequence[stage.CollectPreview], found)
+        tell(Sequence[stage.CollectPreview], previews)
         return
-    for one in found:
-        for note in one.notes:
+    for line in previews:
+        for note in line.notes:
             typer.echo(note)
         if asks:
             typer.echo(
-                f"{one.problem}: about {one.calls} calls (at most {one.most_calls}), about"
-                f" {one.prompt_tokens} tokens of prompts, at most {one.output_tokens} of answers"
+                f"{line.problem}: about {line.calls} calls (at most {line.most_calls}), about"
+                f" {line.prompt_tokens} tokens of prompts, at most {line.output_tokens} of answers"
             )
         else:
-            typer.echo(f"{one.problem}: {one.steps} steps to be judged; no model is asked")
+            typer.echo(f"{line.problem}: {line.steps} steps to be judged; no model is asked")
 
 
 def _table(gathered: stage.Gathered, choice: stage.CollectChoice) -> str:
-    total, kept = len(gathered.built), len(gathered.kept)
-    share = f" ({kept / total:.0%})" if total else ""
-    lines = [f"kept: {kept} of {total} trajectories{share}, in {choice.output}"]
+    total, count = len(gathered.built), len(gathered.kept)
+    share = f" ({count / total:.0%})" if total else ""
+    lines = [f"kept: {count} of {total} trajectories{share}, in {choice.output}"]
     lines += [f"left out: {ref}: {why}" for ref, why in gathered.left_out.items()]
-    lines += [f"left out: {one.ref}: no step was right" for one in gathered.built if one.empty]
-    steps = sum(len(one.steps) for one in gathered.kept)
-    failures = sum(len(one.failures) for one in gathered.kept)
+    lines += [
+        f"left out: {built.ref}: no step was right" for built in gathered.built if built.empty
+    ]
+    steps = sum(len(trajectory.steps) for trajectory in gathered.kept)
+    failures = sum(len(trajectory.failures) for trajectory in gathered.kept)
     lines.append(f"in them: {steps} steps, {failures} failures")
     if isinstance(choice.origin, stage.ModelAsked):
         lines.append(f"asked now: {gathered.calls} calls, {gathered.tokens} tokens")
@@ -254,10 +256,10 @@ def _table(gathered: stage.Gathered, choice: stage.CollectChoice) -> str:
 
 
 def _plain(gathered: stage.Gathered) -> CollectAnswer:
-    empty = {one.ref: "no step was right" for one in gathered.built if one.empty}
+    empty = {built.ref: "no step was right" for built in gathered.built if built.empty}
     return CollectAnswer(
         collected=len(gathered.built),
-        kept=[str(one.ref) for one in gathered.kept],
+        kept=[str(built.ref) for built in gathered.kept],
         left_out={**gathered.left_out, **empty},
         pending=gathered.pending,
         calls=gathered.calls,

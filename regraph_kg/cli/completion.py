@@ -1,6 +1,6 @@
-"""What the shell completes: problems, runs, techniques. Looks at files alone, never at a store.
+"""Shell completion of problems, runs and techniques. It reads files alone, never a store.
 
-`regraph --install-completion` tells the shell. Whatever fails here completes nothing.
+`regraph --install-completion` installs it. A failure completes nothing.
 """
 
 import json
@@ -24,20 +24,17 @@ def complete_run(incomplete: str) -> list[str]:
     """Traces below `runs/`, the newest first, and other traces by their paths."""
     near, beside = sorted(Path("runs").glob("*.jsonl"), reverse=True), Path(".").glob("*.jsonl")
     typed = Path(incomplete).parent
-    there = typed.glob("*.jsonl") if "/" in incomplete else ()
-    return _begun(
-        dict.fromkeys(
-            [*(one.stem for one in near), *map(str, near), *map(str, beside), *map(str, there)]
-        ),
-        incomplete,
-    )
+    elsewhere = typed.glob("*.jsonl") if "/" in incomplete else ()
+    names = [trace.stem for trace in near]
+    paths = map(str, (*near, *beside, *elsewhere))
+    return _begun(dict.fromkeys([*names, *paths]), incomplete)
 
 
 def complete_technique(incomplete: str) -> list[str]:
     """Ids of the vocabulary."""
     try:
-        told = (wiring.corpus_folder(read_settings()) / "techniques.json").read_bytes()
-        return _begun((load["id"] for load in json.loads(told)), incomplete)
+        text = (wiring.corpus_folder(read_settings()) / "techniques.json").read_bytes()
+        return _begun((load["id"] for load in json.loads(text)), incomplete)
     except (RegraphError, OSError, ValueError):
         return []
 

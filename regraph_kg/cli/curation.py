@@ -1,6 +1,6 @@
-"""`regraph techniques mend`: what a person changes in the vocabulary; the log of it.
+"""`regraph techniques mend`: changes of the vocabulary by a person, and their log.
 
-Not here: what the audit proposes (audit.py).
+Not here: proposals of the audit (audit.py).
 """
 
 import getpass
@@ -52,7 +52,7 @@ _OPTIONS: Mapping[CurationDeed, frozenset[str]] = {
     "undo": frozenset(),
     "accept": frozenset({"--dry-run"}),
 }
-"""Of each deed, besides --why, --who and --json."""
+"""Options of each deed besides --why, --who and --json."""
 _WITH_REASON = ("merge", "split", "rename", "drop")
 _WORDS: Mapping[CurationDeed, tuple[int, int | None, str]] = {
     "merge": (2, None, "the technique that stays, and those that become it"),
@@ -64,7 +64,7 @@ _WORDS: Mapping[CurationDeed, tuple[int, int | None, str]] = {
     "undo": (0, None, "numbers of curations"),
     "accept": (1, None, "tokens of the audit"),
 }
-"""How many words a deed takes, and what they are."""
+"""The least and most words of a deed, and their meaning."""
 
 
 def mend(  # noqa: PLR0913 (a command's options)
@@ -121,7 +121,7 @@ def mend(  # noqa: PLR0913 (a command's options)
     accept TOKEN..: what the audit proposes for pages or clusters, each a curation. Where the graph
     has changed since it was shown, a token is refused, and nothing is done.
     """
-    given: dict[str, object] = {
+    options: dict[str, object] = {
         "--aliases": aliases,
         "--to": to,
         "--name": name,
@@ -131,9 +131,9 @@ def mend(  # noqa: PLR0913 (a command's options)
         "--hurts": hurts,
         "--dry-run": dry_run,
     }
-    _check(deed, words or [], given, why)
+    _check(deed, words or [], options, why)
     if deed == "accept":
-        from regraph_kg.cli.audit import accept  # noqa: PLC0415 (it stands on this module)
+        from regraph_kg.cli.audit import accept  # noqa: PLC0415 (it imports this module)
 
         accept(words or [], who, why, dry_run=dry_run, as_json=as_json)
     elif deed == "undo":
@@ -141,25 +141,25 @@ def mend(  # noqa: PLR0913 (a command's options)
     else:
         part = Part(name, new_id, definition)
         texts = {"definition": definition, "applies": applies, "hurts": hurts}
-        done = _made(_order(deed, words or [], aliases or [], (to, part), texts), who, why)
-        _tell(done, as_json=as_json)
+        curation = _curate(_order(deed, words or [], aliases or [], (to, part), texts), who, why)
+        _tell(curation, as_json=as_json)
 
 
-def _check(deed: CurationDeed, words: Sequence[str], given: Mapping[str, object], why: str) -> None:
-    """Raise `BadInput` for what does not belong to a deed, or is missing."""
-    least, most, what = _WORDS[deed]
+def _check(deed: CurationDeed, words: Sequence[str], typed: Mapping[str, object], why: str) -> None:
+    """Raise `BadInput` for an option that does not belong to a deed, and for a missing one."""
+    least, most, expected = _WORDS[deed]
     if len(words) < least or (most is not None and len(words) > most):
-        raise BadInput(f"mend {deed}: give {what}")
-    alien = [one for one, value in given.items() if value and one not in _OPTIONS[deed]]
+        raise BadInput(f"mend {deed}: give {expected}")
+    alien = [option for option, value in typed.items() if value and option not in _OPTIONS[deed]]
     if alien:
         raise BadInput(f"mend {deed}: {alien[0]} is not for it")
     if deed in _WITH_REASON and not why:
         raise BadInput(f"mend {deed}: say why, for whoever reads the log: --why")
-    if deed == "split" and not given["--aliases"]:
+    if deed == "split" and not typed["--aliases"]:
         raise BadInput("mend split: say which names go: --aliases")
-    if given["--to"] and (given["--name"] or given["--id"] or given["--definition"]):
+    if typed["--to"] and (typed["--name"] or typed["--id"] or typed["--definition"]):
         raise BadInput("--to names a technique that is there: leave --name, --id, --definition out")
-    if deed == "describe" and not any(given[one] for one in _OPTIONS["describe"]):
+    if deed == "describe" and not any(typed[option] for option in _OPTIONS["describe"]):
         raise BadInput(
             "say what the technique is (--definition), when it applies (--applies),"
             " or when it does harm (--hurts)"
@@ -173,7 +173,7 @@ def _order(
     goal: tuple[str | None, Part],
     texts: Mapping[str, str],
 ) -> CurationOrder:
-    """What a curator is asked to do."""
+    """The order that a curator carries out."""
     first, (to, part) = words[0], goal
     orders: dict[str, CurationOrder] = {
         "merge": lambda curator, note: curator.merge(first, words[1:], note),
@@ -199,18 +199,18 @@ def _undo(words: Sequence[str], who: str | None, why: str, *, as_json: bool) -> 
         raise BadInput(
             "mend undo: give numbers of curations (regraph techniques show --log)"
         ) from None
-    done: list[Curation] = []
+    curations: list[Curation] = []
     try:
         for number in numbers:
-            done.append(_made(partial(_undone, number), who, why))
+            curations.append(_curate(partial(_undo_one, number), who, why))
             if not as_json:
-                _tell(done[-1], as_json=False)
+                _tell(curations[-1], as_json=False)
     finally:
-        if as_json and done:
-            tell(ANSWERS["techniques mend"], done if len(numbers) > 1 else done[0])
+        if as_json and curations:
+            tell(ANSWERS["techniques mend"], curations if len(numbers) > 1 else curations[0])
 
 
-def _undone(number: int | None, curator: Curator, note: Note) -> Curation:
+def _undo_one(number: int | None, curator: Curator, note: Note) -> Curation:
     return curator.undo(number, note)
 
 
@@ -218,7 +218,7 @@ def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
     """Print who changed the vocabulary, when, how and why; oldest first."""
     with open_curator() as curator:
         curations = [
-            one for one in curator.log() if technique is None or technique in one.techniques
+            entry for entry in curator.log() if technique is None or technique in entry.techniques
         ]
         verdicts = [
             verdict
@@ -235,33 +235,33 @@ def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
 
 
 def open_curator() -> "closing[Curator]":
-    """Curates the graph of the settings."""
+    """The curator of the settings' graph."""
     return closing(wiring.open_curator(read_settings()))
 
 
-def _made(order: CurationOrder, who: str | None, why: str) -> Curation:
+def _curate(order: CurationOrder, who: str | None, why: str) -> Curation:
     note, settings = note_of(who, why), read_settings()
     with closing(wiring.open_curator(settings)) as curator:
-        done = order(curator, note)
-    watch(embed_new(settings))  # what came back from the archive
-    return done
+        curation = order(curator, note)
+    watch(embed_new(settings))  # examples that left the archive
+    return curation
 
 
-def _tell(done: Curation, *, as_json: bool) -> None:
-    """Say what a curation did."""
+def _tell(curation: Curation, *, as_json: bool) -> None:
     if as_json:
-        tell(Curation, done)
+        tell(Curation, curation)
         return
-    typer.echo(f"curation {done.number}: {legible(done.summary)}")
-    if done.examples or done.failures:
+    typer.echo(f"curation {curation.number}: {legible(curation.summary)}")
+    if curation.examples or curation.failures:
         typer.echo(
-            f"{counted(done.examples, 'example')} and {counted(done.failures, 'failure')} moved"
+            f"{counted(curation.examples, 'example')} and"
+            f" {counted(curation.failures, 'failure')} moved"
         )
-    typer.echo(f"to take it back: regraph techniques mend undo {done.number}")
+    typer.echo(f"to take it back: regraph techniques mend undo {curation.number}")
 
 
 def note_of(who: str | None, why: str) -> Note:
-    """Who decides, this user if nobody is named, and why."""
+    """Who decides (by default this user), and why."""
     return Note(_user() if who is None else who, why)
 
 
@@ -274,7 +274,7 @@ def _user() -> str:
 
 
 def command(words: Iterable[str]) -> str:
-    """What to type in a shell; also where a name holds quotes or control characters."""
+    """A command as it is typed in a shell, quoted for any characters of a name."""
     return " ".join(map(_word, ("regraph", *words)))
 
 
@@ -309,20 +309,20 @@ def _log_lines(curations: Iterable[Curation]) -> Iterator[str]:
             yield f"   undone by {curation.undone_by}"
 
 
-def _verdict_line(one: LabelDecision) -> str:
-    rival = f", then {one.runner_up} {one.runner_up_score or 0:.2f}" if one.runner_up else ""
+def _verdict_line(row: LabelDecision) -> str:
+    rival = f", then {row.runner_up} {row.runner_up_score or 0:.2f}" if row.runner_up else ""
     return (
-        f"{one.created}  {legible(one.label)} -> {one.technique}"
-        f" ({one.stage} {one.score:.2f}{rival})"
+        f"{row.created}  {legible(row.label)} -> {row.technique}"
+        f" ({row.stage} {row.score:.2f}{rival})"
     )
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things: "1 example", "2 examples"."""
+    """A count with its noun: "1 example", "2 examples"."""
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def legible(text: str) -> str:
     """Text in one line of bounded length whose control characters cannot steer the terminal."""
-    plain = "".join(one if one.isprintable() else "\ufffd" for one in text[: LONGEST + 1])
+    plain = "".join(char if char.isprintable() else "\ufffd" for char in text[: LONGEST + 1])
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}..."

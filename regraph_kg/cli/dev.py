@@ -1,4 +1,4 @@
-"""`regraph dev`: what those need who keep a corpus or a vocabulary."""
+"""`regraph dev`: commands for maintainers of a corpus or a vocabulary."""
 
 import typer
 

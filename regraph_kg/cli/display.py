@@ -1,6 +1,6 @@
-"""What `regraph optimize` shows: progress of one search or several, and what came of them.
+"""The display of `regraph optimize`: progress of one or several searches, and their results.
 
-Not here: how numbers and tables are written (report.py).
+Not here: numbers and tables as text (report.py).
 """
 
 import itertools
@@ -30,7 +30,7 @@ from regraph_kg.settings import Settings
 
 
 class Show(Protocol):
-    """Tells how one search goes on; from any thread."""
+    """Shows the progress of one search; callable from any thread."""
 
     def record(self, record: SimulationRecord) -> None:
         """An iteration has ended."""
@@ -41,18 +41,18 @@ class Show(Protocol):
 
 @contextmanager
 def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Callable[[str], Show]]:
-    """Shows searches by name: each new best as a line, and on a terminal a live bar each.
+    """Show searches by name: a line for each new best, and on a terminal a live bar each.
 
-    `budgets` are their calls; `every`: what was no new best is a line, too. Lines of several begin
-    with the search's name. All goes to stderr.
+    `budgets` are their calls; `every` prints every record. Lines of several searches begin with the
+    search's name. Output goes to stderr.
     """
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     counts = MofNCompleteColumn(), TextColumn("calls"), TextColumn("{task.fields[best]}")
     times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
-    # these keep their widths; the bar and what was tried share what a narrow terminal leaves
+    # counts and times keep their widths; the bar and the description share the rest
     line = BarColumn(None, table_column=Column(ratio=1))
-    tried = Column(ratio=3, no_wrap=True, overflow="ellipsis")
-    text = TextColumn("{task.description}", markup=False, table_column=tried)
+    description = Column(ratio=3, no_wrap=True, overflow="ellipsis")
+    text = TextColumn("{task.description}", markup=False, table_column=description)
     columns = [line, *counts, *times, text]
     width = max(map(len, budgets), default=0)
     if len(budgets) > 1:
@@ -72,13 +72,13 @@ def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Cal
                 best, tried = f"best {report.times(record.best_speedup)}", report.tried(record)
                 bar.update(task, completed=record.spent, best=best, description=plain(tried))
 
-            return _Shown(budgets[name], note, update, every=every)
+            return _ShownSearch(budgets[name], note, update, every=every)
 
         yield show
 
 
-class _Shown:
-    """One search of those that are shown."""
+class _ShownSearch:
+    """The display of one search."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class _Shown:
         self._best = 1.0
 
     def record(self, record: SimulationRecord) -> None:
-        """Move the bar; a new best is a line, and so is all else where that is wanted."""
+        """Move the bar; print a new best, and with `every` each record."""
         self._update(record)
         if record.best_speedup > self._best:
             self._best = record.best_speedup
@@ -101,14 +101,13 @@ class _Shown:
             self._note(report.no_best(record, self._budget))
 
     def say(self, line: str) -> None:
-        """A line."""
         self._note(line)
 
 
 def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, str]) -> None:
-    """Headline, table with `rows` at its end, and where to look at the path.
+    """Print headline, table with `rows` at its end, and where to look at the path.
 
-    An embedded store has no Browser: there the commands that show the path are told.
+    An embedded store has no Browser: the commands that show the path stand in its place.
     """
     typer.secho(report.headline(summary), bold=True)
     walks = kind_of(summary.method).walks
@@ -126,12 +125,12 @@ def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, st
 
 
 def techniques(summary: RunSummary) -> list[str]:
-    """The answer's path as the graph knows it: technique ids, the start first, no sample marks.
+    """The answer's path in the graph: technique ids, the start first, without sample marks.
 
-    Free choices are left out: what stands after one followed from what stood before it.
+    Free choices are left out: a step after one counts as a successor of the step before it.
     """
     path = [part.partition("#")[0] for part in summary.best_path]
-    return [start_id(summary.target), *(one for one in path if one != free_id(summary.target))]
+    return [start_id(summary.target), *(key for key in path if key != free_id(summary.target))]
 
 
 def say(line: str) -> None:

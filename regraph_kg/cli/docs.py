@@ -1,7 +1,7 @@
-"""`regraph docs`: documents, the settings in force, and the schemas of what is printed as JSON.
+"""`regraph docs`: documents, the settings in force, and the schemas of JSON answers.
 
-Some documents are files. Others are made when they are shown, from what the package holds (`MADE`);
-the site has them as files, which docs/generate.py writes.
+Some documents are files. Others are generated from the package when they are shown (`MADE`);
+docs/generate.py writes them as files for the site.
 """
 
 import difflib
@@ -32,7 +32,7 @@ from regraph_kg.settings import (
 )
 
 ANSWERS = {"docs": dict[str, dict[Literal["value", "from"], str]]}
-"""With --settings, by a setting's name."""
+"""With --settings, by name of a setting."""
 TRAJECTORY = "trajectory"
 
 
@@ -70,11 +70,11 @@ def docs(
     elif name is None:
         _list_all()
     else:
-        _read(name)
+        _show(name)
 
 
-def _read(name: str) -> None:
-    """A document in a pager; plain text where there is no terminal."""
+def _show(name: str) -> None:
+    """Show a document in a pager, or as plain text without a terminal."""
     users, developers = _titles()
     key = name.removesuffix(".md").removeprefix("dev/")
     if key not in users | developers:
@@ -91,10 +91,10 @@ def _list_all() -> None:
 
 
 def _titles() -> tuple[dict[str, str], dict[str, str]]:
-    """Of the users' documents and the developers', by name."""
+    """Titles of the users' and of the developers' documents, by name."""
     folder = files("regraph_kg") / "docs"
-    made = {page: title for page, (title, _) in MADE.items()}
-    return _documents(folder) | made, _documents(folder / "dev")
+    generated = {page: title for page, (title, _) in MADE.items()}
+    return _documents(folder) | generated, _documents(folder / "dev")
 
 
 def _text(name: str) -> str:
@@ -103,12 +103,12 @@ def _text(name: str) -> str:
         return MADE[name][1]()
     folder = files("regraph_kg") / "docs"
     page = folder / f"{name}.md"
-    found = page if page.is_file() else folder / "dev" / f"{name}.md"
-    return found.read_text(encoding="utf-8")
+    file = page if page.is_file() else folder / "dev" / f"{name}.md"
+    return file.read_text(encoding="utf-8")
 
 
 def _documents(folder: Traversable) -> dict[str, str]:
-    """The titles of the documents that lie in a folder, by name."""
+    """Titles of a folder's documents, by name."""
     pages = [page for page in folder.iterdir() if page.name.endswith(".md")]
     heads = (page.read_text(encoding="utf-8").partition("\n")[0] for page in pages)
     return {
@@ -130,11 +130,11 @@ def _schema(command: str) -> dict[str, Any]:
     if command == TRAJECTORY:
         return trajectory_schema()
     group = command.split(" ", maxsplit=1)[0]
-    found = answers_of(group) if group in COMMANDS else {}
-    if command not in found:
-        known = sorted(found) or [*sorted(one for one in COMMANDS if answers_of(one)), TRAJECTORY]
-        raise BadInput(f"no schema of {command!r}; there are: {', '.join(known)}")
-    return schema_of(command, found[command])
+    types = answers_of(group) if group in COMMANDS else {}
+    if command not in types:
+        names = sorted(types) or [*sorted(filter(answers_of, COMMANDS)), TRAJECTORY]
+        raise BadInput(f"no schema of {command!r}; there are: {', '.join(names)}")
+    return schema_of(command, types[command])
 
 
 def trajectory_schema() -> dict[str, Any]:
@@ -144,8 +144,8 @@ def trajectory_schema() -> dict[str, Any]:
 
 
 def _show_settings(*, as_json: bool) -> None:
-    found = read_settings()
-    rows = {name: (_value(found, name), _origin(found, name)) for name in setting_names()}
+    settings = read_settings()
+    rows = {name: (_value(settings, name), _origin(settings, name)) for name in setting_names()}
     if as_json:
         plain = {name: {"value": value, "from": where} for name, (value, where) in rows.items()}
         tell(ANSWERS["docs"], plain)
@@ -156,25 +156,25 @@ def _show_settings(*, as_json: bool) -> None:
         typer.echo(f"{name:<{width}}  {value:<{wide}}  {where}")
 
 
-def _value(found: Settings, name: str) -> str:
-    """As text: no secret, and no login that an address may hold."""
+def _value(settings: Settings, name: str) -> str:
+    """A setting as text, without secrets and without logins in addresses."""
     if name == "corpus":
-        return str(wiring.corpus_folder(found))  # the shipped one has a place, too
-    value = getattr(found, name)
+        return str(wiring.corpus_folder(settings))  # the shipped corpus has a path, too
+    value = getattr(settings, name)
     if name in SENT_TO:
         return "(set)" if value else ""
     return "" if value is None else without_login(str(value))
 
 
-def _origin(found: Settings, name: str) -> str:
-    origin = found.origin(name)
+def _origin(settings: Settings, name: str) -> str:
+    origin = settings.origin(name)
     places = {"environment": variable(name), "folder": FILE, "user": str(user_file())}
     return places.get(origin, origin)
 
 
 def commands() -> str:
     """The command reference, from the help texts."""
-    from regraph_kg.cli.app import app  # noqa: PLC0415 - it imports this module's command
+    from regraph_kg.cli.app import app  # noqa: PLC0415 (it loads this module)
 
     command: Any = typer.main.get_command(app)
     context: Any = command.make_context("regraph", [], resilient_parsing=True)
@@ -184,17 +184,16 @@ def commands() -> str:
 
 def _with_panels(text: str, name: str, command: Any) -> str:
     """The reference of a command with its options below the panels of its help."""
-    before, heading, rest = text.partition(f"## `regraph {name}`\n")
+    before, heading, after = text.partition(f"## `regraph {name}`\n")
     panel = None
     for option in command.params:
         if (new := getattr(option, "rich_help_panel", None)) != panel:
             panel, line = new, f"* `{option.opts[0]}"
-            rest = rest.replace(line, f"\n{panel}:\n\n{line}", 1)
-    return before + heading + rest
+            after = after.replace(line, f"\n{panel}:\n\n{line}", 1)
+    return before + heading + after
 
 
 def troubleshooting() -> str:
-    """What error messages mean."""
     page = files("regraph_kg.cli") / "troubleshooting.txt"
     return page.read_text(encoding="utf-8")
 
@@ -203,4 +202,4 @@ MADE: dict[str, tuple[str, Callable[[], str]]] = {
     "cli": ("Every command and option", commands),
     "troubleshooting": ("What a message means, and what to do", troubleshooting),
 }
-"""Documents that are made when they are shown: their titles, and what makes them."""
+"""Generated documents: title and generator."""

@@ -1,4 +1,4 @@
-"""`regraph doctor`: whether this machine has what regraph needs, and catches what it must."""
+"""`regraph doctor`: whether this machine has what regraph needs, and catches exploits."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -37,41 +37,41 @@ def doctor(
     Takes some 20 to 30 seconds on two cores at rest. Exit code 0: nothing is red; 1: something is.
     """
     settings = read_settings()
-    found: list[CheckRow] = []
+    results: list[CheckRow] = []
     scope = Scope(settings.cache_dir, target, quick, remeasure)
     with examination(settings, scope) as checks, bar("doctor", len(checks)) as show:
-        found += rows(checks, show)
+        results += rows(checks, show)
     if as_json:
-        tell(ANSWERS["doctor"], found)
+        tell(ANSWERS["doctor"], results)
     else:
-        _print(found)
-    if any(row.state == "red" for row in found):
+        _print(results)
+    if any(row.state == "red" for row in results):
         raise typer.Exit(1)
 
 
-def _print(found: Sequence[CheckRow]) -> None:
+def _print(rows: Sequence[CheckRow]) -> None:
     console = Console(soft_wrap=False)
-    console.print(_table([row for row in found if not row.expected]))
-    judged = [row for row in found if row.expected]
+    console.print(_table([row for row in rows if not row.expected]))
+    judged = [row for row in rows if row.expected]
     if judged:
         console.print(_table(judged))
-    red = sum(row.state == "red" for row in found)
-    absent = sum(row.state == "absent" for row in found)
-    console.print(f"{len(found) - red - absent} green, {red} red, {absent} absent", highlight=False)
+    red = sum(row.state == "red" for row in rows)
+    absent = sum(row.state == "absent" for row in rows)
+    console.print(f"{len(rows) - red - absent} green, {red} red, {absent} absent", highlight=False)
 
 
-def _table(found: Sequence[CheckRow]) -> Table:
+def _table(rows: Sequence[CheckRow]) -> Table:
     """Remedies stand below what they mend, so that a narrow terminal shows both."""
-    columns = ("", "mechanism", "expected", "got") if found[0].expected else ("", "check", "found")
+    columns = ("", "mechanism", "expected", "got") if rows[0].expected else ("", "check", "found")
     table = Table(*columns, box=None, pad_edge=False)
     part = ""
-    for row in found:
+    for row in rows:
         if row.part != part:
             part = row.part
             table.add_row("", Text(part, "bold"))
         state = Text(row.state, _COLOURS[row.state])
-        got = row.found + (f"\nmend: {row.remedy}" if row.remedy else "")
-        cells = (row.expected, got) if row.expected else (got,)
+        text = row.found + (f"\nmend: {row.remedy}" if row.remedy else "")
+        cells = (row.expected, text) if row.expected else (text,)
         table.add_row(state, Text(f"  {row.name}"), *(Text(cell) for cell in cells))
     return table
 

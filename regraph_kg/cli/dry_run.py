@@ -1,9 +1,8 @@
-"""`regraph optimize --dry-run`: what would be sent, and what it may cost, before anything is spent.
+"""`regraph optimize --dry-run`: the prompts and their cost before anything is spent.
 
-The prompts are those with which the search would begin: its method runs until it waits for answers.
-Tokens are estimated from them; the time comes from earlier traces of the same model. No model is
-called, nothing is evaluated, no trace is written. Not here: prices; how long several problems take
-together.
+The method runs until it waits for answers, which gives the first prompts. They give the estimate of
+tokens; earlier traces of the same model give the time. No model is called, nothing is evaluated, no
+trace is written. Not covered: prices; the time of several problems together.
 """
 
 from collections.abc import Sequence
@@ -33,86 +32,83 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring import DrySearch
 
 BYTES_PER_TOKEN = 3
-"""Of prompts; code has a few more, so that the estimate is on the high side."""
+"""Bytes of a token of prompts; code has a few more, so that the estimate is rather high."""
 _AT_ONCE = 8
-"""Iterations that are begun to see prompts."""
+"""Iterations that start to show prompts."""
 _TRACES = 20
 """The latest traces that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastCosts:
-    """What earlier traces tell of a model and a judge: medians, in seconds and tokens."""
+    """Medians of earlier traces of a model and a judge, in seconds and tokens."""
 
     traces: int
     same_problem: bool
     call_seconds: float
     evaluation_seconds: float
     final_seconds: float
-    """Of measuring one of the best again."""
+    """Seconds of one final measurement."""
     output_tokens: float
 
 
 @dataclass(frozen=True, slots=True)
 class EstimateAnswer:
-    """What one search would send, and may cost; tokens and minutes at most, and estimated."""
+    """The estimate of one search; tokens and minutes are upper bounds."""
 
     problem: str
     target: str
     method: str
     model: str
     calls: int
-    """For code."""
+    """Calls for code."""
     thoughts: int
     prompt_tokens: int
     output_tokens: int
     minutes: float | None
-    """None where nothing is known."""
     known: PastCosts | None
     first_prompt: Prompt
 
     @property
     def seconds(self) -> float | None:
-        """None where nothing is known."""
         return None if self.minutes is None else self.minutes * 60
 
 
 Estimated = tuple[EstimateAnswer, tuple[Prompt, ...]]
-"""With the first prompts."""
+"""An estimate and its first prompts."""
 
 
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
-    """Print what `regraph optimize` would do with these options."""
-    estimates = [estimate(settings, options.runs, one) for one in each_choice(choice, options)]
+    estimates = [estimate(settings, options.runs, task) for task in each_choice(choice, options)]
     if options.as_json:
-        tell(Sequence[EstimateAnswer], [one for one, _ in estimates])
+        tell(Sequence[EstimateAnswer], [answer for answer, _ in estimates])
         return
-    for one, prompts in estimates:
-        typer.echo(_text(one, prompts))
+    for answer, prompts in estimates:
+        typer.echo(_text(answer, prompts))
         if details_of(options).prompt:
-            typer.echo(_shown(one.first_prompt))
+            typer.echo(_in_full(answer.first_prompt))
     if len(estimates) > 1:
-        typer.echo(_together([one for one, _ in estimates]))
+        typer.echo(_total([answer for answer, _ in estimates]))
 
 
 def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
-    """Of one search. `BadInput` for an unknown problem, or a graph with nothing to begin with."""
+    """Estimate one search. `BadInput` for an unknown problem, or a graph without a first step."""
     with wiring.open_dry_search(settings, choice) as search:
         require_graph(search)
         prompts = first_prompts(search)
         header = search.header
     limits = header.limits
-    method = kind_of(header.method)  # of the graph's walks, a verdict after each answer is one
+    method = kind_of(header.method)  # a walk's verdict after an answer is a thought
     thinks = method.thinks or (method.walks and header.prompting.verdict == "model")
     thoughts = limits.calls if thinks else 0
-    asked = limits.calls + thoughts
-    each = fmean(tokens(prompt) for prompt in prompts)
-    prompt_tokens, output_tokens = round(each * asked), settings.model_max_tokens * asked
+    requests = limits.calls + thoughts
+    mean = fmean(tokens(prompt) for prompt in prompts)
+    prompt_tokens, output_tokens = round(mean * requests), settings.model_max_tokens * requests
     if limits.tokens is not None:
         prompt_tokens = min(prompt_tokens, limits.tokens)
         output_tokens = min(output_tokens, limits.tokens)
-    known = look_back(runs, choice, header.problem)
-    found = EstimateAnswer(
+    past = look_back(runs, choice, header.problem)
+    answer = EstimateAnswer(
         problem=header.problem,
         target=header.target,
         method=header.method,
@@ -121,20 +117,20 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
         thoughts=thoughts,
         prompt_tokens=prompt_tokens,
         output_tokens=output_tokens,
-        known=known,
-        minutes=None if known is None else duration(choice, asked, known) / 60,
+        known=past,
+        minutes=None if past is None else duration(choice, requests, past) / 60,
         first_prompt=prompts[0],
     )
-    return found, prompts
+    return answer, prompts
 
 
 def tokens(prompt: Prompt) -> float:
-    """About how many a prompt has."""
+    """Estimated tokens of a prompt."""
     return len((prompt.system + prompt.user).encode("utf-8", "replace")) / BYTES_PER_TOKEN
 
 
 def first_prompts(search: DrySearch) -> tuple[Prompt, ...]:
-    """The prompts that wait for their answers when a search has begun all that it can."""
+    """The prompts that wait for answers when a search has started all that it can."""
     ledger, executor = Ledger(search.header.limits), _Collects()
     method = begin(search.task, search.header, search.world, ledger)
     try:
@@ -146,41 +142,39 @@ def first_prompts(search: DrySearch) -> tuple[Prompt, ...]:
 
 
 class _EnoughError(Exception):
-    """All that wait, wait."""
+    """Every started iteration waits for an answer."""
 
 
 class _Collects:
-    """An executor that does nothing but note what it is asked for."""
+    """An executor that only records prompts."""
 
     def __init__(self) -> None:
         self.prompts: list[Prompt] = []
 
     def start(self, effect: Effect) -> None:
-        """Note a prompt."""
         assert isinstance(effect, ModelRequest), "nothing is evaluated before an answer"
         self.prompts.append(effect.prompt)
 
     def finish(self) -> NoReturn:
-        """Nothing ends: there is no more to be seen."""
+        """End the search: nothing will be answered."""
         raise _EnoughError
 
     def seconds(self) -> float:
-        """No time passes."""
         return 0.0
 
 
 def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | None:
-    """What the latest traces in `runs` with this model and target tell, this problem's if any."""
+    """Costs from the latest traces in `runs` of this model and target, of this problem if any."""
     latest = sorted(runs.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
-    found = [seen for seen in (_seen(path, choice) for path in latest[:_TRACES]) if seen]
-    same = [seen for seen in found if seen.header.problem == problem]
-    used = same or found
+    records = [record for record in (_read(path, choice) for path in latest[:_TRACES]) if record]
+    same = [record for record in records if record.header.problem == problem]
+    used = same or records
     if not used:
         return None
     replies = [reply for run in used for _, reply in run.answered]
     reports, finals = (
-        [report.stages.get("total", 0.0) for one in told for report in one.values()]
-        for told in ([run.reports for run in used], [run.finals for run in used])
+        [report.stages.get("total", 0.0) for reports in grade for report in reports.values()]
+        for grade in ([run.reports for run in used], [run.finals for run in used])
     )
     return PastCosts(
         traces=len(used),
@@ -192,8 +186,8 @@ def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | Non
     )
 
 
-def _seen(path: Path, choice: SearchChoice) -> RunRecord | None:
-    """None where the trace is of something else, of an older version, or without a call."""
+def _read(path: Path, choice: SearchChoice) -> RunRecord | None:
+    """A trace's record; None for another target or model, an older version, or no call."""
     try:
         run = RunRecord.read(path)
     except RegraphError:
@@ -206,31 +200,31 @@ def _median(values: Sequence[float]) -> float:
     return median(values) if values else 0.0
 
 
-def duration(choice: SearchChoice, asked: int, known: PastCosts) -> float:
+def duration(choice: SearchChoice, requests: int, past: PastCosts) -> float:
     """Seconds at most: calls in their slots, evaluations beside them if there are several slots."""
     limits = choice.limits
     judged = min(limits.calls, limits.evaluations or limits.calls)
-    model = asked * known.call_seconds / choice.parallel
-    judge = judged * known.evaluation_seconds
+    model = requests * past.call_seconds / choice.parallel
+    judge = judged * past.evaluation_seconds
     searching = model + judge if choice.parallel == 1 else max(model, judge)
     if limits.seconds is not None:
         searching = min(searching, limits.seconds)
-    return searching + FINALISTS * known.final_seconds
+    return searching + FINALISTS * past.final_seconds
 
 
-def _text(one: EstimateAnswer, prompts: Sequence[Prompt]) -> str:
-    """A table of an estimate."""
-    kinds = sorted({"code" if one.thoughts == 0 else prompt_kind(p) for p in prompts})
+def _text(answer: EstimateAnswer, prompts: Sequence[Prompt]) -> str:
+    kinds = sorted({"code" if answer.thoughts == 0 else prompt_kind(p) for p in prompts})
+    more = f", and as many for thoughts (the first: {', '.join(kinds)})"
+    thoughts = more if answer.thoughts else ""
     rows = {
-        "method": one.method,
-        "model": f"{one.model}: not asked",
-        "calls": f"{one.calls} at most"
-        + (f", and as many for thoughts (the first: {', '.join(kinds)})" if one.thoughts else ""),
-        "tokens": f"about {one.prompt_tokens} in prompts (like the first {len(prompts)}, at"
-        f" {BYTES_PER_TOKEN} bytes a token); at most {one.output_tokens} in answers",
-        "time": _time(one),
+        "method": answer.method,
+        "model": f"{answer.model}: not asked",
+        "calls": f"{answer.calls} at most{thoughts}",
+        "tokens": f"about {answer.prompt_tokens} in prompts (like the first {len(prompts)}, at"
+        f" {BYTES_PER_TOKEN} bytes a token); at most {answer.output_tokens} in answers",
+        "time": _time(answer),
     }
-    return "\n".join([f"{one.problem} ({one.target})", *map(_row, rows, rows.values())])
+    return "\n".join([f"{answer.problem} ({answer.target})", *map(_row, rows, rows.values())])
 
 
 def _row(name: str, value: str) -> str:
@@ -238,33 +232,33 @@ def _row(name: str, value: str) -> str:
 
 
 def prompt_kind(prompt: Prompt) -> str:
-    """What a prompt asks for."""
+    """The kind of answer that a prompt asks for."""
     return prompt.key.ask if isinstance(prompt.key, PromptKey) else prompt.key.kind
 
 
-def _time(one: EstimateAnswer) -> str:
-    known = one.known
-    if known is None or one.seconds is None:
+def _time(answer: EstimateAnswer) -> str:
+    past = answer.known
+    if past is None or answer.seconds is None:
         return "nothing is known: no earlier trace of this model and target"
-    where = "of this problem" if known.same_problem else "of other problems"
-    traces = "1 earlier trace" if known.traces == 1 else f"{known.traces} earlier traces"
+    where = "of this problem" if past.same_problem else "of other problems"
+    traces = "1 earlier trace" if past.traces == 1 else f"{past.traces} earlier traces"
     return (
-        f"about {report.seconds(one.seconds)}, if it goes as in {traces} {where}:"
-        f" {report.seconds(known.call_seconds)} and {known.output_tokens:.0f} tokens a call,"
-        f" {report.seconds(known.evaluation_seconds)} an evaluation"
+        f"about {report.seconds(answer.seconds)}, if it goes as in {traces} {where}:"
+        f" {report.seconds(past.call_seconds)} and {past.output_tokens:.0f} tokens a call,"
+        f" {report.seconds(past.evaluation_seconds)} an evaluation"
     )
 
 
-def _together(estimates: Sequence[EstimateAnswer]) -> str:
+def _total(estimates: Sequence[EstimateAnswer]) -> str:
     calls = sum(estimate.calls + estimate.thoughts for estimate in estimates)
-    told = sum(estimate.prompt_tokens for estimate in estimates)
-    said = sum(estimate.output_tokens for estimate in estimates)
+    prompt_tokens = sum(estimate.prompt_tokens for estimate in estimates)
+    output_tokens = sum(estimate.output_tokens for estimate in estimates)
     return f"together\n{_row('calls', f'{calls} at most')}\n" + _row(
-        "tokens", f"about {told} in prompts, at most {said} in answers"
+        "tokens", f"about {prompt_tokens} in prompts, at most {output_tokens} in answers"
     )
 
 
-def _shown(prompt: Prompt) -> str:
+def _in_full(prompt: Prompt) -> str:
     """A prompt in full."""
     schema = "" if prompt.answer_schema is None else f"\n--- schema\n{prompt.answer_schema}"
     return f"--- system\n{prompt.system}\n--- user\n{prompt.user}{schema}\n---"

@@ -64,17 +64,17 @@ def evaluate(  # noqa: PLR0913 (a command's options)
         comparable(judged)
     if not all(wiring.is_refused(code) for code in codes):
         require_good(settings, [problem])
-    shown = _Shown(candidates, as_json, strict_timing)
+    printer = _Printer(candidates, as_json, strict_timing)
     if other:
-        _compare(settings, grade, judged, codes, other, shown)
+        _compare(settings, grade, judged, codes, other, printer)
     else:
         with telling() as tell, wiring.open_judge(settings, grade, tell) as judge:
             for code in codes:
                 report = judge.evaluate(code, judged)
                 tell("")
-                shown.show(report)
-    shown.end()
-    if not shown.good:
+                printer.show(report)
+    printer.end()
+    if not printer.good:
         raise typer.Exit(1)
 
 
@@ -84,47 +84,48 @@ def _compare(
     problem: AnyProblem,
     codes: Sequence[Candidate],
     other: Candidate,
-    shown: "_Shown",
+    printer: "_Printer",
 ) -> None:
     """Judge each code, then measure it in turn with the other where it passed."""
     with telling() as tell, wiring.local_judge(settings, grade, tell) as judge:
         for code in codes:
             report = judge.evaluate(code, problem)
-            found = judge.compare(code, other, problem) if report.passed else None
+            comparison = judge.compare(code, other, problem) if report.passed else None
             tell("")
-            said = f"against    {found.verdict}: {found.reason}" if found else ""
-            shown.show(report, said, good=found is not None and found.verdict == "faster")
+            note = f"against    {comparison.verdict}: {comparison.reason}" if comparison else ""
+            faster = comparison is not None and comparison.verdict == "faster"
+            printer.show(report, note, good=faster)
 
 
-class _Shown:
-    """Reports as they are printed: one alone as it is, several with a table or as a list."""
+class _Printer:
+    """Prints reports: one alone as it is, several with a table or as a JSON list."""
 
     def __init__(self, paths: Sequence[Path], as_json: bool, strict: bool) -> None:
         self._paths, self._as_json, self._strict = paths, as_json, strict
         self._reports: list[EvalReport] = []
         self.good = True
 
-    def show(self, report: EvalReport, said: str = "", *, good: bool = True) -> None:
-        """Print one, in the order of the paths; `said` is a line besides."""
+    def show(self, report: EvalReport, note: str = "", *, good: bool = True) -> None:
+        """Print the next report; `note` is an extra line."""
         unsteady = report.outcome is Outcome.UNSTABLE_TIMING and not self._strict
         self.good = self.good and good and (report.passed or unsteady)
         path = self._paths[len(self._reports)]
         self._reports.append(report)
         if self._as_json:
-            if said:
-                typer.echo(said, err=True)
+            if note:
+                typer.echo(note, err=True)
             return
         if len(self._paths) > 1:
             typer.echo(f"--- {path}")
         typer.echo(_text(report))
-        if said:
-            typer.echo(said)
+        if note:
+            typer.echo(note)
 
     def end(self) -> None:
-        """Print what only all together are."""
+        """Print the table or the JSON of all reports."""
         if self._as_json:
-            found = self._reports
-            tell(ANSWERS["evaluate"], found if len(found) > 1 else found[0])
+            reports = self._reports
+            tell(ANSWERS["evaluate"], reports if len(reports) > 1 else reports[0])
         elif len(self._reports) > 1:
             typer.echo(f"\n{_table(self._paths, self._reports)}")
 
@@ -165,12 +166,12 @@ def _stages(report: EvalReport) -> str:
     """Where the time went: "7.3 s: open 6.1, compile 0.6, verify 0.3, time 0.2"."""
     parts = {name: spent for name, spent in report.stages.items() if name != "total"}
     total = report.stages.get("total", sum(parts.values()))
-    told = ", ".join(f"{name} {spent:.1f}" for name, spent in parts.items())
-    return f"{total:.1f} s: {told}" if told else f"{total:.1f} s"
+    text = ", ".join(f"{name} {spent:.1f}" for name, spent in parts.items())
+    return f"{total:.1f} s: {text}" if text else f"{total:.1f} s"
 
 
 def _table(paths: Sequence[Path], reports: Sequence[EvalReport]) -> str:
-    """A line each: file, outcome, speedup with its interval."""
+    """One line a report: file, outcome, speedup with its interval."""
     width = max(len(str(path)) for path in paths)
     ends = max(len(report.outcome) for report in reports)
     lines = []

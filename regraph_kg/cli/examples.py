@@ -1,4 +1,4 @@
-"""`regraph examples`: the steps that were seen from one technique to another, side by side."""
+"""`regraph examples`: observed steps from one technique to another, code side by side."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -13,7 +13,7 @@ from rich.text import Text
 from regraph_kg import report, wiring
 from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.completion import complete_technique
-from regraph_kg.cli.tables import PlainConsole
+from regraph_kg.cli.tables import wide_console
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import place
@@ -24,9 +24,6 @@ from regraph_kg.settings import Settings, read_settings
 
 CONTEXT = 2
 """Unchanged lines shown around a change."""
-
-NARROWEST = 120
-"""Columns where the output is no terminal."""
 
 
 def examples(  # noqa: PLR0913 (a command's options)
@@ -82,37 +79,37 @@ def examples(  # noqa: PLR0913 (a command's options)
     Exit code 1: there is none.
     """
     settings = read_settings()
-    wanted = _wanted(near, code)
+    query = _query_text(near, code)
     if (source is None) != (technique is None):
         raise BadInput("give SOURCE and TARGET, or neither of them with --near or --code")
-    if source is None and wanted is None:
+    if source is None and query is None:
         raise BadInput("give SOURCE and TARGET, or --near TEXT, or --code FILE")
     with closing(wiring.open_store(settings)) as store:
         vector = None
-        if wanted is not None:
+        if query is not None:
             embedder = wiring.embedder(settings, store.embedding_space())
-            vector = place(wanted, "text" if code is None else "code", embedder)
+            vector = place(query, "text" if code is None else "code", embedder)
         if source is None or technique is None:
             assert vector is not None
             path = None
-            found = store.nearest(vector, k=limit, target=target, exclude_problem=exclude_problem)
+            matches = store.nearest(vector, k=limit, target=target, exclude_problem=exclude_problem)
         else:
             path = _pair(store, source, technique, target)
-            found = store.examples(
+            matches = store.examples(
                 *path, device=device, limit=limit, exclude_problem=exclude_problem, near=vector
             )
         if device is not None:
             _say_if_unmeasured(store, path, device)
     if as_json:
-        tell(ANSWERS["examples"], found)
+        tell(ANSWERS["examples"], matches)
     else:
-        _show(settings, found, path, device)
-    if not found:
+        _show(settings, matches, path, device)
+    if not matches:
         raise typer.Exit(1)
 
 
-def _wanted(near: str | None, code: Path | None) -> str | None:
-    """The text that examples are to be near to, if any."""
+def _query_text(near: str | None, code: Path | None) -> str | None:
+    """The text of the similarity query, if any."""
     if near is not None and code is not None:
         raise BadInput("give --near or --code, not both")
     if code is not None:
@@ -128,34 +125,33 @@ def _wanted(near: str | None, code: Path | None) -> str | None:
 
 
 def _pair(store: GraphStore, source: str, technique: str, target: Target | None) -> tuple[str, str]:
-    """The ids of two techniques."""
-    known = by_id(store.techniques())
-    after = resolve(technique, known, target)
-    return resolve(source, known, target or known[after].target), after
+    techniques = by_id(store.techniques())
+    after = resolve(technique, techniques, target)
+    return resolve(source, techniques, target or techniques[after].target), after
 
 
 def _say_if_unmeasured(store: GraphStore, path: tuple[str, str] | None, device: str) -> None:
-    """Where nothing was tried on the device that examples are ordered by, say where it was."""
-    known = {
+    """Name the measured devices where none of the examples is from `device`."""
+    devices = {
         row.device
         for row in store.transitions()
         if row.tried and path in (None, (row.source, row.target))
     }
-    if device not in known:
-        where = ", ".join(repr(one) for one in sorted(known - {UNMEASURED})) or "no named device"
+    if device not in devices:
+        where = ", ".join(map(repr, sorted(devices - {UNMEASURED}))) or "no named device"
         step = "example" if path is None else "example of this step"
         typer.echo(f"no {step} was measured on {device!r}; they were on {where}", err=True)
 
 
 def _show(
     settings: Settings,
-    found: tuple[Example, ...],
+    matches: tuple[Example, ...],
     path: tuple[str, str] | None,
     device: str | None,
 ) -> None:
-    """What was found, and for a store that Neo4j Browser can open, how it shows it."""
-    if found:
-        _print(found, device, with_path=path is None)
+    """Print examples, and the query for Neo4j Browser where the store has one."""
+    if matches:
+        _print(matches, device, with_path=path is None)
         if path is not None and settings.store != "embedded":
             query = wiring.browser_query(path)
             typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
@@ -168,11 +164,9 @@ def _show(
         typer.echo("there is no such example; see regraph graph stats")
 
 
-def _print(found: tuple[Example, ...], device: str | None, *, with_path: bool) -> None:
-    console = PlainConsole()
-    if not console.is_terminal:
-        console.width = max(console.width, NARROWEST)
-    for number, example in enumerate(found, 1):
+def _print(matches: tuple[Example, ...], device: str | None, *, with_path: bool) -> None:
+    console = wide_console()
+    for number, example in enumerate(matches, 1):
         if number > 1:
             console.print()
         for line in _lines(number, example, device, with_path=with_path):
@@ -184,54 +178,54 @@ def _print(found: tuple[Example, ...], device: str | None, *, with_path: bool) -
 
 
 def _in_part(example: Example) -> Text:
-    """What stands in the place of code that its sender keeps, and why."""
+    """The text in place of code that was not disclosed."""
     if example.disclosed == "statistics":
         return Text("(no code: only statistics of it were disclosed)")
-    said = Text("(the changed lines alone: its code was not disclosed)")
+    text = Text("(the changed lines alone: its code was not disclosed)")
     for line in example.diff.splitlines():
         style = {"-": "red", "+": "green"}.get(line[:1], "")
-        said.append("\n").append(_legible(line), style=style)
-    return said
+        text.append("\n").append(_legible(line), style=style)
+    return text
 
 
 def _lines(number: int, example: Example, device: str | None, *, with_path: bool) -> Iterator[Text]:
-    """What is said of an example before its code."""
+    """The lines above an example's code."""
     who = f", by {example.model}" if example.model else ", by somebody"
     who += f" (licence {example.licence})" if example.licence else " (no licence named)"
     title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
     yield Text(_legible(" ".join(title.split())), style="bold")
     if with_path:
         yield Text(_legible(f"{example.source} -> {example.target}"))
-    besides = f"also: {', '.join(example.also)}" if example.also else ""
-    for text in (measured(example, device), besides, example.reasoning, example.detail):
+    also = f"also: {', '.join(example.also)}" if example.also else ""
+    for text in (measured(example, device), also, example.reasoning, example.detail):
         if text:
             yield Text(_legible(text))
 
 
 def measured(example: Example, device: str | None = None) -> str:
-    """How near it is, if that was asked, and what the step did, and where: one line.
+    """One line: similarity if known, the step's effect, and the device.
 
-    On `device` first, if it passed there, else by its latest measurement; then on the others.
+    The effect on `device` comes first if the step passed there, else the latest; then the others.
     """
     near = ""
     if example.similarity is not None:
         near = f"similarity {report.similarity(example.similarity)}; "
-    seen = example.seen_from(device)
-    if seen is None:
+    measurement = example.seen_from(device)
+    if measurement is None:
         return f"{near}not timed ({example.outcome or 'never measured'})"
-    effect, where = seen
-    told = f"{near}{report.times(effect)} by this step"
+    effect, where = measurement
+    text = f"{near}{report.times(effect)} by this step"
     if where == example.device and example.speedup is not None and example.effect == effect:
-        told += f", {report.times(example.speedup)} against the serial code, on {where}"
-        told += f", {example.toolchain}"
+        text += f", {report.times(example.speedup)} against the serial code, on {where}"
+        text += f", {example.toolchain}"
     else:
-        told += f", on {where}"
-    others = sorted(item for item in example.effect_on.items() if item[0] != where)
-    return told + "".join(f"; {report.times(times)} on {other}" for other, times in others)
+        text += f", on {where}"
+    elsewhere = sorted(item for item in example.effect_on.items() if item[0] != where)
+    return text + "".join(f"; {report.times(times)} on {other}" for other, times in elsewhere)
 
 
 def _side_by_side(before: str, after: str) -> Table:
-    """Two columns of code; what differs is marked, what does not is shown near changes only."""
+    """Two columns of code: changes are marked, unchanged lines stand only near them."""
     table = Table("before", "after", expand=True)
     for left, right in rows(before.splitlines(), after.splitlines()):
         table.add_row(*_marked(left, right))
@@ -248,7 +242,7 @@ def rows(before: list[str], after: list[str]) -> Iterator[tuple[str | None, str 
             left, right = before[start:end], after[other_start:other_end]
             for line in range(max(len(left), len(right))):
                 yield _at(left, line), _at(right, line)
-        if end < len(before):
+        if end < len(before):  # `end` of the group's last block
             yield "...", "..."
     if before == after:
         yield "(the code is unchanged)", "(the code is unchanged)"

@@ -1,4 +1,4 @@
-"""`regraph graph export`: what a graph holds, as a file; what two graphs hold differently."""
+"""`regraph graph export`: the content of a graph as a file; differences of two graphs."""
 
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
@@ -21,7 +21,7 @@ SHOWN = 5
 
 
 ANSWERS = {"graph export": FileWritten}
-"""With --output."""
+"""The answer with --output."""
 
 
 def export(
@@ -83,28 +83,28 @@ def _lines(
 ) -> Iterable[bytes]:
     if form == "backup":
         return opened.enter_context(closing(wiring.open_backup(settings))).lines()
-    found = opened.enter_context(closing(wiring.open_store(settings))).export()
+    trajectories = opened.enter_context(closing(wiring.open_store(settings))).export()
     if form == "sft":
-        return (line.encode() for line in training_lines(found, unverified=unverified))
-    return (trajectory.line().encode() for trajectory in found)
+        return (line.encode() for line in training_lines(trajectories, unverified=unverified))
+    return (trajectory.line().encode() for trajectory in trajectories)
 
 
 def compare(settings: Settings, a: str, b: str, *, as_json: bool) -> None:
-    """Say what two graphs hold differently; ends with 1 where they do."""
-    found = wiring.graph_difference(settings, a, b)
+    """Print the differences of two graphs; exit with 1 where there are any."""
+    parts = wiring.graph_difference(settings, a, b)
     if as_json:
-        tell(dict[str, PartDifference], {one.part: one for one in found})
+        tell(dict[str, PartDifference], {part.part: part for part in parts})
     else:
-        for one in found:
-            _print(one, a, b)
-    if not all(one.equal for one in found):
+        for part in parts:
+            _print(part, a, b)
+    if not all(part.equal for part in parts):
         raise typer.Exit(1)
 
 
-def _print(one: PartDifference, a: str, b: str) -> None:
-    kinds = ((f"only in {a}", one.only_a), (f"only in {b}", one.only_b), ("other", one.changed))
+def _print(part: PartDifference, a: str, b: str) -> None:
+    kinds = ((f"only in {a}", part.only_a), (f"only in {b}", part.only_b), ("other", part.changed))
     counts = ", ".join(f"{len(names)} {kind}" for kind, names in kinds if names)
-    typer.echo(f"{one.part}: {one.same} the same" + (f", {counts}" if counts else ""))
+    typer.echo(f"{part.part}: {part.same} the same" + (f", {counts}" if counts else ""))
     for kind, names in kinds:
         for name in names[:SHOWN]:
             typer.echo(plain(f"  {kind}: {name}"))

@@ -1,4 +1,4 @@
-"""The look at a problem before it is used, as it is told. `regraph problem` itself: problem.py."""
+"""Output of the check of a problem before its use. `regraph problem` itself: problem.py."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -15,47 +15,48 @@ if TYPE_CHECKING:  # numpy comes with it, which a search does not need
 
 
 def require_good(settings: Settings, names: Sequence[str]) -> None:
-    """Look at problems before they are used; what is new is told on stderr.
+    """Check problems before they are used; new results go to stderr.
 
-    Raises `BadInput` where there is one problem and it has an error; of several, the searches of
-    those say so themselves. A cluster's hosts look at what they are given.
+    Raises `BadInput` for an error of a single problem; of several problems, their searches report
+    errors. A cluster's hosts check their problems themselves.
     """
     if settings.workers:
         return
     for name in names:
         try:
-            seen = checked(settings, name)
+            checkup = checked(settings, name)
         except BadInput:
             if len(names) == 1:
                 raise
             continue
-        if seen.errors and len(names) == 1:
-            raise BadInput(f"problem {seen.problem}: {seen.errors[0]}")
-        if seen.seconds is not None:
-            print_checkup(seen, lambda line: typer.echo(line, err=True))
+        if checkup.errors and len(names) == 1:
+            raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
+        if checkup.seconds is not None:
+            print_checkup(checkup, lambda line: typer.echo(line, err=True))
 
 
 def checked(settings: Settings, name: str) -> "Checkup":
-    """The look at one, telling on stderr what takes long."""
+    """The check of a problem; slow stages show on stderr."""
     if wiring.beats_shipped(settings, name):
         typer.echo(f"problem {name}: {wiring.chosen_problem(settings, name)}", err=True)
-    told = wiring.first_use(settings, name)
-    if told:
-        typer.echo(told, err=True)
+    notice = wiring.first_use(settings, name)
+    if notice:
+        typer.echo(notice, err=True)
     with telling() as tell:
         return wiring.check_problem(settings, name, tell)
 
 
-def print_checkup(seen: "Checkup", line: Callable[[str], object]) -> None:
+def print_checkup(checkup: "Checkup", line: Callable[[str], object]) -> None:
     """A line for the problem, and one for each finding."""
-    errors = len(seen.errors)
-    notes = len(seen.findings) - errors
+    errors = len(checkup.errors)
+    notes = len(checkup.findings) - errors
     counts = [
         f"{count} {kind}{'s' * (count > 1)}"
         for count, kind in ((errors, "error"), (notes, "note"))
         if count
     ]
-    took = f"looked at in {seen.seconds:.1f} s" if seen.seconds is not None else "looked at before"
-    line(f"{seen.problem}: {', '.join(counts) or 'good'} ({took})")
-    for found in seen.findings:
-        line(f"  {found.severity:<5}  {found}")
+    seconds = checkup.seconds
+    took = f"looked at in {seconds:.1f} s" if seconds is not None else "looked at before"
+    line(f"{checkup.problem}: {', '.join(counts) or 'good'} ({took})")
+    for finding in checkup.findings:
+        line(f"  {finding.severity:<5}  {finding}")

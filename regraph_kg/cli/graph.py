@@ -59,16 +59,16 @@ def stats(
 
 def _count(settings: Settings, *, as_json: bool) -> None:
     with closing(wiring.open_store(settings)) as store:
-        found, bound = store.stats(), store.bound()
+        totals, bound = store.stats(), store.bound()
     if as_json:
-        tell(GraphStats, found)
+        tell(GraphStats, totals)
         return
-    by_target = ", ".join(f"{count} {target}" for target, count in sorted(found.targets.items()))
-    typer.echo(f"techniques    {found.techniques}")
-    typer.echo(f"transitions   {found.transitions} examples of {found.pairs} pairs")
+    by_target = ", ".join(f"{count} {target}" for target, count in sorted(totals.targets.items()))
+    typer.echo(f"techniques    {totals.techniques}")
+    typer.echo(f"transitions   {totals.transitions} examples of {totals.pairs} pairs")
     typer.echo(f"in sight      {bound} examples of a pair at most, the others are archived")
-    typer.echo(f"trajectories  {found.trajectories}" + (f" ({by_target})" if by_target else ""))
-    typer.echo(f"schema        {found.schema_version}")
+    typer.echo(f"trajectories  {totals.trajectories}" + (f" ({by_target})" if by_target else ""))
+    typer.echo(f"schema        {totals.schema_version}")
 
 
 app.command()(upkeep.check)

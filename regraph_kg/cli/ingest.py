@@ -25,23 +25,23 @@ AGAIN = "run the same command again: what the graph has is not added twice"
 
 @dataclass(frozen=True, slots=True)
 class IngestAnswer:
-    """What became of the files' trajectories, and what is new in the graph."""
+    """Counts of the files' trajectories, and of new parts of the graph."""
 
     added: int
     known: int
     disclosed_otherwise: int
-    """Of those known: they stay as they were disclosed before."""
+    """Known trajectories that stay as they were disclosed before."""
     examples: int
     measurements: int
     techniques: int
-    """That the vocabulary lacks."""
+    """New techniques that the vocabulary lacks."""
     rejected: int
     rejected_files: list[Path]
-    """With the reasons."""
+    """Lists of rejected lines with the reasons."""
 
 
 ANSWERS = {"ingest": IngestAnswer | Sequence[NameVerdict]}
-"""With --dry-run what each name would be taken for."""
+"""With --dry-run the verdict on each name."""
 
 
 def ingest(  # noqa: PLR0913 (a command's options)
@@ -116,10 +116,10 @@ def ingest(  # noqa: PLR0913 (a command's options)
     """
     settings = read_settings(model=model, disclose=disclose)
     origin = _origin(serial, problem, target)
-    given = [*(wiring.starter_files(settings) if starter else ()), *(files or ())]
-    if not given:
+    paths = [*(wiring.starter_files(settings) if starter else ()), *(files or ())]
+    if not paths:
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
-    source = IngestSource(given, origin, vocabulary, relabel, writers)
+    source = IngestSource(paths, origin, vocabulary, relabel, writers)
     if dry_run:
         names = watch(read_names(settings, source))
         steps = {label: use.steps for label, use in names.uses.items()}
@@ -133,7 +133,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
 
 
 def _ingest(settings: Settings, source: IngestSource) -> Ingested:
-    """What became of the files; `Interrupted` says what had, and how to go on."""
+    """Merge the files. Raises `Interrupted` with the counts so far and the command that goes on."""
     ingested = Ingested()
     try:
         with closing(ingest_files(settings, source, ingested)) as story:
@@ -158,13 +158,12 @@ def _embed(settings: Settings) -> None:
 
 
 def _so_far(ingested: Ingested) -> str:
-    """What is in the graph for good."""
     totals = ingested.counts
     return f"so far {totals['added']} trajectories added, {totals['known']} known already"
 
 
 def _origin(serial: Path | None, problem: str | None, target: Target | None) -> FileOrigin | None:
-    """What step lists do not say; all of it, or none."""
+    """The origin of step lists; all three options, or none."""
     if serial is None and problem is None and target is None:
         return None
     if serial is None or problem is None or target is None:

@@ -1,6 +1,6 @@
-"""`regraph learn`: what finished runs taught, into the graph; the table of it.
+"""`regraph learn`: lessons of finished runs for the graph, and their table.
 
-Not here: how it gets there (runs/learn.py).
+Not here: the merge (runs/learn.py).
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from regraph_kg.settings import read_settings
 
 @dataclass(frozen=True, slots=True)
 class LearnedRun:
-    """What one run taught."""
+    """The lesson of one run."""
 
     run: str
     trajectories: int
@@ -38,7 +38,7 @@ class LearnedRun:
 
 @dataclass(frozen=True, slots=True)
 class LearnAnswer:
-    """What all taught, and what became of it in the graph."""
+    """The lessons of all runs, and the counts of the merge."""
 
     runs: list[LearnedRun]
     added: int

@@ -113,35 +113,35 @@ class _Options:
 
 @dataclass(slots=True)
 class _Corpus:
-    """Files of trajectories, and where they are written."""
+    """Files of trajectories, and their output."""
 
     read: dict[Path, list[Trajectory]]
     in_place: bool
     output: Path | None
     beside: list[Trajectory] = field(default_factory=list)
-    """What the output holds of other files."""
+    """Trajectories in the output that come from other files."""
 
     def trajectories(self) -> list[Trajectory]:
-        """All, in the files' order."""
+        """All trajectories in the files' order."""
         return [trajectory for trajectories in self.read.values() for trajectory in trajectories]
 
     def resume(self) -> None:
         """Take what an earlier run has written to the output."""
         if not self.output or not self.output.exists():
             return
-        known = {trajectory.id: trajectory for trajectory in read_trajectories(self.output)}
+        earlier = {trajectory.id: trajectory for trajectory in read_trajectories(self.output)}
         for path, trajectories in self.read.items():
             self.read[path] = [
-                _joined(trajectory, known.pop(trajectory.id, None)) for trajectory in trajectories
+                _joined(trajectory, earlier.pop(trajectory.id, None)) for trajectory in trajectories
             ]
-        self.beside = list(known.values())
+        self.beside = list(earlier.values())
 
     def add(self, job: MeasureJob, new: tuple[Measurement, ...]) -> None:
-        """Note what was measured; written where a place was given."""
+        """Add measurements, and write them with --in-place or --output."""
         for path, trajectories in self.read.items():
-            for index, one in enumerate(trajectories):
-                if one.id == job.trajectory.id:
-                    trajectories[index] = stage.with_measurements(one, new)
+            for index, trajectory in enumerate(trajectories):
+                if trajectory.id == job.trajectory.id:
+                    trajectories[index] = stage.with_measurements(trajectory, new)
                     if self.in_place:
                         _write(path, trajectories)
         if self.output:
@@ -155,27 +155,27 @@ class _Corpus:
             typer.echo(lines_of(self.trajectories()), nl=False)
 
 
-def _metrics(given: str | None) -> list[Metric]:
-    known = get_args(Metric)
-    names = [name.strip() for name in (given or "").split(",") if name.strip()]
+def _metrics(text: str | None) -> list[Metric]:
+    metrics = get_args(Metric)
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
     for name in names:
-        if name not in known:
-            raise BadInput(f"--metric {name}: not known; give {' or '.join(known)}, or both")
-    return [name for name in known if name in names]
+        if name not in metrics:
+            raise BadInput(f"--metric {name}: not known; give {' or '.join(metrics)}, or both")
+    return [name for name in metrics if name in names]
 
 
 def _possible(settings: Settings, todo: Sequence[MeasureJob]) -> list[MeasureJob]:
-    """Those that can be judged here; what is left out is said."""
-    here = wiring.judged_here(settings)
-    for name in sorted({job.trajectory.target for job in todo} - set(here)):
+    """The jobs that this machine can judge; the others are named on stderr."""
+    targets = wiring.judged_here(settings)
+    for name in sorted({job.trajectory.target for job in todo} - set(targets)):
         typer.echo(f"{name}: no device here, left out (--target {name} says why)", err=True)
-    return [job for job in todo if job.trajectory.target in here]
+    return [job for job in todo if job.trajectory.target in targets]
 
 
 def _measure(
     settings: Settings, corpus: _Corpus, todo: Sequence[MeasureJob], options: _Options
 ) -> bool:
-    """Measure target by target; whether all that was measured passed."""
+    """Measure target by target; whether every step passed."""
     progress = _Progress()
     for target in TARGETS:
         of_target = [job for job in todo if job.trajectory.target == target]
@@ -183,14 +183,14 @@ def _measure(
             continue
         wiring.know_peaks(settings, target)
         with wiring.open_judges(settings, target, 1, options.grade) as (judge, _):
-            left = [
+            pending = [
                 job
                 for job in of_target
                 if options.again or not stage.is_measured(job.trajectory, judge, job.metric)
             ]
-            progress.begin(left)
+            progress.begin(pending)
             at_once = _AT_ONCE[TARGETS[target].device]
-            for job, new in measure_all(left, judge, options.run, at_once):
+            for job, new in measure_all(pending, judge, options.run, at_once):
                 corpus.add(job, new)
                 progress.show(job, new)
     progress.sum_up()
@@ -199,7 +199,7 @@ def _measure(
 
 @dataclass(slots=True)
 class _Progress:
-    """Tells on stderr what is measured, and when the rest will be."""
+    """Shows on stderr the measured steps and the time left."""
 
     started: float = field(default_factory=time.monotonic)
     steps: int = 0
@@ -207,14 +207,14 @@ class _Progress:
     failed: int = 0
     unstable: int = 0
 
-    def begin(self, left: Sequence[MeasureJob]) -> None:
-        self.steps += sum(len(job.trajectory.steps) for job in left)
+    def begin(self, pending: Sequence[MeasureJob]) -> None:
+        self.steps += sum(len(job.trajectory.steps) for job in pending)
 
     def show(self, job: MeasureJob, new: Sequence[Measurement]) -> None:
-        """One line a step, and how far the run is."""
+        """Print one line a step, and the progress of the run."""
         self.done += len(new)
-        self.unstable += sum(one.outcome is Outcome.UNSTABLE_TIMING for one in new)
-        self.failed += sum(not one.speedup for one in new)
+        self.unstable += sum(measurement.outcome is Outcome.UNSTABLE_TIMING for measurement in new)
+        self.failed += sum(not measurement.speedup for measurement in new)
         took = time.monotonic() - self.started
         eta = took / self.done * (self.steps - self.done)
         typer.echo(
@@ -222,13 +222,13 @@ class _Progress:
             f" {self.done} of {self.steps} steps, {_minutes(eta)} left)",
             err=True,
         )
-        for step, one in zip(job.trajectory.steps, new, strict=True):
-            typer.echo(f"  {_figures(one)}  {step.label}", err=True)
-            if one.diagnosis:
-                typer.echo(textwrap.indent(one.diagnosis.rstrip(), " " * 27), err=True)
+        for step, measurement in zip(job.trajectory.steps, new, strict=True):
+            typer.echo(f"  {_figures(measurement)}  {step.label}", err=True)
+            if measurement.diagnosis:
+                typer.echo(textwrap.indent(measurement.diagnosis.rstrip(), " " * 27), err=True)
 
     def sum_up(self) -> None:
-        """The run in a line."""
+        """Print the run in a line."""
         if not self.done:
             typer.echo("measured nothing: all has been measured here (--again)", err=True)
             return
@@ -245,10 +245,10 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < _MINUTES_FROM else f"{seconds / 60:.0f} min"
 
 
-def _joined(one: Trajectory, other: Trajectory | None) -> Trajectory:
+def _joined(trajectory: Trajectory, other: Trajectory | None) -> Trajectory:
     """A trajectory with the measurements of its other copy, too."""
     if other is None:
-        return one
+        return trajectory
     steps = tuple(
         step.model_copy(
             update={
@@ -257,15 +257,15 @@ def _joined(one: Trajectory, other: Trajectory | None) -> Trajectory:
                 )
             }
         )
-        for step, copy in zip(one.steps, other.steps, strict=True)
+        for step, copy in zip(trajectory.steps, other.steps, strict=True)
     )
-    return one.model_copy(update={"steps": steps})
+    return trajectory.model_copy(update={"steps": steps})
 
 
 def read_trajectories(path: Path) -> list[Trajectory]:
     try:
         with path.open("rb") as file:
-            return [one for _, one in jsonl.parsed(path, file, Trajectory)]
+            return [trajectory for _, trajectory in jsonl.parsed(path, file, Trajectory)]
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; give a file of trajectories") from None
 

@@ -1,8 +1,7 @@
-"""`regraph problem new`: a function of a user's file becomes a problem; what is open is asked."""
+"""`regraph problem new`: a function of a user's file becomes a problem; open shapes are asked."""
 
 import re
 import shlex
-import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import typer
 from regraph_kg import wiring
 from regraph_kg.cli.answers import Json, notes_aside, tell
 from regraph_kg.cli.first_look import checked, print_checkup
-from regraph_kg.cli.progress import telling
+from regraph_kg.cli.progress import on_terminal, telling
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import ProblemFinding
 from regraph_kg.models.target import USUAL, Target
@@ -83,24 +82,25 @@ def new(  # noqa: PLR0913 (a command's options)
     Exit code 2: the function cannot be a problem, and why; or its problem has errors.
     """
     settings = read_settings()
-    said = _said(shape or [], size or [], role or [], values or [])
+    answers = _answers(shape or [], size or [], role or [], values or [])
+    choices = answers, _tolerance(tolerance)
     with notes_aside(as_json):
-        folder = made(settings, file, function, (said, _tolerance(tolerance)), to=to, ask=not yes)
+        folder = make(settings, file, function, choices, to=to, ask=not yes)
         name = shlex.quote(f"{folder}/")
-        seen = checked(settings, str(folder.absolute()))
-        print_checkup(seen, typer.echo)
+        checkup = checked(settings, str(folder.absolute()))
+        print_checkup(checkup, typer.echo)
         more = "" if target == USUAL else f" --target {target}"
         mend = f"mend {folder}/problem.toml, then: regraph problem check {name}"
-        typer.echo(mend if seen.errors else f"next: regraph optimize {name}{more}")
+        typer.echo(mend if checkup.errors else f"next: regraph optimize {name}{more}")
     if as_json:
-        tell(ProblemMade, ProblemMade(folder, not seen.errors, seen.findings))
-    if seen.errors:
+        tell(ProblemMade, ProblemMade(folder, not checkup.errors, checkup.findings))
+    if checkup.errors:
         raise typer.Exit(BadInput.exit_code)
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemMade:
-    """The folder of a new problem, and what was found of it."""
+    """The folder of a new problem, and the findings of its check."""
 
     folder: Path
     good: bool
@@ -111,24 +111,24 @@ class ProblemMade:
 ANSWERS = {"problem new": ProblemMade}
 
 
-def made(
+def make(
     settings: Settings,
     file: Path,
     function: str,
-    said: tuple["Said", Any],
+    answered: tuple["Said", Any],
     *,
     to: Path | None = None,
     ask: bool = True,
 ) -> Path:
-    """Make the problem; its folder. `said` with a tolerance, None if that is to be found."""
+    """Make the problem; return its folder. `answered`: the answers, and a tolerance or None."""
     from regraph_kg.adopt.adopt import write  # noqa: PLC0415
     from regraph_kg.adopt.draft import Draft  # noqa: PLC0415
     from regraph_kg.adopt.reading import understand  # noqa: PLC0415
     from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
     from regraph_kg.evaluation.cpp.syntax import read  # noqa: PLC0415
 
-    given, tolerance = said
-    if ask and not (sys.stdin.isatty() and sys.stderr.isatty()):
+    answers, tolerance = answered
+    if ask and not on_terminal():
         raise BadInput(
             "no terminal to ask on; --yes takes what is inferred (regraph problem new -h)"
         )
@@ -136,7 +136,7 @@ def made(
     folder = to or Path(problem_name(understood.function.name))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder}: there is something there already; give another folder with --to")
-    draft = Draft(understood, given)
+    draft = Draft(understood, answers)
     draft = _answered(draft, ask=ask)
     for line in _inferred(draft):
         typer.echo(line)
@@ -151,7 +151,7 @@ def made(
 
 
 def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> Path:
-    """The folder of a function's problem: made, or as it was made of the same text before."""
+    """The folder of a function's problem, made now or earlier from the same text."""
     from regraph_kg.adopt.draft import Said  # noqa: PLC0415
     from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
     from regraph_kg.evaluation.cpp.slice import with_headers  # noqa: PLC0415
@@ -160,20 +160,20 @@ def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> P
 
     source = read(file)
     folder = Path(problem_name(choose(source, function).name))
-    kept = load_home(folder)
-    if kept is None or kept.path(folder).resolve() != file.resolve():
-        return made(settings, file, function, (Said(), None), ask=ask)
-    if not (kept.fits(source.original) and kept.was_read_from(with_headers(source).content)):
+    home = load_home(folder)
+    if home is None or home.path(folder).resolve() != file.resolve():
+        return make(settings, file, function, (Said(), None), ask=ask)
+    if not (home.fits(source.original) and home.was_read_from(with_headers(source).content)):
         raise BadInput(
             f"{folder}: was made of another content of {file} or its headers; remove the folder,"
             f" or mend it and run regraph optimize {folder}/"
         )
-    typer.echo(f"{folder}/: made of {kept.function} before", err=True)
+    typer.echo(f"{folder}/: made of {home.function} before", err=True)
     return folder
 
 
 def _answered(draft: "Draft", *, ask: bool) -> "Draft":
-    """With shapes for all arrays: asked for, or what is proposed. Raises `BadInput`."""
+    """The draft with shapes for all arrays, asked or proposed. Raises `BadInput`."""
     from regraph_kg.adopt.draft import Draft  # noqa: PLC0415
 
     while draft.open:
@@ -195,30 +195,30 @@ def _answered(draft: "Draft", *, ask: bool) -> "Draft":
 
 
 def _inferred(draft: "Draft") -> list[str]:
-    """What is known of each argument, a line each."""
+    """One line for each argument of the function."""
     function = draft.read.function
     lines = [f"{function.qualified}, {function.source.path}, line {function.line}:"]
-    for told in draft.arguments():
-        kind = told["type"]
-        if told["role"] == "size":
-            where = draft.sizes[told["name"]]
-            what = f"size{'' if where == told['name'] else f', {where}'}"
-        elif "value" in told:
-            what = f"always {told['value']}"
+    for argument in draft.arguments():
+        kind = argument["type"]
+        if argument["role"] == "size":
+            where = draft.sizes[argument["name"]]
+            summary = f"size{'' if where == argument['name'] else f', {where}'}"
+        elif "value" in argument:
+            summary = f"always {argument['value']}"
         else:
-            drawn = ", ".join(told.get("values", ())) or "usual values"
-            if "range" in told:
-                drawn += " in [{}, {}]".format(*told["range"])
-            for field, ends in told.get("ranges", {}).items():
+            drawn = ", ".join(argument.get("values", ())) or "usual values"
+            if "range" in argument:
+                drawn += " in [{}, {}]".format(*argument["range"])
+            for field, ends in argument.get("ranges", {}).items():
                 drawn += ", {} in [{}, {}]".format(field, *ends)
-            drawn = "" if told["role"] == "out" else f", {drawn}"
-            what = f"[{', '.join(told['shape'])}], {told['role']}{drawn}"
-        lines.append(f"  {told['name']:<12} {kind:<8} {what}")
+            drawn = "" if argument["role"] == "out" else f", {drawn}"
+            summary = f"[{', '.join(argument['shape'])}], {argument['role']}{drawn}"
+        lines.append(f"  {argument['name']:<12} {kind:<8} {summary}")
     return lines + _one_valued(draft)
 
 
 def _one_valued(draft: "Draft") -> list[str]:
-    """What to know of scalars that have one value, and by which the function branches."""
+    """Notes on scalars with one value by which the function branches."""
     from regraph_kg.adopt.scalars import deciding  # noqa: PLC0415
 
     values = {a["name"]: a["value"] for a in draft.arguments() if "value" in a}
@@ -244,25 +244,25 @@ def _tell(adopted: "Adopted", folder: Path) -> None:
     typer.echo(f"wrote {folder}/: {', '.join(adopted.files)}")
 
 
-def _said(
+def _answers(
     shapes: Sequence[str], sizes: Sequence[str], roles: Sequence[str], values: Sequence[str]
 ) -> "Said":
     from regraph_kg.adopt.draft import Said  # noqa: PLC0415
 
-    said = Said()
+    answers = Said()
     for name, text in (_pair("--shape", shape) for shape in shapes):
-        said.shapes[name] = tuple(part.strip() for part in text.split(","))
+        answers.shapes[name] = tuple(part.strip() for part in text.split(","))
     for name, text in (_pair("--size", size) for size in sizes):
         if not _WHOLE.fullmatch(text) or not int(text):
             raise BadInput(f"--size {name}={text}: give a whole number from 1 on")
-        said.sizes[name] = int(text)
+        answers.sizes[name] = int(text)
     for name, text in (_pair("--role", role) for role in roles):
         if text not in ("in", "out", "inout"):
             raise BadInput(f"--role {name}={text}: in, out or inout")
-        said.roles[name] = text  # type: ignore[assignment]
+        answers.roles[name] = text  # type: ignore[assignment]
     for name, text in (_pair("--values", value) for value in values):
-        said.values[name] = tuple(part.strip() for part in text.split(","))
-    return said
+        answers.values[name] = tuple(part.strip() for part in text.split(","))
+    return answers
 
 
 def _pair(option: str, text: str) -> tuple[str, str]:
@@ -273,7 +273,7 @@ def _pair(option: str, text: str) -> tuple[str, str]:
 
 
 def _tolerance(text: str | None) -> Any:
-    """As problem.toml has it: "exact", a number that is an absolute one, or a table."""
+    """A tolerance as in problem.toml: "exact", an absolute number, or a table."""
     if text is None or text in ("exact", "conditioned"):
         return text
     try:

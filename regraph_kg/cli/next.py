@@ -1,4 +1,4 @@
-"""`regraph next`: what the graph would try next on a code, and why."""
+"""`regraph next`: the graph's suggestions for the next step on a code."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,9 +57,9 @@ def next(  # noqa: PLR0913 (the command's name; its options)
 
     Exit code 1: the graph knows nothing that follows, or nothing that fits.
     """
-    read_source(code)  # before a store is started
+    read_source(code)  # a bad file fails before a store starts
     with open_graph() as graph:
-        found = graph.next(
+        answer = graph.next(
             code,
             after=after,
             target=target,
@@ -69,72 +69,72 @@ def next(  # noqa: PLR0913 (the command's name; its options)
             exclude_problem=exclude_problem,
         )
     if as_json:
-        tell(ANSWERS["next"], found)
+        tell(ANSWERS["next"], answer)
     else:
         console = PlainConsole(soft_wrap=True)
-        for line in _lines(found, code, every=every):
+        for line in _lines(answer, code, every=every):
             console.print(line)
-    if not found.steps:
+    if not answer.steps:
         raise typer.Exit(1)
 
 
-def _lines(found: NextSteps, code: Path, *, every: bool) -> Iterator[str]:
-    last = "serial code" if found.after == start_id(found.target) else found.after
-    if not found.steps and found.left_out:
-        yield f"nothing that the graph knows to follow {last} ({found.target}) fits this code"
-        yield from _left_out(found, every=every)
+def _lines(answer: NextSteps, code: Path, *, every: bool) -> Iterator[str]:
+    last = "serial code" if answer.after == start_id(answer.target) else answer.after
+    if not answer.steps and answer.left_out:
+        yield f"nothing that the graph knows to follow {last} ({answer.target}) fits this code"
+        yield from _left_out(answer, every=every)
         return
-    if not found.steps:
-        yield f"the graph knows nothing that follows {last} ({found.target})"
+    if not answer.steps:
+        yield f"the graph knows nothing that follows {last} ({answer.target})"
         if last == "serial code":
             yield "fill it: regraph ingest --starter, or regraph ingest FILE"
         else:
-            yield f"what it knows of the technique: regraph techniques show {found.after}"
+            yield f"what it knows of the technique: regraph techniques show {answer.after}"
         return
-    where = f" on {found.device}" if found.device else ""
+    where = f" on {answer.device}" if answer.device else ""
     yield f"after {last}{where}, the most promising first:"
-    for number, step in enumerate(found.steps, 1):
+    for number, step in enumerate(answer.steps, 1):
         yield ""
         yield from _step(number, step)
-    first = found.steps[0].technique
-    after = "start" if last == "serial code" else found.after
-    yield from _left_out(found, every=every)
-    if found.steps[0].follows:
+    first = answer.steps[0].technique
+    after = "start" if last == "serial code" else answer.after
+    yield from _left_out(answer, every=every)
+    if answer.steps[0].follows:
         yield ""
         yield f"codes before and after: regraph examples {after} {first} --code {code}"
 
 
-def _left_out(found: NextSteps, *, every: bool) -> Iterator[str]:
-    """What cannot be applied, or how many are."""
-    if not found.left_out:
+def _left_out(answer: NextSteps, *, every: bool) -> Iterator[str]:
+    """The steps that cannot apply, or their number."""
+    if not answer.left_out:
         return
     yield ""
     if not every:
-        yield f"left out: {len(found.left_out)} that cannot apply to this code (--all says why)"
+        yield f"left out: {len(answer.left_out)} that cannot apply to this code (--all says why)"
         return
     yield "left out, since they cannot be applied to this code:"
-    for one in found.left_out:
-        yield f"   {one.name} ({one.technique}): {one.why}"
+    for step in answer.left_out:
+        yield f"   {step.name} ({step.technique}): {step.why}"
 
 
 def _step(number: int, step: SuggestedStep) -> Iterator[str]:
-    there = "; your code seems to have it already" if step.in_code else ""
-    yield f"{number}. {step.name} ({step.technique}){there}"
+    note = "; your code seems to have it already" if step.in_code else ""
+    yield f"{number}. {step.name} ({step.technique}){note}"
     yield f"   {_gain(step)}"
     yield f"   fits: {step.why}" if step.fits else f"   may fit: {step.why}"
     if step.applies:
         yield f"   when: {step.applies}"
     if step.hurts:
         yield f"   it hurts: {step.hurts}"
-    for one in step.nearest:
-        yield f"   example: {_example(one)}"
+    for example in step.nearest:
+        yield f"   example: {_example(example)}"
 
 
 def _gain(step: SuggestedStep) -> str:
-    """What came of it: "3.2x on average, 7.9x at best; 12 of 14 tries passed, on other devices"."""
+    """Statistics as "3.2x on average, 7.9x at best; 12 of 14 tries passed, on other devices"."""
     if not step.tried:
-        seen = f"seen in {step.examples} examples" if step.examples else "in no example"
-        return f"never measured; {seen}"
+        examples = f"seen in {step.examples} examples" if step.examples else "in no example"
+        return f"never measured; {examples}"
     where = ", on other devices" if step.measured == "other-devices" else ""
     where += "" if step.follows else ", after other techniques"
     passed = f"{step.verified} of {step.tried} tries passed{where}"
@@ -145,15 +145,15 @@ def _gain(step: SuggestedStep) -> str:
     return f"{gain}; {passed}{declined}"
 
 
-def _example(one: StepExample) -> str:
-    parts = [f"{one.problem}, step {one.step}"]
-    if one.similarity is not None:
-        parts.append(f"similarity of its code to yours {report.similarity(one.similarity)}")
-    if one.effect is not None:
-        parts.append(f"{report.times(one.effect)} on {one.device}")
-    said = " ".join(one.reasoning.split())
-    if said:
-        parts.append(said if len(said) <= REASON else f"{said[:REASON]}...")
+def _example(example: StepExample) -> str:
+    parts = [f"{example.problem}, step {example.step}"]
+    if example.similarity is not None:
+        parts.append(f"similarity of its code to yours {report.similarity(example.similarity)}")
+    if example.effect is not None:
+        parts.append(f"{report.times(example.effect)} on {example.device}")
+    reasoning = " ".join(example.reasoning.split())
+    if reasoning:
+        parts.append(reasoning if len(reasoning) <= REASON else f"{reasoning[:REASON]}...")
     return "; ".join(parts)
 
 

@@ -3,7 +3,6 @@
 Here: the command, and one search. Several at once: several.py; --dry-run: dry_run.py.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from regraph_kg.cli.dry_run import EstimateAnswer, preview
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.new_problem import problem_of
 from regraph_kg.cli.options import Options, takes_options
+from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.several import SearchAnswer, run_several
 from regraph_kg.cli.starter import offer
 from regraph_kg.errors import AnswersPending, BadInput
@@ -35,7 +35,6 @@ EPILOG = "\n\n".join(
         *(f"{prefix}NAME: {', '.join(set_names(kind))}" for prefix, kind in SETTABLE.items()),
     ]
 )
-"""What stands below the options of this command."""
 
 
 @takes_options
@@ -58,11 +57,11 @@ def optimize(options: Options) -> None:
 
 
 def _run(options: Options) -> bool:
-    """The whole command; whether faster code was found, or would be looked for."""
-    asked = traced_model(options.resume) if options.resume else {}
-    settings = read_settings(**asked | ({"model": options.model} if options.model else {}))
+    """Run the command; whether it found faster code (--dry-run: always)."""
+    model_settings = traced_model(options.resume) if options.resume else {}
+    settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
-        options = replace(options, problems=[_made(settings, options)])
+        options = replace(options, problems=[_problem_folder(settings, options)])
     choice = choose(options, settings.model, settings.stop_at_roof)
     if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
         offer(settings, options.starter)
@@ -78,26 +77,25 @@ def _run(options: Options) -> bool:
     return _run_one(settings, options, choice)
 
 
-def _made(settings: Settings, options: Options) -> str:
-    """The folder of the problem that a function of a file becomes, or has become before."""
+def _problem_folder(settings: Settings, options: Options) -> str:
+    """The folder of the problem made of a function, now or earlier."""
     if len(options.problems) > 1 or options.resume:
         raise BadInput("function: is of one C++ file, and of a new search; name that file alone")
     assert options.function is not None
     file = Path(options.problems[0])
-    ask = sys.stdin.isatty() and sys.stderr.isatty()
     with notes_aside(options.as_json):
-        return f"{problem_of(settings, file, options.function, ask=ask)}/"
+        return f"{problem_of(settings, file, options.function, ask=on_terminal())}/"
 
 
 def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool:
     with open_run(settings, choice, options.runs, options.resume) as run:
-        told = running.Handover.of(options, choice.problem, run)
+        handover = running.Handover.of(options, choice.problem, run)
         budgets = {choice.problem: choice.limits.calls}
         with display.progress(budgets, every=every_call(options, choice)) as shows:
             try:
-                summary = running.follow(run, shows(choice.problem), told)
+                summary = running.follow(run, shows(choice.problem), handover)
             except AnswersPending:
-                run.publish(f"go on: {told.go_on}")
+                run.publish(f"go on: {handover.go_on}")
                 raise
     run.publish()
     if options.as_json:
@@ -105,7 +103,7 @@ def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool
     else:
         rows = {
             "problem": wiring.chosen_problem(settings, choice.problem),
-            "code": str(told.output),
+            "code": str(handover.output),
             "trace": str(run.trace),
         }
         display.print_summary(settings, summary, rows)

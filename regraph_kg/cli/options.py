@@ -1,6 +1,6 @@
-"""The options of `regraph optimize`, each written once: its name, type, default and help.
+"""The options of `regraph optimize`: name, type, default and help of each.
 
-What is seldom wanted is set by --set: a method's settings, and those of `RunDetails`,
+Rare settings are set by --set: those of the method, of `RunDetails`,
 `SearchLimits` and `Prompting`.
 """
 
@@ -29,7 +29,7 @@ from regraph_kg.search.methods import method_names
 if TYPE_CHECKING:
     MethodName = str
 else:
-    MethodName = Literal[method_names()]  # the choices of --method are what search/methods/ holds
+    MethodName = Literal[method_names()]  # the modules of search/methods/
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +127,10 @@ class Options:
 
 
 class RunDetails(Frozen):
-    """What `--set run.NAME=VALUE` sets; None where it was left out."""
+    """The settings of `--set run.NAME=VALUE`; None where one was left out."""
 
     seed: int | None = None
-    """Of everything random."""
+    """Seed of everything random."""
     final: FinalGrade | None = None
     """How the best three are measured again."""
     include_own: bool | None = None
@@ -140,7 +140,7 @@ class RunDetails(Frozen):
     verbose: bool = False
     """A line for every call, not only for a new best."""
     prompt: bool = False
-    """With --dry-run, the first prompt, too."""
+    """Print the first prompt with --dry-run."""
 
 
 def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:

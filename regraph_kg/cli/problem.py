@@ -1,4 +1,4 @@
-"""`regraph problem`: problems themselves, judged before anything is judged by them."""
+"""`regraph problem`: checks of problems before code is judged by them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ if TYPE_CHECKING:  # numpy comes with it
 
 @dataclass(frozen=True, slots=True)
 class CheckAnswer:
-    """What was found of a problem."""
+    """The findings of a problem's check."""
 
     problem: str
     seconds: float | None
-    """Of a call of the serial code; None where it was not timed."""
+    """Seconds of a call of the serial code; None where it was not timed."""
     findings: Sequence[ProblemFinding]
 
 
@@ -39,7 +39,7 @@ class ProblemLine:
 
     problem: str
     where: str
-    """Where it comes from; of one that cannot be read, why."""
+    """The problem's origin, or why it cannot be read."""
     entry: str
     timed_at: str
 
@@ -89,13 +89,13 @@ def check(
     if only_list:
         _list(settings, names, as_json=as_json)
         return
-    seen = [_looked_at(settings, name) for name in names]
+    checkups = [_looked_at(settings, name) for name in names]
     if as_json:
-        tell(Sequence[CheckAnswer], [_plain(one) for one in seen])
+        tell(Sequence[CheckAnswer], [_plain(checkup) for checkup in checkups])
     else:
-        for one in seen:
-            print_checkup(one, typer.echo)
-    if any(one.errors for one in seen):
+        for checkup in checkups:
+            print_checkup(checkup, typer.echo)
+    if any(checkup.errors for checkup in checkups):
         raise typer.Exit(BadInput.exit_code)
 
 
@@ -113,11 +113,11 @@ def _list(settings: Settings, names: Sequence[str], *, as_json: bool) -> None:
 def _listed(settings: Settings, name: str) -> ProblemLine:
     """A row; a problem that cannot be read says why."""
     try:
-        found = wiring.find_problem(settings, name)
+        problem = wiring.find_problem(settings, name)
     except BadInput as failed:
         return ProblemLine(name, str(failed), "", "")
     where = wiring.chosen_problem(settings, name).removeprefix(f"{name}, ")
-    return ProblemLine(name, where, found.entry, _timed_at(found))
+    return ProblemLine(name, where, problem.entry, _timed_at(problem))
 
 
 def _timed_at(problem: "AnyProblem") -> str:
@@ -129,12 +129,12 @@ def _timed_at(problem: "AnyProblem") -> str:
 
 
 def _looked_at(settings: Settings, name: str) -> Checkup:
-    """As `checked`; a problem that cannot be read is one error among the others' findings."""
+    """The check of a problem; one that cannot be read has one error."""
     try:
         return checked(settings, name)
     except BadInput as failed:
         return Checkup(name, (error("problem.toml", str(failed)),), 0.0)
 
 
-def _plain(seen: Checkup) -> CheckAnswer:
-    return CheckAnswer(seen.problem, seen.seconds, seen.findings)
+def _plain(checkup: Checkup) -> CheckAnswer:
+    return CheckAnswer(checkup.problem, checkup.seconds, checkup.findings)

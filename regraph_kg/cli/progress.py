@@ -1,12 +1,13 @@
-"""What takes long: a bar or a live line on a terminal; elsewhere nothing, or plain lines."""
+"""Progress of slow work: a bar or a live line on a terminal, elsewhere nothing or plain lines."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 from rich.console import Console
 from rich.live import Live
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn
 from rich.text import Text
 
 from regraph_kg.models.text import plain
@@ -15,49 +16,55 @@ from regraph_kg.runs.progress import Story
 T = TypeVar("T")
 
 
+def on_terminal() -> bool:
+    """Whether a user can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def transient(console: Console, amount: ProgressColumn) -> Progress:
+    """A bar of work with its `amount` that vanishes at the end; hidden without a terminal."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), amount)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
 @contextmanager
 def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """Shows how much of `total` is done, and what is being done, on a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as shown:
-        task = shown.add_task(title, total=max(total, 1))
-        yield lambda done, said: shown.update(task, completed=done, description=said)
+    """Show the share of `total` that is done, and the current work, on a terminal."""
+    with transient(Console(stderr=True), TaskProgressColumn()) as progress:
+        task = progress.add_task(title, total=max(total, 1))
+        yield lambda completed, text: progress.update(task, completed=completed, description=text)
 
 
 def watch(story: Story[T]) -> T:
-    """What comes of a story; on a terminal, a bar shows how far each of its stages is."""
+    """Run a story and return its result; on a terminal a bar shows each stage."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as shown:
-        task, stage = shown.add_task("", visible=False), ""
+    with transient(console, TaskProgressColumn()) as progress:
+        task, stage = progress.add_task("", visible=False), ""
         while True:
             try:
-                one = next(story)
+                work = next(story)
             except StopIteration as ended:
-                found: T = ended.value
-                return found
-            if one.line:
-                console.print(plain(one.line), markup=False)
-            if one.stage != stage:
-                shown.reset(task)
-                stage = one.stage
-            said, total = plain(one.said), max(one.total, 1)
-            shown.update(task, completed=one.done, total=total, description=said, visible=True)
+                result: T = ended.value
+                return result
+            if work.line:
+                console.print(plain(work.line), markup=False)
+            if work.stage != stage:
+                progress.reset(task)
+                stage = work.stage
+            text, total = plain(work.text), max(work.total, 1)
+            progress.update(task, completed=work.done, total=total, description=text, visible=True)
 
 
 @contextmanager
 def telling() -> Iterator[Callable[[str], None]]:
-    """Tells on stderr what is under way: one live line on a terminal, a line each elsewhere.
+    """Show current work on stderr: one live line on a terminal, a line each elsewhere.
 
-    "" takes the live line away, before something else is printed.
+    "" removes the live line before other output.
     """
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    live = Live(console=console, auto_refresh=False, transient=True)  # no thread beside a clock
+    live = Live(
+        console=console, auto_refresh=False, transient=True
+    )  # no thread disturbs the judge's times
 
     def tell(text: str) -> None:
         if not console.is_terminal:

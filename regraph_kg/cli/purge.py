@@ -1,6 +1,5 @@
-"""`regraph graph purge`: take out of the graph again what came from one origin."""
+"""`regraph graph purge`: remove everything that came from one origin."""
 
-import sys
 from contextlib import closing
 from typing import Annotated
 
@@ -8,7 +7,7 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli.answers import Json, tell
-from regraph_kg.cli.progress import bar, watch
+from regraph_kg.cli.progress import bar, on_terminal, watch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.runs.ingest import embed_new
@@ -41,28 +40,28 @@ def purge(
     """
     origin, settings = _provenance(problem, source, run), read_settings()
     with closing(wiring.open_purge(settings)) as graph:
-        wanted = graph.count(origin)
+        counts = graph.count(origin)
         _refuse_unknown(origin, graph.unknown(origin))
         if dry_run:
-            _tell("would go", wanted, as_json=as_json)
+            _tell("would go", counts, as_json=as_json)
             return
         if not yes:
-            _ask(origin, wanted)
-        done = PurgeCounts()
-        with bar("purging", wanted.trajectories) as show:
-            for done in graph.run(origin):
-                show(done.trajectories, "purging")
+            _ask(origin, counts)
+        purged = PurgeCounts()
+        with bar("purging", counts.trajectories) as show:
+            for purged in graph.run(origin):
+                show(purged.trajectories, "purging")
     _embed(settings)
-    _tell("gone", done, as_json=as_json)
+    _tell("gone", purged, as_json=as_json)
 
 
 def _provenance(problem: str | None, source: str | None, run: str | None) -> Provenance:
-    given = [Provenance("problem", problem)] if problem is not None else []
-    given += [Provenance("model", source)] if source is not None else []
-    given += [Provenance("run", run)] if run is not None else []
-    if len(given) != 1 or not given[0].value:
+    origins = [Provenance("problem", problem)] if problem is not None else []
+    origins += [Provenance("model", source)] if source is not None else []
+    origins += [Provenance("run", run)] if run is not None else []
+    if len(origins) != 1 or not origins[0].value:
         raise BadInput("say what is to go: one of --problem, --source and --run")
-    return given[0]
+    return origins[0]
 
 
 def _refuse_unknown(origin: Provenance, near: list[str] | None) -> None:
@@ -71,27 +70,25 @@ def _refuse_unknown(origin: Provenance, near: list[str] | None) -> None:
         raise BadInput(f"nothing in the graph is of {origin.by} {origin.value!r}; {meant}")
 
 
-def _ask(origin: Provenance, wanted: PurgeCounts) -> None:
-    """Go on only if a person says so."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+def _ask(origin: Provenance, counts: PurgeCounts) -> None:
+    if not on_terminal():
         raise BadInput("this cannot be undone: look with --dry-run, then say --yes")
-    question = f"{_said(wanted)} of {origin.by} {origin.value!r} will go for good: go on?"
+    question = f"{_summary(counts)} of {origin.by} {origin.value!r} will go for good: go on?"
     typer.confirm(question, abort=True, err=True)
 
 
 def _embed(settings: Settings) -> None:
-    """Give vectors to what came back from the archive."""
     watch(embed_new(settings))
 
 
-def _tell(what: str, counts: PurgeCounts, *, as_json: bool) -> None:
+def _tell(state: str, counts: PurgeCounts, *, as_json: bool) -> None:
     if as_json:
         tell(PurgeCounts, counts)
     else:
-        typer.echo(f"{what}: {_said(counts)}")
+        typer.echo(f"{state}: {_summary(counts)}")
 
 
-def _said(counts: PurgeCounts) -> str:
+def _summary(counts: PurgeCounts) -> str:
     parts = [f"{counts.trajectories} trajectories", f"{counts.examples} examples"]
     parts += [f"{counts.failures} failures", f"{counts.free_runs} runs of free steps"]
     parts += [f"{counts.techniques} techniques"] * bool(counts.techniques)

@@ -21,7 +21,7 @@ ANSWERS = {"graph query": GraphTable}
 LONGEST = 80
 """Characters of a text that a table shows."""
 NUMBERS = 4
-"""Of a longer list of numbers, those that a table shows."""
+"""Numbers of a longer list that a table shows."""
 
 
 def query(
@@ -43,15 +43,15 @@ def query(
 
     Exit code 2: the store does not understand CYPHER, and its words.
     """
-    given = dict(_parameter(one) for one in param or ())
+    parameters = dict(_parameter(text) for text in param or ())
     with closing(wiring.open_reader(read_settings())) as graph:
-        found = graph.query(statement, given, limit=limit, seconds=timeout)
+        answer = graph.query(statement, parameters, limit=limit, seconds=timeout)
     if as_json:
-        tell(GraphTable, found)
+        tell(GraphTable, answer)
         return
-    if found.columns:
-        _print(found)
-    if found.cut:
+    if answer.columns:
+        _print(answer)
+    if answer.cut:
         typer.echo(f"the first {limit} rows; --limit shows more", err=True)
 
 
@@ -67,14 +67,14 @@ def _parameter(text: str) -> tuple[str, JsonValue]:
         ) from None
 
 
-def _print(found: GraphTable) -> None:
-    table = Table(*found.columns, box=None, pad_edge=False)
-    for row in found.rows:
+def _print(answer: GraphTable) -> None:
+    table = Table(*answer.columns, box=None, pad_edge=False)
+    for row in answer.rows:
         table.add_row(*map(_cell, row))
     figures = {
         index
-        for index in range(len(found.columns))
-        if all(isinstance(row[index], int | float) for row in found.rows)
+        for index in range(len(answer.columns))
+        if all(isinstance(row[index], int | float) for row in answer.rows)
     }
     print_table(table, figures)
 
@@ -90,9 +90,9 @@ def _short(value: JsonValue) -> JsonValue:
         line = " ".join(value.split())
         return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
     if isinstance(value, Mapping):
-        return {name: _short(one) for name, one in value.items()}
+        return {name: _short(item) for name, item in value.items()}
     if isinstance(value, Sequence):
-        numbers = len(value) > NUMBERS and all(isinstance(one, int | float) for one in value)
-        shown = [_short(one) for one in (value[:NUMBERS] if numbers else value)]
-        return [*shown, f"... {len(value)} numbers"] if numbers else shown
+        numbers = len(value) > NUMBERS and all(isinstance(item, int | float) for item in value)
+        items = [_short(item) for item in (value[:NUMBERS] if numbers else value)]
+        return [*items, f"... {len(value)} numbers"] if numbers else items
     return value

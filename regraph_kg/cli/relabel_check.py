@@ -1,4 +1,4 @@
-"""`regraph dev relabel-check`: how well names are recognized, beside what people say they mean."""
+"""`regraph dev relabel-check`: accuracy of relabelling against labels by people."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ LEVELS: Mapping[RelabelLevel, tuple[RelabelLevel, ...]] = {
     "lexical": ("exact", "lexical"),
     "model": ("exact", "lexical", "model"),
 }
-"""What is run to judge a level: it, and those that do less."""
+"""Levels that run for a level: it, and those that do less."""
 
 
 def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
@@ -75,8 +75,8 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
     folder = labels or wiring.corpus_folder(settings) / "relabel"
     half = None if split == "all" else split
     if clusters is not None:
-        known = Vocabulary(wiring.vocabulary(settings) if clusters == "shipped" else ())
-        _check_pairs(settings, pairs.read_pairs(folder, half), known, LEVELS[relabel])
+        reference = Vocabulary(wiring.vocabulary(settings) if clusters == "shipped" else ())
+        _check_pairs(settings, pairs.read_pairs(folder, half), reference, LEVELS[relabel])
         return
     shipped = wiring.vocabulary(settings)
     if aliases:
@@ -87,8 +87,8 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
     judged: dict[RelabelLevel, Sequence[Judged]] = {}
     for level in LEVELS[relabel]:
         recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
-        asked = wiring.recorded_verdicts(settings) if recorded else None
-        cascade = wiring.cascade(settings, vocabulary, level, asked)
+        verdict_model = wiring.recorded_verdicts(settings) if recorded else None
+        cascade = wiring.cascade(settings, vocabulary, level, verdict_model)
         verdicts = tuple(cascade.settle({(line.target, line.label): NameUse() for line in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if as_json:
@@ -102,20 +102,20 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
 
 
 def _check_pairs(
-    settings: Settings, found: pairs.PairSet, known: Vocabulary, levels: Sequence[RelabelLevel]
+    settings: Settings, pair_set: pairs.PairSet, names: Vocabulary, levels: Sequence[RelabelLevel]
 ) -> None:
-    """Counts alone: what stands in the half "test" is not shown."""
+    """Print counts alone: names of the half "test" stay hidden."""
     table = Table("level", box=None, pad_edge=False)
     headings = ("names", "merged right", "wrong", "missed", "precision", "recall")
     for heading in headings:
         table.add_column(heading, justify="right")
-    uses = found.uses()
+    uses = pair_set.uses()
     for level in levels:
-        verdicts = wiring.cascade(settings, known, level).settle(uses)
+        verdicts = wiring.cascade(settings, names, level).settle(uses)
         ids = (verdict.relabelled.technique for verdict in verdicts)
-        one = pairs.count(found, dict(zip(uses, ids, strict=True)))
-        counts = map(str, (one.names, one.right, one.wrong, one.missed))
-        table.add_row(level, *counts, f"{one.precision:.3f}", f"{one.recall:.3f}")
+        result = pairs.count(pair_set, dict(zip(uses, ids, strict=True)))
+        counts = map(str, (result.names, result.right, result.wrong, result.missed))
+        table.add_row(level, *counts, f"{result.precision:.3f}", f"{result.recall:.3f}")
     print_table(table, range(1, len(headings) + 1))
 
 
@@ -131,7 +131,7 @@ class Misjudged:
 
 @dataclass(frozen=True, slots=True)
 class LevelAnswer:
-    """How one level does, in names: all, by stage, by kind."""
+    """Results of one level in names: all, by stage, by kind."""
 
     right: int
     wrong: int
@@ -140,55 +140,56 @@ class LevelAnswer:
     stages: dict[str, LabelCounts]
     kinds: dict[str, LabelCounts]
     errors: list[Misjudged] | None = None
-    """Those not right, with --verbose."""
+    """The wrong and missed names, with --verbose."""
 
 
 ANSWERS = {"dev relabel-check": dict[str, LevelAnswer]}
-"""By level."""
+"""Answers by level."""
 
 
 def _report(judged: Mapping[RelabelLevel, Sequence[Judged]], *, verbose: bool) -> object:
     return {
         level: LevelAnswer(
-            **asdict(check.tally(found)),
-            total=len(found),
-            stages={str(stage): one for stage, one in check.by_stage(found).items()},
-            kinds={str(kind): one for kind, one in check.by_kind(found).items()},
-            errors=[_error(one) for one in found if one.result != "right"] if verbose else None,
+            **asdict(check.tally(rows)),
+            total=len(rows),
+            stages={str(stage): count for stage, count in check.by_stage(rows).items()},
+            kinds={str(kind): count for kind, count in check.by_kind(rows).items()},
+            errors=[_error(row) for row in rows if row.result != "right"] if verbose else None,
         )
-        for level, found in judged.items()
+        for level, rows in judged.items()
     }
 
 
-def _error(one: Judged) -> Misjudged:
-    line = one.line
-    said = replace(decision(one.verdict), target=line.target)
-    return Misjudged(one.result, line.wanted, line.kind, said)
+def _error(row: Judged) -> Misjudged:
+    line = row.line
+    verdict = replace(decision(row.verdict), target=line.target)
+    return Misjudged(row.result, line.wanted, line.kind, verdict)
 
 
 def _print(judged: Mapping[RelabelLevel, Sequence[Judged]]) -> None:
     table = Table("level", "stage", box=None, pad_edge=False)
     for heading in ("names", "right", "wrong merges", "missed merges"):
         table.add_column(heading, justify="right")
-    for level, found in judged.items():
-        for stage, one in check.by_stage(found).items():
-            table.add_row(level, stage, *_counts(one))
-        table.add_row(level, "all", *_counts(check.tally(found)), style="bold", end_section=True)
+    for level, rows in judged.items():
+        for stage, count in check.by_stage(rows).items():
+            table.add_row(level, stage, *_counts(count))
+        table.add_row(level, "all", *_counts(check.tally(rows)), style="bold", end_section=True)
     print_table(table, range(2, 6))
 
 
-def _counts(one: LabelCounts) -> list[str]:
-    shares = (f"{part} ({100 * part / one.total:.1f} %)" for part in (one.wrong, one.missed))
-    return [str(one.total), f"{one.right} ({100 * one.right / one.total:.1f} %)", *shares]
+def _counts(count: LabelCounts) -> list[str]:
+    shares = (f"{part} ({100 * part / count.total:.1f} %)" for part in (count.wrong, count.missed))
+    return [str(count.total), f"{count.right} ({100 * count.right / count.total:.1f} %)", *shares]
 
 
-def _list(found: Sequence[Judged]) -> None:
-    wrong = Counter(one.result for one in found)
+def _list(rows: Sequence[Judged]) -> None:
+    wrong = Counter(row.result for row in rows)
     for result in ("wrong", "missed"):
         typer.echo(f"\n{result} merges: {wrong[result]}")
-        for one in found:
-            if one.result == result:
-                said = one.verdict.relabelled
-                got = "new" if said.stage == "new" else said.technique
-                wanted = one.line.wanted or "new"
-                typer.echo(f"  {legible(one.line.label)}: {got} ({said.stage}), not {wanted}")
+        for row in rows:
+            if row.result == result:
+                relabelled = row.verdict.relabelled
+                decided = "new" if relabelled.stage == "new" else relabelled.technique
+                expected = row.line.wanted or "new"
+                label = legible(row.line.label)
+                typer.echo(f"  {label}: {decided} ({relabelled.stage}), not {expected}")

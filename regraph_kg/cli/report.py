@@ -1,6 +1,6 @@
 """`regraph report`: runs as one page, written to a file or served while they go on.
 
-Not here: what stands in it (runs/run_page.py), how it is written (pages/).
+Not here: the page's content (runs/run_page.py) and its text (pages/).
 """
 
 from collections.abc import Sequence
@@ -68,17 +68,17 @@ def report(
 
 def follow(settings: Settings, runs: Sequence[Path]) -> None:
     """Serve the page of runs until Ctrl-C; an unchanged trace is not read again."""
-    known: dict[str, str] = {}
+    pages: dict[str, str] = {}
 
     def page() -> str:
         stamp = str([(path.stat(), locks.is_held(path)) for path in runs if path.exists()])
-        if stamp not in known:
-            found = runs_page(view_runs(settings, runs), live=True)
-            known.clear()
-            known[stamp] = found
-        return known[stamp]
+        if stamp not in pages:
+            text = runs_page(view_runs(settings, runs), live=True)
+            pages.clear()
+            pages[stamp] = text
+        return pages[stamp]
 
-    page()  # what cannot be shown is said before anything is served
+    page()  # a bad trace fails before the server starts
     with served(page) as address:
         typer.echo(f"{address}: open it in a browser of this machine; Ctrl-C ends it", err=True)
         with suppress(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""One search of `regraph optimize` as it is told: its beginning, its end, what ends it early.
+"""The output of one search of `regraph optimize`: its beginning, its end, an early end.
 
 Not here: the search itself (runs/search.py).
 """
@@ -31,14 +31,14 @@ from regraph_kg.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Where a search's best code goes, and the command that goes on with it."""
+    """The file of a search's best code, and the command that resumes the search."""
 
     output: Path
     go_on: str
 
     @classmethod
     def of(cls, options: Options, problem: str, run: LiveRun) -> "Handover":
-        """By --output, which is a folder for several problems; else beside the trace."""
+        """The file of --output, in its folder for several problems; else beside the trace."""
         suffix = TARGETS[run.header.target].suffix
         if options.output is None:
             output = run.trace.with_suffix(suffix)
@@ -51,21 +51,21 @@ class Handover:
 
 
 def introduce(run: LiveRun, show: Show) -> None:
-    """Say what begins, and where it is written."""
+    """Show the search and its trace."""
     header = run.header
-    what = f"{header.problem} ({header.target})"
-    show.say(f"{what}: {header.method}, at most {header.limits.calls} calls of {header.model}")
+    title = f"{header.problem} ({header.target})"
+    show.say(f"{title}: {header.method}, at most {header.limits.calls} calls of {header.model}")
     if header.excluded and kind_of(header.method).walks:
         show.say(f"the graph is read without {header.excluded}'s own examples")
     show.say(f"trace: {run.trace}" + (" (its last line was torn: dropped)" if run.torn else ""))
 
 
-def follow(run: LiveRun, show: Show, told: Handover) -> RunSummary:
-    """The search as it is shown, its best measured again and written.
+def follow(run: LiveRun, show: Show, handover: Handover) -> RunSummary:
+    """Run the search with its output, measure the best again and write it.
 
-    Raises `Interrupted` for Ctrl-C, for a search that others were ended with, and for a model or
-    store that is lost, and `ToolError`, with what was found so far and the command that goes on;
-    `AnswersPending` where answers are to come by file.
+    Raises `Interrupted` for Ctrl-C, for the end of all searches, and for a lost model or store, and
+    `ToolError`; both tell the best so far and the command that goes on. Raises `AnswersPending`
+    where answers come by file.
     """
     introduce(run, show)
     try:
@@ -74,18 +74,18 @@ def follow(run: LiveRun, show: Show, told: Handover) -> RunSummary:
             show.say("measuring the best again, in fresh processes")
         ended = run.finish()
     except (KeyboardInterrupt, CancelledError):
-        kept = _keep_best(run, told.output) or "nothing faster so far"
-        raise Interrupted(_ended(f"stopped after {run.calls} calls", kept, told)) from None
+        best = _keep_best(run, handover.output) or "nothing faster so far"
+        raise Interrupted(_ended(f"stopped after {run.calls} calls", best, handover)) from None
     except (ModelError, StoreError) as error:
-        raise Interrupted(_ended(str(error), _keep_best(run, told.output), told)) from None
+        raise Interrupted(_ended(str(error), _keep_best(run, handover.output), handover)) from None
     except ToolError as error:
-        raise ToolError(_ended(str(error), _keep_best(run, told.output), told)) from None
-    _write(told.output, ended.code)
+        raise ToolError(_ended(str(error), _keep_best(run, handover.output), handover)) from None
+    _write(handover.output, ended.code)
     return ended.summary
 
 
 def _show(run: LiveRun, show: Show) -> None:
-    """Search, and tell how it goes, and why it had enough before its calls were spent."""
+    """Search, show the progress, and say why the search stopped before its budget."""
     doubt = ""
     for record in run.records():
         show.record(record)
@@ -94,14 +94,14 @@ def _show(run: LiveRun, show: Show) -> None:
             show.say(f"limit.stop_at_roof does nothing here: {doubt}")
     spared = run.header.limits.calls - run.calls
     if run.stopped in ("roof", "patience") and spared > 0:
-        said = report.stopped(run.stopped, run.calls, run.header.limits, run.roof)
-        show.say(f"stopped {said}")
+        reason = report.stopped(run.stopped, run.calls, run.header.limits, run.roof)
+        show.say(f"stopped {reason}")
 
 
 def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
-    """Teach the graph what finished runs found, and say what came of it; never raises.
+    """Teach the graph the results of finished runs and print the counts; never raises.
 
-    The search is done and told: whatever fails here is one line, as `regraph learn` can do it.
+    A failure is one line with the command: `regraph learn` can do it later.
     """
     from regraph_kg.runs.learn import learn_from  # noqa: PLC0415 (loads the judge)
 
@@ -121,9 +121,9 @@ def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
             say(f"learned from {lesson.run}: {counts}{chose}")
 
 
-def _ended(why: str, kept: str, told: Handover) -> str:
-    """Why a search ended early, what it leaves, how it goes on."""
-    return "; ".join(filter(None, [why, kept, f"go on: {told.go_on}"]))
+def _ended(why: str, best: str, handover: Handover) -> str:
+    """One line: why a search ended early, its best, and the command that goes on."""
+    return "; ".join(filter(None, [why, best, f"go on: {handover.go_on}"]))
 
 
 def _keep_best(run: LiveRun, output: Path) -> str:
@@ -131,12 +131,12 @@ def _keep_best(run: LiveRun, output: Path) -> str:
     best = next(iter(run.finalists), None)
     if best is None:
         return ""
-    found = f"best so far {report.times(best.speedup or 0)}, not yet re-measured"
+    line = f"best so far {report.times(best.speedup or 0)}, not yet re-measured"
     try:
         _write(output, best.code or "")
     except BadInput as error:
-        return f"{found}, not written: {error}"
-    return f"{found}, in {output}"
+        return f"{line}, not written: {error}"
+    return f"{line}, in {output}"
 
 
 def _write(path: Path, code: str) -> None:

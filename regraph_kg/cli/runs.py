@@ -1,4 +1,4 @@
-"""`regraph runs`: what searches there were, what came of them, which are under way."""
+"""`regraph runs`: searches, their results and states."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,6 @@ from regraph_kg.settings import Settings, read_settings
 
 FOLDER = Path("runs")
 DAY_SECONDS = 86_400.0
-"""Seconds of a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class RunLine:
     calls: int
     most_calls: int
     seconds: float
-    """Active ones."""
+    """Active seconds."""
     best: float | None
     """Speedup: of the answer, or as screened so far; None where nothing was faster."""
     low: float | None
@@ -75,7 +74,7 @@ class RunsPruned:
 
 
 ANSWERS = {"runs": Sequence[RunLine] | RunShown | RunsCompared | RunsPruned}
-"""Of all, of one, of two, and with --delete."""
+"""Answers for all runs, for one, for two, and with --delete."""
 
 
 def runs(  # noqa: PLR0913 (a command's options)
@@ -124,29 +123,29 @@ def runs(  # noqa: PLR0913 (a command's options)
     if len(named or ()) > 2 or (named and (chosen or delete)) or (delete and not chosen):  # noqa: PLR2004
         raise BadInput("runs: give none, one or two; --delete goes with --older, --without-answer")
     settings = read_settings()
-    found = [_read(settings, trace_of(name, folder)) for name in named or ()]
-    if len(found) == 1:
-        _show(settings, found[0], code=code, as_json=as_json)
-    elif found:
-        _compare(settings, found, problem, again=again, as_json=as_json)
+    records = [_read(settings, trace_of(name, folder)) for name in named or ()]
+    if len(records) == 1:
+        _show(settings, records[0], code=code, as_json=as_json)
+    elif records:
+        _compare(settings, records, problem, again=again, as_json=as_json)
     elif chosen:
-        doomed = _chosen(settings, folder, older, without_answer=without_answer)
+        doomed = _prunable(settings, folder, older, without_answer=without_answer)
         _prune(doomed, delete=delete, as_json=as_json)
     else:
         _list(settings, folder, as_json=as_json)
 
 
-def _show(settings: Settings, found: RunRecord, *, code: bool, as_json: bool) -> None:
+def _show(settings: Settings, record: RunRecord, *, code: bool, as_json: bool) -> None:
     if code:
-        best = found.answer[0] if found.answer else next(iter(found.finalists), None)
+        best = record.answer[0] if record.answer else next(iter(record.finalists), None)
         if best is None:
             raise typer.Exit(1)
         typer.echo(plain(best.code or ""))
     elif as_json:
-        tell(RunShown, RunShown(**dict(found.summary()), state=state_of(found)))
+        tell(RunShown, RunShown(**dict(record.summary()), state=state_of(record)))
     else:
-        rows = {"state": state_of(found), "trace": str(found.path)}
-        display.print_summary(settings, found.summary(), rows)
+        rows = {"state": state_of(record), "trace": str(record.path)}
+        display.print_summary(settings, record.summary(), rows)
 
 
 def _compare(
@@ -157,21 +156,21 @@ def _compare(
     again: bool,
     as_json: bool,
 ) -> None:
-    why = _apart(*pair)
-    lines = [_line(one) for one in pair]
-    told = RunsCompared(lines[0], lines[1], why is None, why)
+    why = _not_comparable(*pair)
+    lines = [_line(run) for run in pair]
+    answer = RunsCompared(lines[0], lines[1], why is None, why)
     if why is None and again:
-        told.again = _again(settings, pair, problem)
+        answer.again = _again(settings, pair, problem)
     if as_json:
-        tell(RunsCompared, told)
+        tell(RunsCompared, answer)
     else:
         _print(lines)
-        typer.echo(f"not comparable: {why}" if why else _compared(told.again, pair))
+        typer.echo(f"not comparable: {why}" if why else _compared(answer.again, pair))
     if why is not None:
         raise typer.Exit(1)
 
 
-def _chosen(
+def _prunable(
     settings: Settings, folder: Path, older: float | None, *, without_answer: bool
 ) -> list[Path]:
     """Traces that may go: with both options, what both say."""
@@ -185,10 +184,10 @@ def _chosen(
 
 
 def _prune(doomed: Sequence[Path], *, delete: bool, as_json: bool) -> None:
-    for one in doomed:
+    for trace in doomed:
         if not as_json:
-            typer.echo(f"{'deleted' if delete else 'would delete'} {one}")
-        for path in _beside(one) if delete else ():
+            typer.echo(f"{'deleted' if delete else 'would delete'} {trace}")
+        for path in _files_of(trace) if delete else ():
             path.unlink(missing_ok=True)
     if as_json:
         tell(RunsPruned, RunsPruned(list(doomed), delete))
@@ -202,27 +201,28 @@ def trace_of(name: str, folder: Path) -> Path:
     """The trace that a path, a name in `folder`, or the beginning of one means."""
     if Path(name).is_file():
         return Path(name)
-    known = {trace.stem: trace for trace in _traces(folder)}
-    found = [known[stem] for stem in known if stem == name] or [
-        known[stem] for stem in known if stem.startswith(name)
+    traces = {trace.stem: trace for trace in _traces(folder)}
+    matches = [traces[stem] for stem in traces if stem == name] or [
+        traces[stem] for stem in traces if stem.startswith(name)
     ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise BadInput(f"run {name}: {len(found)} begin so: {', '.join(one.stem for one in found)}")
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        names = ", ".join(trace.stem for trace in matches)
+        raise BadInput(f"run {name}: {len(matches)} begin so: {names}")
     raise BadInput(f"run {name}: neither a file nor a run in {folder}/ (regraph runs)")
 
 
-def state_of(found: RunRecord) -> str:
-    """In words: under way, with how much is left; interrupted; what an ended one came to."""
-    calls, most, now = found.cost.calls, found.header.limits.calls, found.state()
-    if now in ("running", "measuring the best again"):
-        left = found.seconds / calls * (most - calls) if calls else 0.0
-        eta = f", at most {report.seconds(left)} left" if left > 0 else ""
+def state_of(record: RunRecord) -> str:
+    """The state in words: under way with the time left, interrupted, or done."""
+    calls, most, state = record.cost.calls, record.header.limits.calls, record.state()
+    if state in ("running", "measuring the best again"):
+        seconds = record.seconds / calls * (most - calls) if calls else 0.0
+        eta = f", at most {report.seconds(seconds)} left" if seconds > 0 else ""
         return f"under way: {calls} of {most} calls{eta}"
-    if now == "not finished":
+    if state == "not finished":
         return "interrupted: --resume goes on"
-    return "done" if found.answer else "done: nothing surely faster"
+    return "done" if record.answer else "done: nothing surely faster"
 
 
 def _list(settings: Settings, folder: Path, *, as_json: bool) -> None:
@@ -250,54 +250,54 @@ def _print(lines: Sequence[RunLine]) -> None:
         sure = f" ({line.low:.3g} to {line.high:.3g})" if line.low and line.high else ""
         best = f"{report.times(line.best)}{sure}" if line.best else "-"
         calls = f"{line.calls} of {line.most_calls}"
-        told = (line.run, f"{line.problem} ({line.target})", line.method, line.model)
-        table.add_row(*told, calls, report.seconds(line.seconds), best, line.state)
+        cells = (line.run, f"{line.problem} ({line.target})", line.method, line.model)
+        table.add_row(*cells, calls, report.seconds(line.seconds), best, line.state)
     print_table(table, (4, 5))
 
 
-def _line(found: RunRecord) -> RunLine:
-    answer, header = found.answer, found.header
+def _line(record: RunRecord) -> RunLine:
+    answer, header = record.answer, record.header
     sure = answer[1].speedup_interval if answer else None
-    seen = found.bests[-1].step.speedup if found.bests and not found.finished else None
+    screened = record.bests[-1].step.speedup if record.bests and not record.finished else None
     return RunLine(
-        found.path.stem,
+        record.path.stem,
         header.problem,
         header.target,
         header.method,
         header.model.partition(" ")[0],
-        found.cost.calls,
+        record.cost.calls,
         header.limits.calls,
-        round(found.seconds, 1),
-        answer[1].speedup if answer else seen,
+        round(record.seconds, 1),
+        answer[1].speedup if answer else screened,
         sure.low if sure else None,
         sure.high if sure else None,
-        state_of(found),
+        state_of(record),
     )
 
 
-def _apart(first: RunRecord, second: RunRecord) -> str | None:
-    """What forbids to compare two runs' times; None where nothing does."""
-    for found in (first, second):
-        if found.answer is None:
-            return f"{found.path.stem} has no answer ({state_of(found)})"
+def _not_comparable(first: RunRecord, second: RunRecord) -> str | None:
+    """Why two runs' times cannot be compared; None where they can."""
+    for record in (first, second):
+        if record.answer is None:
+            return f"{record.path.stem} has no answer ({state_of(record)})"
     for name in ("problem", "serial", "target"):
         ours, theirs = getattr(first.header, name), getattr(second.header, name)
         if ours != theirs:
-            said = f"{ours}, {theirs}" if name != "serial" else "they began with other code"
-            return f"{name}: {said}"
+            difference = f"{ours}, {theirs}" if name != "serial" else "they began with other code"
+            return f"{name}: {difference}"
     assert first.answer is not None
     assert second.answer is not None
     return first.answer[1].differs_from(second.answer[1])
 
 
 def _again(settings: Settings, pair: Sequence[RunRecord], problem: str | None) -> Comparison:
-    """Both answers timed in turn, in one opening of the judge."""
-    found = wiring.find_problem(settings, problem or pair[0].header.problem)
+    """Time both answers in turn by one judge."""
+    chosen = wiring.find_problem(settings, problem or pair[0].header.problem)
     first, second = (
-        Candidate(one.header.target, one.answer[0].code or "") for one in pair if one.answer
+        Candidate(run.header.target, run.answer[0].code or "") for run in pair if run.answer
     )
     with telling() as tell, wiring.local_judge(settings, "full", tell) as judge:
-        return judge.compare(first, second, found)
+        return judge.compare(first, second, chosen)
 
 
 def _compared(again: Comparison | None, pair: Sequence[RunRecord]) -> str:
@@ -307,7 +307,7 @@ def _compared(again: Comparison | None, pair: Sequence[RunRecord]) -> str:
             f"timed in turn: the first is {again.verdict}, {report.times(again.ratio)}"
             f" as fast (99.9 %: {report.times(sure.low)} to {report.times(sure.high)})"
         )
-    speeds = [one.answer[1].speedup or 1.0 for one in pair if one.answer]
+    speeds = [run.answer[1].speedup or 1.0 for run in pair if run.answer]
     return (
         f"taken apart: the first is {report.times(speeds[0] / speeds[1])} as fast as the second;"
         " --again times both in turn"
@@ -315,7 +315,7 @@ def _compared(again: Comparison | None, pair: Sequence[RunRecord]) -> str:
 
 
 def _traces(folder: Path) -> list[Path]:
-    if folder != FOLDER and not folder.is_dir():  # the usual one is there from the first run on
+    if folder != FOLDER and not folder.is_dir():  # the first run makes the usual folder
         raise BadInput(f"{folder}: no folder of runs; give another one with --runs")
     return sorted(folder.glob("*.jsonl"))
 
@@ -326,14 +326,14 @@ def _read(settings: Settings, trace: Path) -> RunRecord:
 
 def _is_trace(settings: Settings, trace: Path, *, without_answer: bool) -> bool:
     try:
-        found = _read(settings, trace)
+        record = _read(settings, trace)
     except BadInput:
         return False
-    return not without_answer or (found.finished and found.answer is None)
+    return not without_answer or (record.finished and record.answer is None)
 
 
-def _beside(trace: Path) -> Iterator[Path]:
-    """A trace and what belongs to it alone."""
+def _files_of(trace: Path) -> Iterator[Path]:
+    """A trace and the files that belong to it alone."""
     yield trace
     for ending in (".cpp", ".cu"):
         yield trace.with_suffix(ending)

@@ -1,7 +1,7 @@
-"""Several problems in one `regraph optimize`: a search each, at once, with model and judge shared.
+"""Several problems in one `regraph optimize`: parallel searches that share model and judge.
 
 Each search has its own thread, trace and output. One that fails leaves the others alone; Ctrl-C
-ends all of them. Not here: how they take turns (search/executor.py).
+ends all of them. Not here: their turns (search/executor.py).
 """
 
 from collections.abc import Sequence
@@ -25,26 +25,26 @@ from regraph_kg.wiring import OpenSearches
 
 
 @dataclass(slots=True)
-class _One:
-    """One search: what it is to do, and what became of it."""
+class _State:
+    """One search: its choice and its result."""
 
     choice: SearchChoice
     name: str
-    """Its problem's, as it was given."""
+    """The problem as it was typed."""
     trace: Path | None = None
-    told: running.Handover | None = None
+    handover: running.Handover | None = None
     summary: RunSummary | None = None
-    """None where it did not come to its end."""
+    """None where the search did not end."""
     error: RegraphError | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """What became of one of several searches, as JSON."""
+    """The result of one of several searches, as JSON."""
 
     problem: str
     summary: RunSummary | None
-    """None where it did not come to its end."""
+    """None where the search did not end."""
     error: str | None
     trace: str | None
     code: str | None
@@ -54,13 +54,13 @@ class SearchAnswer:
 
 
 def run_several(settings: Settings, options: Options, choice: SearchChoice) -> bool:
-    """Search for each problem; whether one of them was improved.
+    """Search for each problem; whether any was improved.
 
-    Raises, where none was, the error that ended one of them, and for searches that wait for answers
-    by file `AnswersPending`, whatever the others found.
+    Without an improvement it raises the error of a search. It raises `AnswersPending` for searches
+    that wait for answers by file, also after improvements.
     """
-    searches = [_One(one, one.problem) for one in each_choice(choice, options)]
-    _distinct(settings, searches)
+    searches = [_State(search, search.problem) for search in each_choice(choice, options)]
+    _require_distinct(settings, searches)
     pending: AnswersPending | None = None
     stopped = False
     with ThreadPoolExecutor(len(searches), "search") as threads:  # waits for them at the end
@@ -81,14 +81,14 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
     return _improved(searches)
 
 
-def _distinct(settings: Settings, searches: Sequence[_One]) -> None:
-    """`BadInput` where two folders hold problems of one name: their files could not be told."""
+def _require_distinct(settings: Settings, searches: Sequence[_State]) -> None:
+    """Raise `BadInput` for two folders with problems of one name: their files would collide."""
     named: dict[str, str] = {}
     for search in searches:
         try:
             name = wiring.find_problem(settings, search.name).name
         except BadInput:
-            continue  # its search says so
+            continue  # its search reports that
         if name in named:
             raise BadInput(f"{named[name]} and {search.name} are both problem {name}; name one")
         named[name] = search.name
@@ -98,10 +98,10 @@ def _run(
     settings: Settings,
     options: Options,
     choice: SearchChoice,
-    searches: Sequence[_One],
+    searches: Sequence[_State],
     threads: ThreadPoolExecutor,
 ) -> AnswersPending | None:
-    """All searches to their ends; what they wait for, if it is to come by file."""
+    """Run all searches to their ends; return `AnswersPending` where answers come by file."""
     budgets = {search.name: search.choice.limits.calls for search in searches}
     every = every_call(options, choice)
     with (
@@ -121,26 +121,26 @@ def _run(
     return None
 
 
-def _search(shared: OpenSearches, options: Options, one: _One, show: Show) -> None:
-    """One search, in its thread; what ends it is noted, and told in its line."""
+def _search(shared: OpenSearches, options: Options, state: _State, show: Show) -> None:
+    """Run one search in its thread; keep and show the error that ends it."""
     try:
         with (
-            shared.search(one.choice) as search,
+            shared.search(state.choice) as search,
             begin(search, options.runs, options.resume) as run,
         ):
-            one.trace = run.trace
-            one.told = running.Handover.of(options, one.name, run)
-            one.summary = running.follow(run, show, one.told)
+            state.trace = run.trace
+            state.handover = running.Handover.of(options, state.name, run)
+            state.summary = running.follow(run, show, state.handover)
     except RegraphError as error:
-        one.error = error
+        state.error = error
     except Exception as error:  # noqa: BLE001 (a bug of ours: the others go on)
-        one.error = RegraphError(f"unexpected {type(error).__name__}: {error}")
-        one.error.__cause__ = error
-    show.say("done" if one.error is None else str(one.error))
+        state.error = RegraphError(f"unexpected {type(error).__name__}: {error}")
+        state.error.__cause__ = error
+    show.say("done" if state.error is None else str(state.error))
 
 
-def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
-    """What became of all, which were `stopped` together or went to their ends."""
+def _tell(options: Options, searches: Sequence[_State], *, stopped: bool) -> None:
+    """Print all results; `stopped`: Ctrl-C ended the searches together."""
     if options.as_json:
         tell(Sequence[SearchAnswer], [_plain(search) for search in searches])
         return
@@ -149,13 +149,13 @@ def _tell(options: Options, searches: Sequence[_One], *, stopped: bool) -> None:
         for search in searches
     ]
     typer.echo(report.several_table(rows))
-    for one in searches:
-        if one.summary and not one.summary.improved:
-            display.say(f"{one.name}: {report.shortfall(one.summary)}")
+    for search in searches:
+        if search.summary and not search.summary.improved:
+            display.say(f"{search.name}: {report.shortfall(search.summary)}")
 
 
 def _ended(error: RegraphError | None, stopped: bool) -> str:
-    """Why there is no summary, in a word; with the judge, searches that wait for it end, too."""
+    """Why there is no summary, in a word; Ctrl-C also stops searches that wait for the judge."""
     if isinstance(error, AnswersPending):
         return "waits"
     if isinstance(error, Interrupted) or (stopped and not isinstance(error, BadInput)):
@@ -163,37 +163,37 @@ def _ended(error: RegraphError | None, stopped: bool) -> str:
     return "failed"
 
 
-def _plain(one: _One) -> SearchAnswer:
-    told = one.told
+def _plain(search: _State) -> SearchAnswer:
+    handover = search.handover
     return SearchAnswer(
-        problem=one.name,
-        summary=one.summary,
-        error=None if one.error is None else str(one.error),
-        trace=None if one.trace is None else str(one.trace),
-        code=str(told.output) if told and one.summary else None,
-        go_on=told.go_on if told and one.summary is None else None,
+        problem=search.name,
+        summary=search.summary,
+        error=None if search.error is None else str(search.error),
+        trace=None if search.trace is None else str(search.trace),
+        code=str(handover.output) if handover and search.summary else None,
+        go_on=handover.go_on if handover and search.summary is None else None,
     )
 
 
-def _go_on(searches: Sequence[_One]) -> None:
-    """The command of each search that can go on, a line each."""
+def _go_on(searches: Sequence[_State]) -> None:
+    """Print the command of each search that can go on."""
     for search in searches:
-        if search.summary is None and search.told:
-            display.say(search.told.go_on)
+        if search.summary is None and search.handover:
+            display.say(search.handover.go_on)
 
 
-def _improved(searches: Sequence[_One]) -> bool:
-    """Whether one was improved; raises an error, a resumable one first, if none even finished.
+def _improved(searches: Sequence[_State]) -> bool:
+    """Whether any problem was improved; raises an error, a resumable one first, if none finished.
 
-    An honest negative needs a search that was ended by nothing but its limits.
+    A negative result needs a search that its limits ended.
     """
-    found = [search.summary for search in searches if search.summary]
-    if any(summary.improved for summary in found):
+    summaries = [search.summary for search in searches if search.summary]
+    if any(summary.improved for summary in summaries):
         return True
     errors = [search.error for search in searches if search.error]
     resumable = next((error for error in errors if isinstance(error, Interrupted)), None)
     if resumable is not None:
         raise resumable
-    if errors and not found:
+    if errors and not summaries:
         raise errors[0]
     return False

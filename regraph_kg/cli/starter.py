@@ -1,52 +1,46 @@
-"""The starter graph for an embedded store that is empty: asked for, never loaded in silence.
+"""The starter graph for an empty embedded store: loaded only with the user's consent.
 
-Not here: a shared Neo4j, which only `regraph ingest --starter` fills.
+Not covered: a shared Neo4j, which only `regraph ingest --starter` fills.
 """
 
 import io
-import sys
 from contextlib import closing
 
 import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli.display import say
-from regraph_kg.cli.progress import watch
+from regraph_kg.cli.progress import on_terminal, watch
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import Settings
 
 
-def offer(settings: Settings, wanted: bool | None) -> None:
+def offer(settings: Settings, load: bool | None) -> None:
     """Load the starter graph into an empty embedded store, where the user wants it.
 
-    None asks on a terminal, and elsewhere loads nothing. Raises `BadInput` for a shared store that
-    is to be filled by the way.
+    None asks on a terminal, and elsewhere loads nothing. Raises `BadInput` for a shared store.
     """
     if settings.store != "embedded":
-        if wanted:
+        if load:
             raise BadInput("starter: this store is shared; fill it with regraph ingest --starter")
         return
-    if wanted is False or (wanted is None and not _on_terminal()):
+    if load is False or (load is None and not on_terminal()):
         return
     with closing(wiring.open_store(settings)) as store:
         if store.stats().trajectories:
             return
     files = wiring.starter_files(settings)
     question = "the graph is empty: load the starter graph that comes with regraph?"
-    if not wanted and not (files and typer.confirm(question, default=True, err=True)):
+    if not load and not (files and typer.confirm(question, default=True, err=True)):
         return
     if not files:
         raise BadInput(f"starter: no trajectories in {wiring.corpus_folder(settings)}")
     from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)
 
     lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
-    whole = settings.model_copy(update={"disclose": "code"})  # whatever ships is public
-    found = watch(grow(whole, lines, "lexical", "starter"))
+    disclosing = settings.model_copy(update={"disclose": "code"})  # the starter graph is public
+    counts = watch(grow(disclosing, lines, "lexical", "starter"))
     say(
-        f"the graph was empty; loaded the starter graph: {found['added']} trajectories,"
-        f" {found['examples']} examples"
+        f"the graph was empty; loaded the starter graph: {counts['added']} trajectories,"
+        f" {counts['examples']} examples"
     )
-
-
-def _on_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()

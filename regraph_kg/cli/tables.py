@@ -1,6 +1,6 @@
-"""Tables on any terminal: where it is narrow, words are folded and figures stay whole.
+"""Tables on any terminal: a narrow one folds words and keeps figures whole.
 
-What a graph holds was written by strangers: nothing of it steers the terminal (`PlainConsole`).
+Strangers wrote a graph's texts: nothing of them steers the terminal (`PlainConsole`).
 """
 
 from collections.abc import Collection, Iterable
@@ -13,30 +13,39 @@ from rich.table import Table
 from regraph_kg.models.text import plain
 
 _WORDS = 12
-"""Columns that words have at least."""
+"""Least columns of words."""
 _HEADING = 5
+_WIDE = 120
 
 
 class PlainConsole(Console):
-    """Prints text as it is, without markup, and of it only what can be seen."""
+    """Prints text as it is, without markup and without invisible characters."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(highlight=False, markup=False, **given)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """See `Console`; each part of a table passes here before its width is taken."""
-        for one in super().render(renderable, options):
-            yield one if one.control else one._replace(text=plain(one.text))
+        """See `Console`. Each part of a table passes here before its width is measured."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=plain(segment.text))
+
+
+def wide_console() -> PlainConsole:
+    """A console with at least `_WIDE` columns where the output is no terminal."""
+    console = PlainConsole()
+    if not console.is_terminal:
+        console.width = max(console.width, _WIDE)  # ids stay whole for copying
+    return console
 
 
 def print_table(table: Table, figures: Collection[int], console: Console | None = None) -> None:
     """Print `table`; the columns `figures` keep their width, even beyond the terminal's."""
     for index, column in enumerate(table.columns):
         widest = max((len(str(cell)) for cell in column.cells), default=0)
-        asked = max(widest, min(len(str(column.header)), _HEADING))
-        column.min_width = asked if index in figures else min(widest, _WORDS)
+        width = max(widest, min(len(str(column.header)), _HEADING))
+        column.min_width = width if index in figures else min(widest, _WORDS)
         column.overflow = "fold"
     console = console or PlainConsole()
     console.print(table, crop=False)

@@ -1,4 +1,4 @@
-"""`regraph techniques`: what the graph knows of techniques, and which one a name means."""
+"""`regraph techniques`: the graph's knowledge of techniques."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from regraph_kg.settings import read_settings
 
 @dataclass(frozen=True, slots=True)
 class TechniqueShown:
-    """A technique, and what was seen to follow it."""
+    """A technique and its observed successors."""
 
     technique: Technique
     successors: tuple[Successor, ...]
@@ -32,7 +32,7 @@ ANSWERS = {
     **audit.ANSWERS,
     **curation.ANSWERS,
 }
-"""Of all, of one, and with --log."""
+"""Answers for all techniques, for one, and with --log."""
 
 app = typer.Typer(no_args_is_help=True, help="Look at the techniques; mend the vocabulary.")
 
@@ -81,32 +81,32 @@ app.command()(curation.mend)
 
 def _list(target: Target | None, *, as_json: bool) -> None:
     with closing(wiring.open_store(read_settings())) as store:
-        found = store.techniques(target)
+        techniques = store.techniques(target)
     if as_json:
-        tell(tuple[Technique, ...], found)
+        tell(tuple[Technique, ...], techniques)
         return
     table = Table("id", "name", "also called", box=None, pad_edge=False)
-    for technique in found:
+    for technique in techniques:
         table.add_row(technique.id, technique.name, ", ".join(sorted(technique.aliases)))
     print_table(table, {0})
 
 
 def _show(technique: str, target: Target | None, device: str, *, as_json: bool) -> None:
     with closing(wiring.open_store(read_settings())) as store:
-        known = by_id(store.techniques())
-        found = known[resolve(technique, known, target)]
-        neighbourhood = store.neighbourhood(found.id, device=device)
+        techniques = by_id(store.techniques())
+        resolved = techniques[resolve(technique, techniques, target)]
+        neighbourhood = store.neighbourhood(resolved.id, device=device)
     if as_json:
-        tell(TechniqueShown, TechniqueShown(found, neighbourhood.successors))
+        tell(TechniqueShown, TechniqueShown(resolved, neighbourhood.successors))
     else:
-        _print(found, neighbourhood, device)
+        _print(resolved, neighbourhood, device)
 
 
 def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> None:
     console = PlainConsole()
     console.print(f"{technique.name} ({technique.id})", style="bold")
-    told = {"": technique.definition, "When: ": technique.applies, "It hurts: ": technique.hurts}
-    for label, text in told.items():
+    texts = {"": technique.definition, "When: ": technique.applies, "It hurts: ": technique.hurts}
+    for label, text in texts.items():
         if text:
             console.print(f"{label}{text}")
     if technique.aliases:

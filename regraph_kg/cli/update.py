@@ -1,4 +1,4 @@
-"""`regraph graph update`: embeddings and the bound of a graph, as they are wanted now."""
+"""`regraph graph update`: embeddings and the bound of a graph."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from regraph_kg.settings import Settings, read_settings
 
 @dataclass(frozen=True, slots=True)
 class GraphUpdated:
-    """What follows from the examples."""
+    """The derived parts of a graph."""
 
     bound: int
     """Examples of a transition in sight."""
@@ -51,16 +51,16 @@ def update(
     It may be stopped, killed or interrupted, and is simply run again.
     """
     settings = read_settings(embedder=embedder)
-    kept, space = _derive(settings, bound)
+    in_sight, space = _derive(settings, bound)
     if as_json:
-        tell(GraphUpdated, GraphUpdated(kept, space))
+        tell(GraphUpdated, GraphUpdated(in_sight, space))
         return
     typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
-    typer.echo(f"{kept} examples of a transition stay in sight, the others are archived")
+    typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
 
 
 def _derive(settings: Settings, bound: int | None) -> tuple[int, EmbeddingSpace]:
-    """What follows from the examples: which are in sight, and their embeddings."""
+    """Update the bound and the embeddings; return both."""
     with closing(wiring.open_store(settings)) as store:
         if bound is not None:
             for _ in store.set_bound(bound):

@@ -1,4 +1,4 @@
-"""`regraph graph check`: a graph proves itself, or two are compared."""
+"""`regraph graph check`: consistency of one graph, or a comparison of two."""
 
 from collections import Counter
 from contextlib import closing
@@ -57,23 +57,23 @@ def check(
         compare(settings, *graphs, as_json=as_json)
         return
     with closing(wiring.open_store(settings)) as store:
-        found = store.check()
-        mended = len(found)
-        if repair and found:
-            store.repair(found)
+        findings = store.check()
+        mended = len(findings)
+        if repair and findings:
+            store.repair(findings)
             watch(embed_new(settings))
-            found = store.check()
-        mended -= len(found)
+            findings = store.check()
+        mended -= len(findings)
     if as_json:
-        tell(tuple[GraphFinding, ...], found)
+        tell(tuple[GraphFinding, ...], findings)
     else:
-        for finding in found[:SHOWN]:
+        for finding in findings[:SHOWN]:
             typer.echo(
                 f"{finding.kind}: {finding.source} -> {finding.target}: {finding.what}:"
                 f" {finding.found}, but the trajectories say {finding.expected}"
             )
-        _conclude(Counter(finding.kind for finding in found), mended, repair=repair)
-    if found:
+        _conclude(Counter(finding.kind for finding in findings), mended, repair=repair)
+    if findings:
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""Verdicts of relabelling as a table or JSON: what each name is taken for, and how surely."""
+"""Verdicts of relabelling as a table or JSON, with their scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -6,24 +6,21 @@ from dataclasses import asdict, dataclass, replace
 from rich.table import Table
 
 from regraph_kg.cli.answers import tell
-from regraph_kg.cli.tables import PlainConsole, print_table
+from regraph_kg.cli.tables import print_table, wide_console
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.target import Target
 
-NARROWEST = 120
-"""Columns where the output is no terminal."""
-
 
 @dataclass(frozen=True, slots=True)
 class NameVerdict(Relabelled):
-    """What a name is taken for; with the coined name and definition of a new technique."""
+    """The technique of a name; for a new technique its name and definition."""
 
     name: str | None = None
     definition: str | None = None
     target: Target | None = None
     steps: int = 0
-    """That use it."""
+    """Steps that use the name."""
 
 
 def print_verdicts(
@@ -48,14 +45,11 @@ def print_verdicts(
             f"{row.runner_up} {_score(row.runner_up_score)}" if row.runner_up else "-",
             str(row.steps),
         )
-    console = PlainConsole()
-    if not console.is_terminal:
-        console.width = max(console.width, NARROWEST)  # ids are there to be copied
+    console = wide_console()
     print_table(table, (3, 5), console)
 
 
 def decision(verdict: LabelVerdict) -> NameVerdict:
-    """A verdict as JSON tells it."""
     coined = verdict.coined
     return NameVerdict(
         **asdict(verdict.relabelled),
@@ -66,7 +60,7 @@ def decision(verdict: LabelVerdict) -> NameVerdict:
 
 def legible(text: str) -> str:
     """`text` without characters that steer a terminal or hide what it says."""
-    return "".join(one if one.isprintable() else "\ufffd" for one in text)
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _score(score: float | None) -> str:

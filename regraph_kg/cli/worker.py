@@ -70,7 +70,6 @@ def worker(  # noqa: PLR0913 (a command's options)
 
 
 def _list(address: str, token: Path, *, as_json: bool) -> None:
-    """The hosts of a cluster."""
     ray = ray_cluster.connect(address, token)
     try:
         hosts = ray_cluster.members(ray)
@@ -86,5 +85,5 @@ def _list(address: str, token: Path, *, as_json: bool) -> None:
 
 
 def _token() -> Path:
-    """The token's usual place; none where it has not been made."""
+    """The usual file of the token; it may not exist yet."""
     return read_settings().data_dir / "worker-token"

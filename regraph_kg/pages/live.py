@@ -1,8 +1,8 @@
 """A page served to this machine's browser while it changes.
 
-On the loopback interface, on a free port, below an address that holds a secret: another user of
-the machine cannot guess it, and a foreign web page that reaches the port (DNS rebinding) is turned
-away by the Host header. It answers GET of that one address, and nothing else.
+It listens on a free port of the loopback interface, at an address with a secret that another user
+of the machine cannot guess. The Host header turns away a foreign web page that reaches the port
+(DNS rebinding). It answers only GET of that one address.
 """
 
 import hmac
@@ -28,9 +28,9 @@ _HEADERS = {
 
 @contextmanager
 def served(page: Callable[[], str]) -> Iterator[str]:
-    """Serve what `page` returns, asked anew each time; the address. One at a time calls it.
+    """Serve the result of `page`, called anew for each request, one at a time; yield the address.
 
-    Where it raises a `RegraphError`, its line is served as text.
+    A `RegraphError` of it is served as text.
     """
     secret, lock = secrets.token_urlsafe(16), Lock()
 
@@ -53,7 +53,7 @@ def served(page: Callable[[], str]) -> Iterator[str]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers one browser; says nothing on the terminal."""
+    """Answers a browser without output on the terminal."""
 
     path_of_page: str
     server_version, sys_version = "regraph", ""
@@ -63,12 +63,12 @@ class _Handler(BaseHTTPRequestHandler):
         raise NotImplementedError
 
     def do_GET(self) -> None:
-        """The page, for who knows its address and means this machine by it."""
+        """Serve the page at its secret address, for a Host header of this machine."""
         port = self.server.server_address[1]  # type: ignore[index]
         if self.headers.get("Host") not in (f"{HOST}:{port}", f"localhost:{port}"):
             return self._answer(HTTPStatus.FORBIDDEN, "text/plain", "this host is not served here")
-        known = hmac.compare_digest(self.path.encode(), self.path_of_page.encode())
-        if not known:
+        authorized = hmac.compare_digest(self.path.encode(), self.path_of_page.encode())
+        if not authorized:
             return self._answer(HTTPStatus.NOT_FOUND, "text/plain", "no such page")
         try:
             return self._answer(HTTPStatus.OK, "text/html", self.page())

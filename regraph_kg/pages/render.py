@@ -1,6 +1,6 @@
-"""Values to the text of a page.
+"""The text of a page from its values.
 
-Whatever others wrote (a model, a candidate, a compiler) gets into a page in two ways: as text that
+Text of others (a model, a candidate, a compiler) gets into a page in two ways: as text that
 the template escapes, and within JSON in a block that no browser runs, in which `<` is written as an
 escape, so that nothing there ends the block. Scripts take it from there as text only. The page's
 policy lets nothing run but its own scripts, named by their hashes, and nothing be fetched.
@@ -57,36 +57,36 @@ def _page(
     )
 
 
-def as_data(told: Any) -> str:
-    """JSON that may stand in a script block: no character of it means anything to HTML."""
-    text = json.dumps(_plain(told), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def as_data(value: Any) -> str:
+    """JSON for a script block: no character of it means anything to HTML."""
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)
     return text
 
 
-def _plain(told: Any) -> Any:
-    """Texts without what hides a part of them; what is no number is none."""
-    if isinstance(told, str):
-        return plain(told)
-    if isinstance(told, float):
-        return told if math.isfinite(told) else None
-    if isinstance(told, Mapping):
-        return {_plain(name): _plain(said) for name, said in told.items()}
-    return [_plain(one) for one in told] if isinstance(told, list | tuple) else told
+def _plain(value: Any) -> Any:
+    """A value with plain texts, and None for NaN and infinities."""
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {_plain(name): _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _written(told: Any) -> Any:
-    """What a template writes down; its own markup stays as it is."""
-    return plain(told) if isinstance(told, str) and not isinstance(told, Markup) else told
+def _finalized(value: Any) -> Any:
+    """A value as a template writes it: plain text; markup stays as it is."""
+    return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _policy(scripts: Sequence[str], style: str, *, live: bool) -> str:
-    """What a browser lets the page do."""
-    own = " ".join(map(_hash, scripts)) or "'none'"
+    """The page's content security policy."""
+    hashes = " ".join(map(_hash, scripts)) or "'none'"
     connect = "'self'" if live else "'none'"
     return (
-        f"default-src 'none'; script-src {own}; style-src {_hash(style)}; img-src data:;"
+        f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; img-src data:;"
         f" connect-src {connect}; base-uri 'none'; form-action 'none'"
     )
 
@@ -107,7 +107,7 @@ def _environment() -> Environment:
         loader=PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_written,
+        finalize=_finalized,
         trim_blocks=True,
         lstrip_blocks=True,
     )

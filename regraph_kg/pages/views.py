@@ -1,4 +1,4 @@
-"""What the pages show: values that a template or a script only has to write down."""
+"""The values of pages, ready for a template or a script."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One call of the model for a step: what was asked, "" where that is not known, and said."""
+    """One call of the model for a step: prompt ("" where it is not known) and answer."""
 
     prompt: str
     answer: str
@@ -19,22 +19,22 @@ class Node:
     id: int
     parent: int | None
     name: str
-    """Of the technique; with its number, where it is not the first sample."""
+    """The technique's name, with the number of a later sample."""
     ended: str
-    """How it ended, in a word or two."""
+    """The outcome in a word or two."""
     right: bool
     speedup: float | None = None
     gain: float | None = None
-    """Over the code before."""
+    """Gain over the code before."""
     call: int = 0
     answer: bool = False
-    """Whether it lies on the way to the answer, or to the best so far."""
+    """Whether it is on the way to the answer, or to the best so far."""
     facts: dict[str, str] = field(default_factory=dict)
-    """What else is known, by name."""
+    """Other facts by name."""
     diagnosis: str = ""
     code: str = ""
     diff: str = ""
-    """To the code before."""
+    """Diff to the code before."""
     turns: tuple[Exchange, ...] = ()
 
 
@@ -51,7 +51,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class FailureRow:
-    """What went wrong in one way."""
+    """Failures of one kind."""
 
     count: int
     ended: str
@@ -68,34 +68,34 @@ class RunView:
     state: str
     headline: str
     speedup: float | None
-    """Of the answer, measured again; else the best so far, as screened; None: nothing faster."""
+    """The answer's final speedup, else the best screened one; None: nothing faster."""
     low: float | None
     high: float | None
     roofline: str
     share: float | None
-    """Of what the device allows, 0 to 1."""
+    """Share of what the device allows, 0 to 1."""
     path: str
     code: str
     notes: tuple[str, ...]
     rows: Mapping[str, str]
-    """How it came about, and what it cost."""
+    """Method and costs."""
     machine: Mapping[str, str]
     failures: tuple[FailureRow, ...]
     more_failures: int
-    """Other ways in which something went wrong."""
+    """Number of other kinds of failures."""
     bests: tuple[Dot, ...]
     dots: tuple[Dot, ...]
     nodes: tuple[Node, ...]
     commands: tuple[str, ...]
-    """How it is done again."""
+    """Commands that repeat the run."""
     system: str
-    """What stands before every prompt; "" where that is not known."""
+    """The system prompt; "" where it is not known."""
     settings: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class GainCell:
-    """What something brought: a geometric mean, None where nothing was verified, of how many."""
+    """A gain: geometric mean (None where nothing was verified), best, and counts."""
 
     mean: float | None
     best: float | None
@@ -152,8 +152,8 @@ class TechniqueView:
     id: str
     name: str
     target: str
-    told: Mapping[str, str]
-    """What it is, when it applies and hurts, by heading."""
+    texts: Mapping[str, str]
+    """Definition, when it applies and when it hurts, by heading."""
     followers: tuple[Follower, ...]
     example: CodePair | None
 
@@ -168,5 +168,5 @@ class GraphView:
     strongest: tuple[PairRow, ...]
     techniques: tuple[TechniqueView, ...]
     names: Mapping[str, str]
-    """Of techniques, by id."""
+    """Names of techniques by id."""
     notes: tuple[str, ...]

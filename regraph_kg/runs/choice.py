@@ -1,4 +1,4 @@
-"""What a search is to be where nobody says otherwise: usual, fast, or as a trace has it.
+"""Choices of a search: the defaults, those of --fast, those of a trace.
 
 Not here: the options of a command line (cli/choice.py).
 """
@@ -19,17 +19,17 @@ BUDGET = 50
 USUAL_WORDS: Words = "lean"
 DEFAULT_METHOD = "mcgs"
 BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
-"""By file, so many calls at once, but never more than one in so many of all: later calls are to
+"""Most calls at once by file, and the share of all calls that they may be: later calls must
 know of earlier ones."""
 FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}
-"""Of --fast, where no others are given."""
+"""Limits of --fast, where no others are given."""
 FAST_SETTINGS: Mapping[str, int] = {"steps": 3, "rethinks": 1, "width": 2, "patience": 3}
-"""Of those settings that the method has. Depth and repairs stay: in simulated worlds a dozen calls
-without them find less (docs/dev/LOG.md)."""
+"""Settings of --fast, as far as the method has them. Depth and repairs stay: a dozen calls
+without them find less in simulated worlds (docs/dev/LOG.md)."""
 
 
 def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoice:
-    """The default method as it is, or with those of --fast; `dataclasses.replace` makes it another.
+    """The default choice, or that of --fast; `dataclasses.replace` changes it.
 
     `model` is as --model names it; `BadInput` for one that does not exist.
     """
@@ -51,22 +51,21 @@ def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoic
 
 
 def usual_parallel(model: ModelSpec, limits: SearchLimits) -> int:
-    """Calls at once where nobody says otherwise."""
+    """The default number of calls at once."""
     share = max(1, limits.calls // BY_FILE_SHARE)
     return min(BY_FILE_PARALLEL, share) if model.by_file else 1
 
 
 def usual_settings(method: str, *, fast: bool = False) -> MethodSettings:
-    """A method's own settings."""
     kind = kind_of(method).settings
-    told = FAST_SETTINGS if fast else {}
+    changes = FAST_SETTINGS if fast else {}
     return kind.model_validate(
-        {name: value for name, value in told.items() if name in kind.model_fields}
+        {name: value for name, value in changes.items() if name in kind.model_fields}
     )
 
 
 def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:
-    """`choice` as the run of a trace was, which is to go on."""
+    """`choice` with the settings of a trace that is resumed."""
     was = read_header(trace)
     return replace(
         choice,
@@ -83,12 +82,12 @@ def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:
 
 
 def traced_model(trace: Path) -> dict[str, str]:
-    """The settings that say whom the run of a trace was asking, as far as the trace holds them."""
+    """The settings that name a trace's model, as far as the trace holds them."""
     name = read_header(trace).model
     was = ModelSpec.traced(name)
     if was is None:
         return {}
-    if was.by_file:  # the folder is not in the trace; behind the name stands how it is asked
+    if was.by_file:  # a trace holds name and options, not the folder
         return {"batch_model": name.partition(":")[2].rsplit(" ", 2)[0]}
     return {"model": str(was)}
 
@@ -96,16 +95,16 @@ def traced_model(trace: Path) -> dict[str, str]:
 def shares(
     choice: SearchChoice, problems: Sequence[str], seconds: float | None = None
 ) -> tuple[SearchChoice, ...]:
-    """What to run for each problem: `choice`, with a share of its calls at once.
+    """`choice` for each problem, with a share of its calls at once.
 
-    Each has one at least. What comes by file takes no turns: there each has all. Waiting for one's
-    turn takes active seconds: with `seconds`, which one alone would have, each gets them for all.
+    Each has at least one call. Calls by file take no turns: each problem has all of them. Waiting
+    for a turn costs active seconds: each problem gets `seconds` times the number of problems.
     """
-    each, limits = choice.parallel, choice.limits
+    parallel, limits = choice.parallel, choice.limits
     if not choice.model.by_file:
-        each = math.ceil(choice.parallel / len(problems))
+        parallel = math.ceil(choice.parallel / len(problems))
     if seconds is not None:
         limits = limits.model_copy(update={"seconds": seconds * len(problems)})
     return tuple(
-        replace(choice, problem=problem, parallel=each, limits=limits) for problem in problems
+        replace(choice, problem=problem, parallel=parallel, limits=limits) for problem in problems
     )

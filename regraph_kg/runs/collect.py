@@ -1,9 +1,9 @@
 """New trajectories from a model's answers, a git history, or an evolution's programs.
 
-Proposed steps are judged one by one at the screening grade; what was right is then measured at the
-full grade in one go, so that a step's effect compares times of one session, and curated. Everything
-that was answered, judged or measured is in the journal beside the result. Not here: where steps
-come from and what is kept (collect/).
+Proposed steps are judged one by one at the screening grade. Right steps are then measured at the
+full grade in one session, so that a step's effect compares times of one session, and curated. The
+journal beside the result holds all answers, verdicts and measurements. Not here: sources of steps
+and rules of curation (collect/).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +52,7 @@ class ModelAsked:
     limits: AskingLimits = field(default_factory=AskingLimits)
 
     def __str__(self) -> str:
-        """As a journal names it."""
+        """The source's name in a journal."""
         return f"model {self.spec}"
 
 
@@ -64,31 +64,30 @@ class EvolutionRead:
     best: int = 3
 
     def __str__(self) -> str:
-        """As a journal names it."""
+        """The source's name in a journal."""
         return f"openevolve {self.folder}"
 
 
 @dataclass(frozen=True, slots=True)
 class CollectChoice:
-    """What is to be collected, from where, and where to."""
+    """A collection: problems, source, output and rules."""
 
     problems: tuple[str, ...]
     target: Target
     origin: ModelAsked | GitFile | EvolutionRead
     output: Path
     rules: CurationRules = field(default_factory=CurationRules)
-    told: Source = field(default_factory=Source)
-    """What the user says of where it comes from: model, licence."""
+    credit: Source = field(default_factory=Source)
+    """Model and licence as the user states them."""
 
     @property
     def journal(self) -> Path:
-        """Where the journal lies."""
         return self.output.with_name(f"{self.output.name}.journal")
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What became of all sources; `waiting` is to be raised after it was told."""
+    """The results of all sources; the caller raises `waiting` after printing them."""
 
     built: tuple[BuiltTrajectory, ...]
     kept: tuple[Trajectory, ...]
@@ -96,14 +95,14 @@ class Gathered:
     pending: int = 0
     """Trajectories that wait for answers by file."""
     calls: int = 0
-    """Of the model, now; what the journal had is not among them."""
+    """New calls of the model, without answers from the journal."""
     tokens: int = 0
     waiting: AnswersPending | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CollectPreview:
-    """What a collection would do for one problem: calls and tokens, or steps to be judged."""
+    """The estimate for one problem: calls and tokens, or steps to judge."""
 
     problem: str
     calls: int = 0
@@ -118,10 +117,10 @@ class CollectPreview:
 def collect(
     settings: Settings, choice: CollectChoice, model: "LanguageModel | None" = None
 ) -> Story[Gathered]:
-    """Collect, keep what the rules want in `choice.output`, and say what became of the rest.
+    """Collect, and write the trajectories that meet the rules to `choice.output`.
 
-    The same command again goes on where it was stopped. `model` is whom to ask, by default the one
-    that is named. Raises `BadInput` where the result would replace a file that is not its own.
+    The same command again goes on where it was stopped. `model` answers, by default the one
+    of the choice. Raises `BadInput` where the result would replace a foreign file.
     """
     if choice.output.exists() and not choice.journal.exists():
         raise BadInput(f"{choice.output}: there already; give another --output, or remove it")
@@ -145,27 +144,27 @@ def collect(
 
 
 def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
-    """What `collect` would do at first, with nobody asked and nothing judged."""
-    found: list[CollectPreview] = []
+    """The first work of `collect`, with no model asked and nothing judged."""
+    previews: list[CollectPreview] = []
     for name in choice.problems:
         problem = wiring.declared_problem(settings, name)
         task = wiring.task_of(problem, choice.target)
         if isinstance(choice.origin, ModelAsked):
-            found.append(_cost(settings, choice.origin, task, () if found else _paid(choice)))
+            previews.append(
+                _cost(settings, choice.origin, task, () if previews else _saved_answers(choice))
+            )
             continue
         steps = 0
         notes: list[str] = []
         for source in _sources(settings, choice, task, _nobody, ""):
             notes += source.notes
             steps += _length(source)
-        found.append(CollectPreview(problem.name, steps=steps, notes=tuple(notes)))
-    return found
+        previews.append(CollectPreview(problem.name, steps=steps, notes=tuple(notes)))
+    return previews
 
 
 @dataclass(slots=True)
 class _Collecting:
-    """One collection under way."""
-
     settings: Settings
     choice: CollectChoice
     journal: Journal
@@ -177,23 +176,22 @@ class _Collecting:
     tokens: int = 0
 
     def gather(self, problems: Sequence[Problem]) -> Story[None]:
-        """Every source of every problem, one after the other."""
         for problem in problems:
             machine = self.judge.hardware(self.choice.target)
             task = replace(wiring.task_of(problem, self.choice.target), machine=machine)
             created = str(self.journal.about["created"])
             sources = _sources(self.settings, self.choice, task, self.ask, created)
             for number, source in enumerate(sources):
-                said = f"{problem.name}, {number + 1} of {len(sources)}"
-                yield WorkDone("collecting", number, len(sources), said)
+                message = f"{problem.name}, {number + 1} of {len(sources)}"
+                yield WorkDone("collecting", number, len(sources), message)
                 before = self.journal.written
-                line = self._one(source, task, problem)
-                if self.journal.written > before:  # what was there before is in the file, too
+                line = self._add(source, task, problem)
+                if self.journal.written > before:  # older results are in the file already
                     self._publish()
-                yield WorkDone("collecting", number + 1, len(sources), said, line)
+                yield WorkDone("collecting", number + 1, len(sources), message, line)
 
     def result(self) -> Gathered:
-        """What became of all; what is kept is in its file."""
+        """The results of all sources; the kept trajectories are in the output."""
         curated = self._publish()
         waiting = None
         try:
@@ -212,20 +210,20 @@ class _Collecting:
         )
 
     def _publish(self) -> CurationResult:
-        """Put what is kept of what there is by now into its file; none is made for nothing."""
-        built = [one.trajectory for one in self.built if one.trajectory is not None]
+        """Write the kept trajectories so far; without any, no new file is made."""
+        built = [item.trajectory for item in self.built if item.trajectory is not None]
         curated = curate(built, self.choice.rules)
-        kept = tuple(counted_once(curated.kept))
-        if kept or self.choice.output.exists():
-            _write(self.choice.output, kept)
-        return replace(curated, kept=kept)
+        trajectories = tuple(counted_once(curated.kept))
+        if trajectories or self.choice.output.exists():
+            _write(self.choice.output, trajectories)
+        return replace(curated, kept=trajectories)
 
     def ask(self, prompt: Prompt) -> Reply:
-        """The model's answer, or the one that the journal has."""
+        """The journal's answer, or a new one of the model."""
         assert self.model is not None
         key = key_of("reply", self.model.name, prompt.model_dump(mode="json"))
-        if (known := self.journal.find(key)) is not None:
-            return Reply.model_validate(known)
+        if (recorded := self.journal.find(key)) is not None:
+            return Reply.model_validate(recorded)
         reply = self.model.complete(prompt)
         if reply.finish == "pending":
             raise AnswersPending("the answer is to come by file")
@@ -236,8 +234,8 @@ class _Collecting:
         self.journal.write(key, reply.model_dump(mode="json"))
         return reply
 
-    def _one(self, source: StepSource, task: Task, problem: Problem) -> str:
-        """One trajectory, built and measured; what became of it, in a line."""
+    def _add(self, source: StepSource, task: Task, problem: Problem) -> str:
+        """Build and measure one trajectory; return its result as a line."""
         try:
             built = build(source, task, partial(self._judged, problem))
         except AnswersPending:
@@ -247,36 +245,36 @@ class _Collecting:
             measured = settled(self._measured(built.trajectory, problem), built.repairs)
             built = replace(built, trajectory=measured)
         self.built.append(built)
-        return "\n".join([*built.notes, told(built)])
+        return "\n".join([*built.notes, _summary_line(built)])
 
     def _judged(self, problem: Problem, code: str) -> EvalReport:
         """The verdict on one step, by the screening grade."""
         key = self._key("report", problem, code)
-        if (known := self.journal.find(key)) is not None:
-            return EvalReport.model_validate(known)
+        if (recorded := self.journal.find(key)) is not None:
+            return EvalReport.model_validate(recorded)
         candidate = Candidate(self.choice.target, code)
         report = self.judge.evaluate(candidate, problem, grade="screening")
         self.journal.write(key, report.model_dump(mode="json"))
         return report
 
     def _measured(self, trajectory: Trajectory, problem: Problem) -> Trajectory:
-        """With times of the full grade; what was timed too noisily is timed again next time."""
+        """The trajectory with times of the full grade; noisy times are measured again next time."""
         key = self._key("measured", problem, trajectory.id)
-        if (known := self.journal.find(key)) is not None:
-            return _timed_as(trajectory, Trajectory.model_validate(known))
+        if (recorded := self.journal.find(key)) is not None:
+            return _with_times_of(trajectory, Trajectory.model_validate(recorded))
         run = str(self.journal.about["created"])
         measured = measure(trajectory, problem, self.judge, run)
         if is_measured(measured, self.judge):
             self.journal.write(key, measured.model_dump(mode="json", by_alias=True))
         return measured
 
-    def _key(self, kind: str, problem: Problem, what: str) -> str:
+    def _key(self, kind: str, problem: Problem, content: str) -> str:
         target = self.choice.target
-        here = (self.judge.device(target), self.judge.toolchain(target), EVALUATOR)
-        return key_of(kind, problem.model_dump_json(), target, here, what)
+        judging = (self.judge.device(target), self.judge.toolchain(target), EVALUATOR)
+        return key_of(kind, problem.model_dump_json(), target, judging, content)
 
 
-def _timed_as(trajectory: Trajectory, other: Trajectory) -> Trajectory:
+def _with_times_of(trajectory: Trajectory, other: Trajectory) -> Trajectory:
     """A trajectory with the times of one of the same steps; its name, source and failures stay."""
     steps = [
         mine.model_copy(update={"measurements": theirs.measurements})
@@ -285,8 +283,7 @@ def _timed_as(trajectory: Trajectory, other: Trajectory) -> Trajectory:
     return trajectory.model_copy(update={"steps": tuple(steps)})
 
 
-def told(built: BuiltTrajectory) -> str:
-    """What became of one source, in a line."""
+def _summary_line(built: BuiltTrajectory) -> str:
     steps = built.trajectory.steps if built.trajectory else ()
     best = fastest(built.trajectory) if built.trajectory else None
     figures = [f"{len(steps)} step{'s' * (len(steps) != 1)}", f"{built.failed} failed"]
@@ -304,30 +301,30 @@ def _sources(
     ask: Callable[[Prompt], Reply],
     created: str,
 ) -> Sequence[StepSource]:
-    """What tells of steps, for one problem."""
+    """The sources of steps for one problem."""
     origin = choice.origin
     if isinstance(origin, GitFile):
-        return [read_history(origin, task, choice.told)]
+        return [read_history(origin, task, choice.credit)]
     if isinstance(origin, EvolutionRead):
-        return read_lineages(origin.folder, origin.best, task, choice.told)
-    told_of = choice.told.model_copy(
+        return read_lineages(origin.folder, origin.best, task, choice.credit)
+    source = choice.credit.model_copy(
         update={"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
     )
     names = _names(settings, choice.target)
     return [
-        Conversation(task, number, ask, origin.limits, names, told_of)
+        Conversation(task, number, ask, origin.limits, names, source)
         for number in range(origin.trajectories)
     ]
 
 
 def _names(settings: Settings, target: Target) -> list[str]:
     """The vocabulary's names, for prompts."""
-    known = (one for one in wiring.vocabulary(settings) if one.target == target)
-    return sorted(one.name for one in known if one.id != start_id(target))
+    techniques = (entry for entry in wiring.vocabulary(settings) if entry.target == target)
+    return sorted(entry.name for entry in techniques if entry.id != start_id(target))
 
 
-def _paid(choice: CollectChoice) -> tuple[str, ...]:
-    """What a collection that goes on does not pay for again, if there is anything."""
+def _saved_answers(choice: CollectChoice) -> tuple[str, ...]:
+    """A note on answers that a resumed collection has already."""
     answers = count_entries(choice.journal, "reply")
     return (
         f"{choice.journal}: has {answers} answers already; they are not asked for again",
@@ -351,7 +348,7 @@ def _cost(
 
 
 def _length(source: StepSource) -> int:
-    """Steps that a source would propose that does not hear how they are judged."""
+    """Number of steps that a source proposes without verdicts."""
     return sum(1 for _ in source.proposals())
 
 
@@ -360,7 +357,7 @@ def _nobody(_: Prompt) -> Reply:
 
 
 def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Replace the file as a whole: it is never half-written."""
+    """Replace the file as a whole."""
     try:
         atomic.write(path, lines_of(trajectories), mode=0o666)
     except OSError as error:

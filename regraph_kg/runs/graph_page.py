@@ -1,6 +1,6 @@
-"""A graph as a page, for those who have no store: what each technique brings, and what follows it.
+"""A graph as a page for readers without a store: gains and successors of each technique.
 
-It is read in a few hundred questions whose answers are bounded, however many examples there are.
+It takes a few hundred bounded queries, whatever the number of examples.
 """
 
 from collections import Counter
@@ -26,27 +26,26 @@ from regraph_kg.settings import Settings
 MOST_TECHNIQUES = 300
 MOST_DEVICES = 8
 MOST_ROWS = 20_000
-"""Of techniques on devices, and of pairs on devices, that are looked at."""
+"""Most gains that are read, of techniques and of pairs on devices."""
 STRONGEST = 50
 FOLLOWERS = 10
 MOST_CHARACTERS = 8_000
-"""Of a code in an example."""
+"""Characters of a code in an example."""
 
 
 def view_graph(settings: Settings) -> GraphView:
-    """What the page of the settings' graph shows."""
     with closing(wiring.open_store(settings)) as store:
         return _view(store)
 
 
 def _view(store: GraphStore) -> GraphView:
-    known = {start.id: start for start in (*_starts(), *store.techniques())}
+    techniques = {start.id: start for start in (*_starts(), *store.techniques())}
     gains, pairs = store.gains(limit=MOST_ROWS), store.strongest(limit=MOST_ROWS)
-    tried = Counter[str]()
+    tries = Counter[str]()
     for gain in gains:
-        tried[gain.target] += gain.tried
-    order = sorted(known, key=lambda one: (not one.endswith("/start"), -tried[one], one))
-    shown = [known[one] for one in order[:MOST_TECHNIQUES]]
+        tries[gain.target] += gain.tried
+    order = sorted(techniques, key=lambda name: (not name.endswith("/start"), -tries[name], name))
+    chosen = [techniques[name] for name in order[:MOST_TECHNIQUES]]
     devices = _devices(gains)
     stats = store.stats()
     totals = {
@@ -58,32 +57,32 @@ def _view(store: GraphStore) -> GraphView:
     return GraphView(
         totals=totals,
         devices=devices,
-        rows=tuple(_rows(shown, gains, devices)),
+        rows=tuple(_rows(chosen, gains, devices)),
         strongest=tuple(_pair(pair) for pair in pairs[:STRONGEST]),
-        techniques=tuple(_techniques(store, shown, pairs)),
-        names={one.id: one.name for one in known.values()},
-        notes=tuple(_notes(len(known), gains, devices)),
+        techniques=tuple(_techniques(store, chosen, pairs)),
+        names={technique.id: technique.name for technique in techniques.values()},
+        notes=tuple(_notes(len(techniques), gains, devices)),
     )
 
 
 def _starts() -> Iterator[Technique]:
-    return (Technique(id=start_id(one), name="Serial code", target=one) for one in TARGETS)
+    return (Technique(id=start_id(target), name="Serial code", target=target) for target in TARGETS)
 
 
 def _devices(gains: Sequence[Gain]) -> tuple[str, ...]:
-    """Those on which most was tried, most first."""
-    tried = Counter[str]()
+    """The devices with most tries, most first."""
+    tries = Counter[str]()
     for gain in gains:
         if gain.device != UNMEASURED:
-            tried[gain.device] += gain.tried
-    return tuple(device for device, _ in tried.most_common(MOST_DEVICES))
+            tries[gain.device] += gain.tried
+    return tuple(device for device, _ in tries.most_common(MOST_DEVICES))
 
 
-def _notes(known: int, gains: Sequence[Gain], devices: Sequence[str]) -> Iterator[str]:
-    """What the page leaves out."""
+def _notes(count: int, gains: Sequence[Gain], devices: Sequence[str]) -> Iterator[str]:
+    """Notes on parts that the page leaves out."""
     all_devices = {gain.device for gain in gains} - {UNMEASURED}
-    if known > MOST_TECHNIQUES:
-        yield f"of {known} techniques the {MOST_TECHNIQUES} that were tried most are shown"
+    if count > MOST_TECHNIQUES:
+        yield f"of {count} techniques the {MOST_TECHNIQUES} that were tried most are shown"
     if len(all_devices) > len(devices):
         yield f"of {len(all_devices)} devices the {len(devices)} with most tries are shown"
     if len(gains) == MOST_ROWS:
@@ -91,13 +90,13 @@ def _notes(known: int, gains: Sequence[Gain], devices: Sequence[str]) -> Iterato
 
 
 def _rows(
-    shown: Sequence[Technique], gains: Sequence[Gain], devices: Sequence[str]
+    techniques: Sequence[Technique], gains: Sequence[Gain], devices: Sequence[str]
 ) -> Iterator[GainRow]:
-    found = {(gain.target, gain.device): _cell(gain) for gain in gains}
-    for one in shown:
-        cells = tuple(found.get((one.id, device)) for device in devices)
+    by_device = {(gain.target, gain.device): _cell(gain) for gain in gains}
+    for technique in techniques:
+        cells = tuple(by_device.get((technique.id, device)) for device in devices)
         if any(cells):
-            yield GainRow(one.id, one.name, one.target, cells)
+            yield GainRow(technique.id, technique.name, technique.target, cells)
 
 
 def _cell(gain: Gain) -> GainCell:
@@ -109,58 +108,59 @@ def _pair(gain: Gain) -> PairRow:
 
 
 def _techniques(
-    store: GraphStore, shown: Sequence[Technique], pairs: Sequence[Gain]
+    store: GraphStore, techniques: Sequence[Technique], pairs: Sequence[Gain]
 ) -> Iterator[TechniqueView]:
     strongest: dict[str, Gain] = {}
     for pair in pairs:
         strongest.setdefault(pair.target, pair)
-    for one in shown:
-        found = store.neighbourhood(one.id, device="", limit=FOLLOWERS)
-        best = strongest.get(one.id)
+    for technique in techniques:
+        neighbourhood = store.neighbourhood(technique.id, device="", limit=FOLLOWERS)
+        best = strongest.get(technique.id)
         yield TechniqueView(
-            one.id,
-            one.name,
-            one.target,
-            _told(one),
-            tuple(map(_follower, found.successors)),
+            technique.id,
+            technique.name,
+            technique.target,
+            _texts(technique),
+            tuple(map(_follower, neighbourhood.successors)),
             _example(store, best) if best else None,
         )
 
 
-def _told(one: Technique) -> Mapping[str, str]:
-    told = {
-        "what it is": one.definition,
-        "when it applies": one.applies,
-        "when it hurts": one.hurts,
-        "also called": ", ".join(one.aliases),
-        "state": "made by an ingest; nobody has looked at it yet" if one.review else "",
+def _texts(technique: Technique) -> Mapping[str, str]:
+    texts = {
+        "what it is": technique.definition,
+        "when it applies": technique.applies,
+        "when it hurts": technique.hurts,
+        "also called": ", ".join(technique.aliases),
+        "state": "made by an ingest; nobody has looked at it yet" if technique.review else "",
     }
-    return {name: said for name, said in told.items() if said}
+    return {name: text for name, text in texts.items() if text}
 
 
-def _follower(one: Successor) -> Follower:
+def _follower(successor: Successor) -> Follower:
     mean = None
-    if one.verified:
-        mean = float(2 ** (one.sum_log2_effect / EFFECT_SCALE / one.verified))
-    cell = GainCell(mean, one.best_effect, one.verified, one.tried)
-    return Follower(one.technique.id, one.technique.name, one.examples, one.declined, cell)
+    if successor.verified:
+        mean = float(2 ** (successor.sum_log2_effect / EFFECT_SCALE / successor.verified))
+    cell = GainCell(mean, successor.best_effect, successor.verified, successor.tried)
+    technique, examples = successor.technique, successor.examples
+    return Follower(technique.id, technique.name, examples, successor.declined, cell)
 
 
 def _example(store: GraphStore, best: Gain) -> CodePair | None:
-    """The best example of the pair in which the technique gained most."""
-    found = store.examples(best.source, best.target, device=best.device, limit=1)
-    return _code_pair(found[0], best.device) if found else None
+    """The best example of the pair with the largest gain."""
+    examples = store.examples(best.source, best.target, device=best.device, limit=1)
+    return _code_pair(examples[0], best.device) if examples else None
 
 
-def _code_pair(one: Example, device: str) -> CodePair:
-    seen = one.seen_from(device)
-    gained = f", {report.times(seen[0])} on {seen[1]}" if seen else ""
-    after = one.source.partition("/")[2].replace("-", " ").replace("start", "the serial code")
-    by = (one.model, one.licence)
+def _code_pair(example: Example, device: str) -> CodePair:
+    measured = example.seen_from(device)
+    gained = f", {report.times(measured[0])} on {measured[1]}" if measured else ""
+    after = example.source.partition("/")[2].replace("-", " ").replace("start", "the serial code")
+    credit = (example.model, example.licence)
     return CodePair(
-        f"{one.problem}, after {after}{gained} ({', '.join(filter(None, by))})",
-        one.before[:MOST_CHARACTERS],
-        one.after[:MOST_CHARACTERS],
-        one.diff[:MOST_CHARACTERS],
-        one.reasoning[:MOST_CHARACTERS],
+        f"{example.problem}, after {after}{gained} ({', '.join(filter(None, credit))})",
+        example.before[:MOST_CHARACTERS],
+        example.after[:MOST_CHARACTERS],
+        example.diff[:MOST_CHARACTERS],
+        example.reasoning[:MOST_CHARACTERS],
     )

@@ -1,6 +1,6 @@
 """Changes of a user's files: shown as a patch, written all or none, and taken back.
 
-Not covered: who wrote to a file between two looks at it.
+Not covered: a write to a file between two reads of it.
 """
 
 import base64
@@ -27,7 +27,7 @@ _QUOTED = re.compile(rb'[\x00-\x1f\x7f"\\]')
 
 @dataclass(frozen=True, slots=True)
 class HomeChange:
-    """What a file holds before and after; `before` None: it is new."""
+    """A file's content before and after; `before` None: it is new."""
 
     path: Path
     before: bytes | None
@@ -38,7 +38,7 @@ def patch(changes: Sequence[HomeChange]) -> bytes:
     """Unified diffs with the names that `git apply` takes in the repository's root folder.
 
     Outside a repository they are relative to the folder of the first file (`patch -p1` there).
-    Bytes, as the files may be in any encoding.
+    The patch is bytes: files may have any encoding.
     """
     root = _root(changes[0].path)
     texts = []
@@ -62,8 +62,8 @@ def patch(changes: Sequence[HomeChange]) -> bytes:
 def write(changes: Sequence[HomeChange], record: Path, key: bytes) -> None:
     """Write all of them or none, and in `record` how to take them back. Raises `BadInput`.
 
-    Killed in between, some are written, and `take_back` mends that. `key`: this installation's, by
-    which `take_back` knows the record for its own.
+    After a kill some may be written; `take_back` restores them. `key` is this installation's:
+    `take_back` recognizes the record by it.
     """
     _refuse_twice(record, key)
     rows = [
@@ -79,22 +79,24 @@ def write(changes: Sequence[HomeChange], record: Path, key: bytes) -> None:
     except OSError as error:
         raise BadInput(f"{record}: {error.strerror}; it is to say how to take this back") from None
     try:
-        for one in changes:
-            if content_of(one.path) != one.before:
-                raise BadInput(f"{one.path}: somebody changes it now; run the same command again")
-            _replace(one.path, one.after)
-    except BaseException:  # Ctrl-C as well: nothing stays half written
-        for one in changes:
-            if content_of(one.path) == one.after:
-                _restore(one.path, one.before)
+        for change in changes:
+            if content_of(change.path) != change.before:
+                raise BadInput(
+                    f"{change.path}: somebody changes it now; run the same command again"
+                )
+            _replace(change.path, change.after)
+    except BaseException:  # also Ctrl-C: nothing stays half written
+        for change in changes:
+            if content_of(change.path) == change.after:
+                _restore(change.path, change.before)
         record.unlink(missing_ok=True)
         raise
 
 
 def take_back(record: Path, key: bytes) -> list[Path]:
-    """The files of before; refused (`BadInput`) where one of them was changed since.
+    """Restore the files; `BadInput` where one of them was changed since.
 
-    Also where another installation wrote the record: it could name any file, and any content.
+    `BadInput` also for a record of another installation: it could name any file and content.
 
     Files that are as they were before, as after a kill or a `git checkout`, stay so.
     """
@@ -113,11 +115,11 @@ def take_back(record: Path, key: bytes) -> list[Path]:
 
 
 def _recorded(record: Path, key: bytes) -> list[tuple[Path, bytes | None, str]]:
-    """Each file's path, what it held before, and the hash of what was written."""
+    """Each file's path, its content before, and the hash of the written content."""
     try:
-        told = json.loads(regular.read_bytes(record, LARGEST))
-        rows = told["files"]
-        if not hmac.compare_digest(str(told["mac"]).encode(), _mac(rows, key).encode()):
+        document = json.loads(regular.read_bytes(record, LARGEST))
+        rows = document["files"]
+        if not hmac.compare_digest(str(document["mac"]).encode(), _mac(rows, key).encode()):
             raise BadInput(
                 f"{record}: this installation did not write it; take the change back by hand, and"
                 " delete it"
@@ -141,7 +143,7 @@ def _mac(rows: object, key: bytes) -> str:
 
 
 def _refuse_twice(record: Path, key: bytes) -> None:
-    """A second record would forget what the files held before the first."""
+    """Refuse a second record: it would lose the contents from before the first."""
     if not record.exists():
         return
     for path, _, after in _recorded(record, key):
@@ -191,7 +193,8 @@ def _restore(path: Path, before: bytes | None) -> None:
 
 def _root(path: Path) -> Path:
     folder = path.resolve().parent
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+    parents = (folder, *folder.parents)
+    return next((parent for parent in parents if (parent / ".git").exists()), folder)
 
 
 def _lines(content: bytes) -> list[bytes]:
@@ -208,11 +211,11 @@ def _patched(name: str) -> bytes:
     raw = os.fsencode(name)
     if not _QUOTED.search(raw):
         return raw
-    return b'"%b"' % _QUOTED.sub(lambda found: b"\\%03o" % found.group()[0], raw)
+    return b'"%b"' % _QUOTED.sub(lambda match: b"\\%03o" % match.group()[0], raw)
 
 
 def _ended_name(name: bytes) -> bytes:
-    """With the tab that says where a name with spaces ends."""
+    """The name with the tab that ends a name with spaces."""
     return name + b"\t" if b" " in name and name[:1] != b'"' else name
 
 

@@ -1,7 +1,7 @@
 """Files of trajectories into the graph: names, vocabulary, batch by batch, embeddings.
 
-Bad lines stop nothing and are listed beside their file. What the graph knows already is not added
-twice, so that a story that ended early is simply begun again. Not here: what lines mean (ingest/).
+Bad lines stop nothing and are listed beside their file. Known trajectories are not added
+twice, so that an interrupted ingest is simply run again. Not here: lines (ingest/).
 """
 
 import os
@@ -43,13 +43,13 @@ NO_TRAJECTORIES = (
     "not JSON; give Trajectory JSONL (regraph docs --schema trajectory), or step lists"
 )
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
-"""Levels that decide all names before anything is added: new ones are put beside each other."""
+"""Levels that decide all names before anything is added, so that new names meet each other."""
 COUNTS = (
     *("added", "known", "disclosed_otherwise", "examples", "measurements", "techniques"),
     "rejected",
 )
 HEAD = 200
-"""Bytes in which a backup says that it is one."""
+"""First bytes of a file, in which a backup names its format."""
 FOREIGN = {
     b"\x1f\x8b": "compressed by gzip; give FILE as <(zcat FILE)",
     b"\x28\xb5\x2f\xfd": "compressed by zstd; give FILE as <(zstdcat FILE)",
@@ -58,20 +58,20 @@ FOREIGN = {
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
 }
-"""How files begin that are given by mistake."""
-SAID = ("added", "known", "rejected")
-"""Those that progress tells."""
+"""First bytes of wrong files, and the remedy."""
+TOTALS = ("added", "known", "rejected")
+"""Counts that the progress shows."""
 SMOOTH = 1000
-"""Parts of the work of embedding; how many examples one stands for changes from step to step."""
+"""Units of the embedding's progress; the number of examples a unit changes between steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestSource:
-    """What is to be ingested, how its names are read, and by how many."""
+    """Files to ingest, the relabelling of their names, and the number of writers."""
 
     files: Sequence[Path]
     origin: FileOrigin | None = None
-    """Of step lists that have none beside them."""
+    """The origin of step lists without a FILE.toml."""
     vocabulary: Path | None = None
     """A list of techniques; None: the corpus's."""
     level: RelabelLevel = "lexical"
@@ -80,32 +80,31 @@ class IngestSource:
 
 @dataclass(slots=True)
 class Ingested:
-    """What has become of files so far: `COUNTS`, and where rejected lines are listed."""
+    """Results so far: `COUNTS`, and the lists of rejected lines."""
 
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTS, 0)))
     rejected_files: list[Path] = field(default_factory=list)
     begun: bool = False
-    """Whether lines were on their way into the graph."""
+    """Whether the merge has started."""
 
     @property
     def all_bad(self) -> bool:
-        """Whether there was nothing but rejected lines."""
+        """Whether all lines were rejected."""
         return bool(self.counts["rejected"]) and not self.good
 
     @property
     def good(self) -> int:
-        """Lines that the graph has now."""
+        """Lines in the graph."""
         return self.counts["added"] + self.counts["known"]
 
     def count(self, batch: pipeline.Batch) -> None:
-        """Some lines more."""
-        told = {name: getattr(batch.counts, name) for name in COUNTS if name != "rejected"}
-        self.counts.update(told | {"rejected": len(batch.rejected)})
+        counts = {name: getattr(batch.counts, name) for name in COUNTS if name != "rejected"}
+        self.counts.update(counts | {"rejected": len(batch.rejected)})
 
 
 @dataclass(frozen=True, slots=True)
 class NamesRead:
-    """What each name in files would be taken for, and how it is used."""
+    """The verdict on each name in files, and its uses."""
 
     uses: dict[Label, NameUse]
     verdicts: tuple[LabelVerdict, ...]
@@ -113,16 +112,16 @@ class NamesRead:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file to ingest, and what its step lists do not say."""
+    """A file to ingest, and the origin of its step lists."""
 
     path: Path
     origin: FileOrigin | None
     copy: BinaryIO | None = None
-    """Of a pipe, which can be read once only, what came out of it."""
+    """The content of a pipe, which can be read only once."""
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """From its beginning, as often as wanted."""
+        """Open the file at its beginning; it can be opened repeatedly."""
         if self.copy is not None:
             self.copy.seek(0)
             yield self.copy
@@ -132,30 +131,28 @@ class _File:
 
     @property
     def size(self) -> int:
-        """In bytes."""
         return self.path.stat().st_size if self.copy is None else self.copy.seek(0, os.SEEK_END)
 
     @property
     def rejected(self) -> Path:
-        """Where its rejected lines are listed: beside it, those of a pipe in the working folder."""
+        """The list of its rejected lines: beside it, or in the working folder for a pipe."""
         beside = self.path if self.copy is None else Path(self.path.name)
         return Path(f"{beside}{REJECTED}")
 
     def lines(self, stream: BinaryIO) -> Iterator[Accepted | Rejected]:
-        """What each of its lines holds."""
         return read(split(stream), self.origin)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """Where it is told what became of lines: counts, and the lists of rejected ones."""
+class _Reports:
+    """The places of results: counts, and lists of rejected lines."""
 
     ingested: Ingested
     listing: Callable[[Sequence[Rejected], IO[str]], None]
 
 
 def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -> Story[None]:
-    """Merge files into the graph of these settings, and keep `ingested` true, however it ends.
+    """Merge files into the graph of these settings; `ingested` stays correct on any end.
 
     Embeddings are made afterwards (`embed_new`). `BadInput` for a file that cannot be read, before
     anything is added.
@@ -177,11 +174,11 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         ingested.begun = True
         errands = _errands(files, cascade, settings.disclose, _reader(source.level))
         listing = partial(rejected.keep, verbatim=settings.disclose == "code")
-        yield from _merge(files, errands, Writers(stores), _Told(ingested, listing))
+        yield from _merge(files, errands, Writers(stores), _Reports(ingested, listing))
 
 
 def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
-    """Only decide what the names in files mean; the graph is read, and nothing is added to it."""
+    """Decide the names in files; the graph is read and does not change."""
     with ExitStack() as opened:
         files = yield from _readable(source, opened)
         curated = wiring.vocabulary(settings, source.vocabulary)
@@ -195,7 +192,7 @@ def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
 def grow(
     settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str
 ) -> Story[Counter[str]]:
-    """Merge `lines` that are known to be good, such as learned ones; their `COUNTS`."""
+    """Merge `lines` that are valid, such as learned ones; return their `COUNTS`."""
     ingested = Ingested()
     size = lines.seek(0, 2)
     lines.seek(0)
@@ -214,41 +211,43 @@ def grow(
 def embed_new(settings: Settings) -> Story[None]:
     """Embed the examples that have no embedding yet; never raises.
 
-    Whatever fails is a line with the command that catches up: what was asked for is done by now.
+    A failure is a line with the command that catches up: the main work is done.
     """
     try:
         with closing(wiring.open_store(settings)) as store:
             embedder = wiring.embedder(settings, store.embedding_space())
             yield from embedding(store.embed(embedder.space, embedder.embed))
     except RegraphError as error:
-        said = f"warning: some examples have no embedding: {error}"
-        yield WorkDone("embedding", line=f"{said}; later: regraph graph update")
+        message = f"warning: some examples have no embedding: {error}"
+        yield WorkDone("embedding", line=f"{message}; later: regraph graph update")
 
 
 def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:
-    """Do the steps by which a graph gets its vectors."""
+    """Run the steps of embedding, with their progress."""
     for step in steps:
         share = SMOOTH * step.done // max(step.total, 1)
-        said = f"{step.step}: {step.done} of {step.total} examples"
-        yield WorkDone("embedding", share, SMOOTH, said)
+        message = f"{step.step}: {step.done} of {step.total} examples"
+        yield WorkDone("embedding", share, SMOOTH, message)
 
 
 def _doubts(names: Vocabulary) -> Story[None]:
-    """What of a vocabulary is probably not meant: that it is empty, or contradicts the graph."""
+    """Warn of a vocabulary that is empty or contradicts the graph."""
     if not names.curated:
-        said = "the vocabulary is empty: names that the graph has not become new techniques"
-        yield WorkDone("names", line=f"{said}, to be reviewed (regraph techniques audit)")
-    if found := names.contradictions():
-        name, here, there = found[0]
-        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-        said = f"the vocabulary contradicts the graph: {name!r} is {here}, there {there}{more}"
-        yield WorkDone("names", line=f"{said}; the vocabulary counts (regraph techniques audit)")
+        message = "the vocabulary is empty: names that the graph has not become new techniques"
+        yield WorkDone("names", line=f"{message}, to be reviewed (regraph techniques audit)")
+    if contradictions := names.contradictions():
+        name, technique, other = contradictions[0]
+        more = f", and {len(contradictions) - 1} more" if len(contradictions) > 1 else ""
+        message = (
+            f"the vocabulary contradicts the graph: {name!r} is {technique}, there {other}{more}"
+        )
+        yield WorkDone("names", line=f"{message}; the vocabulary counts (regraph techniques audit)")
 
 
 def _refuse_other_space(settings: Settings, store: GraphStore) -> None:
-    """Raise `BadInput` for an embedder that the graph's embeddings are not of.
+    """Raise `BadInput` for an embedder of another space than the graph's.
 
-    One that cannot be reached is told at the end (`embed_new`): it is no reason not to ingest.
+    An unreachable embedder does not stop an ingest: `embed_new` reports it at the end.
     """
     if settings.embedder:
         with suppress(ModelError):
@@ -266,16 +265,16 @@ def _readable(source: IngestSource, opened: ExitStack) -> Story[list[_File]]:
         if path.name.endswith(REJECTED):
             yield WorkDone("files", line=f"{path}: left out, it lists rejected lines")
             continue
-        own = read_origin(path)
-        if own is not None:
-            what = f"step lists of {own.problem} ({own.target}), by {sidecar(path).name}"
-            yield WorkDone("files", line=f"{path}: {what}")
-        files.append(_File(path, own or source.origin, copy))
+        origin = read_origin(path)
+        if origin is not None:
+            note = f"step lists of {origin.problem} ({origin.target}), by {sidecar(path).name}"
+            yield WorkDone("files", line=f"{path}: {note}")
+        files.append(_File(path, origin or source.origin, copy))
     return files
 
 
 def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
-    """A copy of a pipe; None for a file. `BadInput` for what cannot be read, or is something else.
+    """A copy of a pipe; None for a file. `BadInput` for an unreadable file or another kind.
 
     The names in a file are read before its lines are merged, and a pipe can be read once only.
     """
@@ -294,9 +293,9 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
         if copy is not None:
             raise Environment(f"{path}: {error.strerror}; make room for a copy of it") from None
         raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
-    for begins, what in FOREIGN.items():
+    for begins, mistake in FOREIGN.items():
         if head.startswith(begins):
-            raise BadInput(f"{path}: {what}")
+            raise BadInput(f"{path}: {mistake}")
     if FORMAT.encode() in head:
         raise BadInput(f"{path}: a backup; regraph graph restore fills an empty database with it")
     return copy
@@ -311,70 +310,72 @@ def _settle(files: Sequence[_File], cascade: Cascade) -> Story[NamesRead]:
                 uses[label] = uses[label] + use if label in uses else use
     cost = cascade.cost(uses)
     if cost.prompts:
-        said = f"{cost.names} names to ask about: {cost.prompts} prompts at least"
-        yield WorkDone("names", line=f"{said}, about {cost.tokens:,} tokens")
+        message = f"{cost.names} names to ask about: {cost.prompts} prompts at least"
+        yield WorkDone("names", line=f"{message}, about {cost.tokens:,} tokens")
     verdicts: list[LabelVerdict] = []
     for verdict in cascade.settle(uses):
         verdicts.append(verdict)
-        done, total = len(verdicts), len(uses)
-        yield WorkDone("names", done, total, f"names: {done} of {total}")
+        decided, total = len(verdicts), len(uses)
+        yield WorkDone("names", decided, total, f"names: {decided} of {total}")
     return NamesRead(uses, tuple(verdicts))
 
 
 def _merge(
-    files: Sequence[_File], errands: Iterable[Errand], writers: Writers, told: _Told
+    files: Sequence[_File], errands: Iterable[Errand], writers: Writers, reports: _Reports
 ) -> Story[None]:
     """Merge the files, and count."""
     sizes = [file.size for file in files]
-    done = writers.merge(errands)
+    results = writers.merge(errands)
     try:
-        for number, batches in groupby(done, key=lambda one: one[0].file):
+        for number, batches in groupby(results, key=lambda result: result[0].file):
             before = WorkDone("ingest", sum(sizes[:number]), sum(sizes))
-            yield from _follow(files[number], batches, before, told)
+            yield from _follow(files[number], batches, before, reports)
     finally:
-        done.close()
-        for _, batch in writers.rest():
-            told.ingested.count(batch)
+        results.close()
+        for _, batch in writers.uncounted():
+            reports.ingested.count(batch)
 
 
 def _reader(level: RelabelLevel) -> CodeReader | None:
-    """What holds names against code; "exact" goes by names alone."""
+    """The reader that compares names with code; None at the level "exact"."""
     return None if level == "exact" else deed
 
 
 def _errands(
     files: Sequence[_File], cascade: Cascade, disclose: Disclosure, reader: CodeReader | None
 ) -> Iterator[Errand]:
-    for number, one in enumerate(files):
-        with one.open() as stream:
-            lines = one.lines(stream)
+    for number, file in enumerate(files):
+        with file.open() as stream:
+            lines = file.lines(stream)
             for portion in pipeline.portions(
                 lines, cascade, disclose=disclose, read=reader, batch_lines=BATCH_LINES
             ):
                 yield Errand(number, stream.tell(), portion)
 
 
-def _follow(file: _File, done: Iterable[Done], before: WorkDone, told: _Told) -> Story[None]:
-    """Count what became of one file, and list its rejected lines, if there are any.
+def _follow(
+    file: _File, results: Iterable[Done], before: WorkDone, reports: _Reports
+) -> Story[None]:
+    """Count the results of one file, and list its rejected lines, if there are any.
 
-    Of a file of something else no list is made: it would hold all of it.
+    A file without any trajectory gets no list: the list would hold the whole file.
     """
-    path, ingested = file.path, told.ingested
+    path, ingested = file.path, reports.ingested
     good, bad, findings = ingested.good, list[Rejected](), list[str]()
-    with rejected.room() as kept:
-        for errand, batch in done:
+    with rejected.room() as listing:
+        for errand, batch in results:
             ingested.count(batch)
-            told.listing(batch.rejected, kept)
+            reports.listing(batch.rejected, listing)
             bad += batch.rejected[: not bad]
             findings += errand.portion.findings
-            said = ", ".join(f"{ingested.counts[name]} {name}" for name in SAID)
-            yield replace(before, done=before.done + errand.end, said=f"{path.name}: {said}")
+            message = ", ".join(f"{ingested.counts[name]} {name}" for name in TOTALS)
+            yield replace(before, done=before.done + errand.end, text=f"{path.name}: {message}")
         if ingested.good == good and not rejected.is_json(bad[0]):
             yield replace(before, line=f"{path}: {NO_TRAJECTORIES}")
             return
         if findings:
-            said = f"{path}: {len(findings)} steps are not what they are called: {findings[0]}"
-            yield replace(before, line=said + (", .." if findings[1:] else ""))
-        ingested.rejected_files += rejected.publish(kept, file.rejected)
+            message = f"{path}: {len(findings)} steps are not what they are called: {findings[0]}"
+            yield replace(before, line=message + (", .." if findings[1:] else ""))
+        ingested.rejected_files += rejected.publish(listing, file.rejected)
     for first in bad:
         yield replace(before, line=f"{path}:{first.line.number}: {first.reason}")

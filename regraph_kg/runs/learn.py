@@ -1,6 +1,6 @@
-"""What finished runs taught, into the graph by its front door.
+"""Lessons of finished runs, merged into the graph by the usual ingest.
 
-Not here: what a run may teach (search/harvest.py); how a trajectory is merged (ingest/).
+Not here: the rules of a lesson (search/harvest.py); the merge of a trajectory (ingest/).
 """
 
 import io
@@ -33,22 +33,22 @@ from regraph_kg.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What became of one run; `refused` says why it taught nothing, and is empty otherwise."""
+    """The lesson of one run; `refused` says why there is none, and is empty otherwise."""
 
     run: Path
     trajectories: tuple[Trajectory, ...] = ()
     steps: int = 0
-    """Verified ones, each once."""
+    """Verified steps, each once."""
     failures: int = 0
     declined: int = 0
-    """Steps of which the model said that they do not apply."""
+    """Steps that the model declined."""
     left_out: Mapping[str, int] | None = None
-    """Steps of which nothing is said, by reason."""
+    """Number of unused steps by reason."""
     refused: str = ""
     measured: int = 0
-    """Codes that were judged again, here and now."""
+    """Codes that this command judged again."""
     free: FreeRun | None = None
-    """What its model's free choices came to."""
+    """Results of the model's free choices."""
 
     @property
     def taught(self) -> bool:
@@ -58,7 +58,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What became of all runs; in the graph are `added`, and `known` were there already."""
+    """The lessons of all runs; `added` are new in the graph, `known` were there already."""
 
     lessons: tuple[Lesson, ...]
     added: int = 0
@@ -67,7 +67,6 @@ class Learned:
 
     @property
     def trajectories(self) -> tuple[Trajectory, ...]:
-        """Of all runs."""
         return tuple(trajectory for lesson in self.lessons for trajectory in lesson.trajectories)
 
     @property
@@ -78,14 +77,14 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What is judged anew before it teaches: traces of others, unless told otherwise."""
+    """Which traces are judged again before they teach; by default those of others."""
 
     again: bool = False
     """Every trace."""
     trust: bool = False
     """None."""
     dry: bool = False
-    """Nothing is judged: it is only said what would be, and what is claimed."""
+    """Judge nothing; only say what would be judged, and what the trace claims."""
 
     def of(self, run: RunRecord) -> bool:
         """Whether the verdicts of `run` are doubted."""
@@ -102,13 +101,13 @@ def learn_from(
     """Teach the settings' graph what the traces `runs` hold.
 
     Their problems are those of the corpus and those in the folders `problems`. `BadInput` for a
-    file that is no trace, before anything is written; a run that must not teach is in the result.
-    A dry run tells what doubted traces claim.
+    file that is no trace, before anything is written; a refused run is in the result. A dry run
+    shows the claims of doubted traces.
     """
     key = wiring.trace_key(settings)
-    read = {path: RunRecord.read(path, key) for path in dict.fromkeys(runs)}
+    records = {path: RunRecord.read(path, key) for path in dict.fromkeys(runs)}
     lessons: list[Lesson] = []
-    for path, run in read.items():
+    for path, run in records.items():
         lessons.append((yield from _lesson(settings, path, run, problems, doubt)))
     learned = Learned(tuple(lessons))
     if doubt.dry or not learned.taught:
@@ -130,20 +129,20 @@ def _lesson(
                 f"its judge was version {version}, this one is {evaluate.EVALUATOR}, and their"
                 " figures are not compared: have its codes judged again with --again"
             )
-        found = harvest(run, problem.serial_code)
+        result = harvest(run, problem.serial_code)
     except (BadInput, ToolError) as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
     measured = len(claimed_codes(run)) if doubted and not doubt.dry else 0
     free = free_run(run)
-    if not found.trajectories and free is None:
-        return Lesson(path, left_out=found.left_out, refused=_nothing(found), measured=measured)
-    left_out = {why: n for why, n in found.left_out.items() if free is None or why != NAMELESS}
+    if not result.trajectories and free is None:
+        return Lesson(path, left_out=result.left_out, refused=_nothing(result), measured=measured)
+    left_out = {why: n for why, n in result.left_out.items() if free is None or why != NAMELESS}
     return Lesson(
         path,
-        found.trajectories,
-        found.steps,
-        found.failures,
-        found.declined,
+        result.trajectories,
+        result.steps,
+        result.failures,
+        result.declined,
         left_out,
         measured=measured,
         free=free,
@@ -153,9 +152,9 @@ def _lesson(
 def _judged(
     settings: Settings, path: Path, run: RunRecord, problem: Problem, *, dry: bool
 ) -> Story[RunRecord]:
-    """The run with every code judged again on this machine; says that it does so.
+    """The run with every code judged again on this machine, and a line that says so.
 
-    `dry`: as it is, and only says so.
+    `dry`: the run as it is, and only the line.
     Raises `BadInput` for other serial code than the run began with, `ToolError` where the machine
     cannot judge it.
     """
@@ -163,8 +162,8 @@ def _judged(
     codes = claimed_codes(run)
     why = "" if run.ours else " was not written by this installation"
     does = "would judge" if dry else "judging"
-    said = f"{path}{why}: {does} its {len(codes)} codes again, here"
-    yield WorkDone("judging", 0, len(codes), "judging", line=said)
+    message = f"{path}{why}: {does} its {len(codes)} codes again, here"
+    yield WorkDone("judging", 0, len(codes), "judging", line=message)
     if dry:
         return run
     reports: dict[str, EvalReport] = {}
@@ -176,18 +175,18 @@ def _judged(
     return measured_again(run, device, lambda candidate: reports[candidate.code])
 
 
-def _nothing(found: Harvest) -> str:
-    left_out = ", ".join(f"{count} {reason}" for reason, count in found.left_out.items())
+def _nothing(harvested: Harvest) -> str:
+    left_out = ", ".join(f"{count} {reason}" for reason, count in harvested.left_out.items())
     return "no verified step" + (f" ({left_out})" if left_out else "")
 
 
 def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Problem:
-    """The problem that the run is about, wherever it is found."""
+    """The run's problem, from the given folders or the corpus."""
     name = run.header.problem
-    found = [wiring.declared_problem(settings, str(folder)) for folder in problems]
-    for one in found:
-        if one.name == name:
-            return one
+    candidates = [wiring.declared_problem(settings, str(folder)) for folder in problems]
+    for problem in candidates:
+        if problem.name == name:
+            return problem
     if name in wiring.problem_names(settings):
         return wiring.declared_problem(settings, name)
     raise BadInput(
@@ -196,7 +195,7 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
 
 
 def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
-    """Merge what was harvested; its techniques are given by id."""
+    """Merge the harvested trajectories; their techniques are ids."""
     with closing(wiring.open_store(settings)) as store:
         store.add_free_runs([lesson.free for lesson in learned.lessons if lesson.free is not None])
     lines = io.BytesIO(lines_of(learned.trajectories).encode())

@@ -1,7 +1,7 @@
-"""Many trajectories measured by one judge, several under way so that it never waits.
+"""Measuring many trajectories by one judge; several are under way so that it never waits.
 
-Each is measured wholly, and told as soon as it is: whoever writes it down then loses no more than
-what is under way. Not covered: what to write where (cli/measure.py).
+Each is measured wholly and yielded at once: a caller that writes it down loses no more than
+the current ones. Not here: the output (cli/measure.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,27 +18,26 @@ from regraph_kg.models.trajectory import Measurement, Trajectory
 
 @dataclass(frozen=True, slots=True)
 class MeasureJob:
-    """One trajectory to be measured by one metric, which is its problem's."""
+    """One trajectory to be measured by the metric of its problem."""
 
     trajectory: Trajectory
     problem: Problem
 
     @property
     def metric(self) -> Metric:
-        """What is timed."""
         return self.problem.metric
 
 
 def jobs(
     trajectories: Iterable[Trajectory], metrics: Sequence[Metric], find: Callable[[str], Problem]
 ) -> list[MeasureJob]:
-    """What there is to measure, a problem's own metric where none is named, in the judge's order.
+    """Jobs in the judge's order; without `metrics` each by its problem's own metric.
 
     A metric that a target cannot be timed by is left out. Raises `BadInput` before anything is
     judged: for a problem that is not there, or of other serial code.
     """
     problems: dict[str, Problem] = {}
-    found = []
+    todo = []
     for trajectory in trajectories:
         if trajectory.problem not in problems:
             problems[trajectory.problem] = find(trajectory.problem)
@@ -46,8 +45,8 @@ def jobs(
         stage.check_serial(trajectory, problem)
         for metric in metrics or (problem.metric,):
             if metric in TARGETS[trajectory.target].metrics:
-                found.append(MeasureJob(trajectory, problem.model_copy(update={"metric": metric})))
-    return sorted(found, key=lambda job: (job.trajectory.target, job.problem.name, job.metric))
+                todo.append(MeasureJob(trajectory, problem.model_copy(update={"metric": metric})))
+    return sorted(todo, key=lambda job: (job.trajectory.target, job.problem.name, job.metric))
 
 
 def measure_all(

@@ -1,9 +1,9 @@
-"""What the graph would try next on a code: what fits it, by what it promises, with examples.
+"""The graph's next steps on a code: fitting techniques by their promise, with examples.
 
     found = next_steps(store, Question(code, after="openmp/start", target="openmp"), vector)
 
-What a search is offered (search/successors.py), ranked by what it believes of a try beforehand
-(search/beliefs.py). What the code shows already goes last. Not here: where the code lies among
+The offers of a search (search/successors.py), ranked by its beliefs before a try
+(search/beliefs.py). Techniques in the code go last. Not here: the code's place among
 embeddings (llm/embedder.py).
 """
 
@@ -23,12 +23,12 @@ from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
 
 MOST_SUCCESSORS = 256
-"""Of one technique, so many are looked at; none has more today."""
+"""Most successors of one technique that are read; none has more today."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a graph about a code."""
+    """A question to a graph about a code."""
 
     code: str
     after: str
@@ -38,36 +38,36 @@ class Question:
     limit: int = 5
     """Techniques."""
     examples: int = 1
-    """Of each; and so many of any technique."""
+    """Most examples of each technique, and of any technique."""
     exclude_problem: str | None = None
 
 
 def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> NextSteps:
-    """What to try next; `vector` is where the code lies among codes, if the graph has such."""
+    """Steps to try next; `vector` is the code's embedding, if the graph has embeddings."""
     offers = _successors(store, question).after(question.after, question.code)
     promises = _promises(question, offers.fitting)
 
-    def shown(offer: Offer) -> bool:
+    def is_shown(offer: Offer) -> bool:
         return shows(offer.successor.technique, question.code)
 
     def place(offer: Offer) -> tuple[bool, bool, float]:
-        return shown(offer), not offer.follows, -promises[offer.successor.technique.id]
+        return is_shown(offer), not offer.follows, -promises[offer.successor.technique.id]
 
     steps = tuple(
         _step(
-            one,
-            expected=math.exp(promises[one.successor.technique.id]),
-            in_code=shown(one),
-            nearest=_nearest(store, question, one.successor, vector),
+            offer,
+            expected=math.exp(promises[offer.successor.technique.id]),
+            in_code=is_shown(offer),
+            nearest=_nearest(store, question, offer.successor, vector),
         )
-        for one in sorted(offers.fitting, key=place)[: question.limit]
+        for offer in sorted(offers.fitting, key=place)[: question.limit]
     )
     return NextSteps(
         target=question.target,
         after=question.after,
         device=question.device,
         steps=steps,
-        left_out=tuple(_unfit(one) for one in offers.unfit),
+        left_out=tuple(_unfit(offer) for offer in offers.unfit),
         similar=_similar(store, question, vector),
     )
 
@@ -93,15 +93,15 @@ def _successors(store: GraphStore, question: Question) -> Successors:
 def _promises(question: Question, offers: Sequence[Offer]) -> Mapping[str, float]:
     """Technique id -> the mean log gain of a try, before a run has tried it."""
     beliefs = Beliefs(start_id(question.target), McgsSettings())
-    edges = [beliefs.edge(question.after, one.successor, at) for at, one in enumerate(offers)]
+    edges = [beliefs.edge(question.after, offer.successor, i) for i, offer in enumerate(offers)]
     outlooks = {edge.target: beliefs.outlook(edge) for edge in edges}
-    return {name: one.passes * one.gain for name, one in outlooks.items()}
+    return {name: outlook.passes * outlook.gain for name, outlook in outlooks.items()}
 
 
 def _nearest(
     store: GraphStore, question: Question, successor: Successor, vector: Vector | None
 ) -> tuple[StepExample, ...]:
-    found = store.examples(
+    examples = store.examples(
         successor.after or question.after,
         successor.technique.id,
         device=question.device or None,
@@ -109,22 +109,22 @@ def _nearest(
         exclude_problem=question.exclude_problem,
         near=vector,
     )
-    return tuple(StepExample.of(one, question.device) for one in found)
+    return tuple(StepExample.of(example, question.device) for example in examples)
 
 
 def _similar(
     store: GraphStore, question: Question, vector: Vector | None
 ) -> tuple[StepExample, ...]:
-    """Steps of any technique that began with such code."""
+    """Steps of any technique that began with similar code."""
     if vector is None:
         return ()
-    found = store.nearest(
+    examples = store.nearest(
         vector,
         k=question.examples,
         target=question.target,
         exclude_problem=question.exclude_problem,
     )
-    return tuple(StepExample.of(one, question.device) for one in found)
+    return tuple(StepExample.of(example, question.device) for example in examples)
 
 
 def _step(

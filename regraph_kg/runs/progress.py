@@ -1,4 +1,4 @@
-"""How a story that takes long is told: it yields how far it is, and returns what came of it."""
+"""Stories: slow work as a generator that yields its progress and returns its result."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -9,24 +9,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class WorkDone:
-    """How far a story is: `done` of `total` in a stage, `said` in words."""
+    """Progress of a story: `done` of `total` in a stage, `text` in words."""
 
     stage: str
     done: int = 0
     total: int = 1
-    said: str = ""
+    text: str = ""
     line: str = ""
-    """What is worth a line of its own, as it explains what came or comes."""
+    """A line of output that explains the work before or after."""
 
 
 Story = Generator[WorkDone, None, T]
 
 
 def outcome(story: Story[T]) -> T:
-    """What comes of a story, whoever it is told to."""
+    """Run a story without showing it; return its result."""
     while True:
         try:
             next(story)
         except StopIteration as ended:
-            found: T = ended.value
-            return found
+            result: T = ended.value
+            return result

@@ -1,8 +1,7 @@
 """The list of a file's rejected lines beside it: number, reason, and the line itself.
 
-A row holds `text` where the line is UTF-8, else `base64` of its bytes. Of a line that is too long
-to be read only the beginning is kept; `bytes` says how long it was. Where a graph is not told all
-of its sources, neither is the list: it has numbers and reasons alone.
+A row holds `text` where the line is UTF-8, else `base64` of its bytes. A too long line keeps only
+its beginning; `bytes` is its length. Under limited disclosure rows have only number and reason.
 """
 
 import base64
@@ -19,22 +18,22 @@ from regraph_kg.ingest.read import MOST_BYTES, Rejected
 
 REJECTED = ".rejected.jsonl"
 KEPT_BYTES = 2**16
-"""How much is kept of a line that is too long to be read."""
+"""Bytes of a too long line that are kept."""
 SPOOLED = 2**20
-"""Bytes of a list that are held in memory until its file is through."""
+"""Bytes of a list that stay in memory."""
 
 
 def room() -> SpooledTemporaryFile[str]:
-    """Room for the rejected lines of one file until it is through; a kill leaves no litter."""
+    """A temporary file for the rejected lines of one file; a kill leaves no litter."""
     return SpooledTemporaryFile(SPOOLED, "w+", encoding="utf-8")
 
 
-def keep(rejected: Sequence[Rejected], kept: IO[str], *, verbatim: bool) -> None:
-    """Add lines to those of a file; what they hold only if `verbatim`."""
+def keep(rejected: Sequence[Rejected], listing: IO[str], *, verbatim: bool) -> None:
+    """Add rows to a file's list; the text of lines only if `verbatim`."""
     for line in rejected:
         row = {"line": line.line.number, "reason": line.reason}
         row |= _verbatim(line) if verbatim else {}
-        kept.write(json.dumps(row, ensure_ascii=False) + "\n")
+        listing.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def _verbatim(line: Rejected) -> dict[str, str | int]:
@@ -42,7 +41,7 @@ def _verbatim(line: Rejected) -> dict[str, str | int]:
     row: dict[str, str | int] = {}
     if size > MOST_BYTES:
         data, row = data[:KEPT_BYTES], {"bytes": size}
-    try:  # not final: a character that the cut has split is left out
+    try:  # not final: drops a character that the cut has split
         return row | {"text": codecs.getincrementaldecoder("utf-8")().decode(data, final=not row)}
     except UnicodeDecodeError:
         return row | {"base64": base64.b64encode(data).decode("ascii")}
@@ -53,16 +52,16 @@ def is_json(first: Rejected) -> bool:
     return first.line.data[:1] in (b"", b"{", b"[")
 
 
-def publish(kept: IO[str], path: Path) -> list[Path]:
-    """Write the list whole, or take an outdated one away; where it is, if it is."""
-    kept.seek(0)
+def publish(listing: IO[str], path: Path) -> list[Path]:
+    """Write the list, or remove an outdated one; return its path, if any."""
+    listing.seek(0)
     try:
-        if not kept.read(1):
+        if not listing.read(1):
             path.unlink(missing_ok=True)
             return []
-        kept.seek(0)
+        listing.seek(0)
         with atomic.replacing(path) as file:
-            file.writelines(map(str.encode, kept))
+            file.writelines(map(str.encode, listing))
     except OSError as error:
         raise Environment(
             f"{path}: {error.strerror}; the good lines are in the graph, the list of the rejected"

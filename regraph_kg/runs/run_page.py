@@ -1,4 +1,4 @@
-"""Runs as pages: from traces to what a page shows of each.
+"""Runs as pages: from traces to the values of a page.
 
 Not here: how a trace is read (search/run_record.py), which steps are shown (steps_shown.py), the
 page's text (pages/render.py).
@@ -35,17 +35,17 @@ from regraph_kg.settings import Settings
 
 MOST_RUNS = 20
 REPLAYED = 20_000_000
-"""Bytes of the largest trace whose search is gone through again for its prompts."""
+"""Bytes of the largest trace that is replayed for its prompts."""
 MOST_FACTS = 100
-"""Of a machine, or of settings."""
+"""Facts of a machine, or of settings."""
 MOST_FAILURES = 20
 MOST_DIAGNOSIS = 200
-"""Characters by which failures are counted as the same."""
+"""Characters of a diagnosis that decide whether failures are the same."""
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
 
 
 def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]:
-    """What the page of these traces shows. `BadInput` names the file that is no trace."""
+    """The views of these traces. `BadInput` names the file that is no trace."""
     key = wiring.trace_key(settings)
     paths = list(dict.fromkeys(traces))
     if len(paths) > MOST_RUNS:
@@ -59,7 +59,7 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
     task = _task(settings, header)
     serial = task.serial if task else ""
     prompts = _prompts(run, task)
-    shown = steps_shown(run, serial, prompts, share)
+    tree = steps_shown(run, serial, prompts, share)
     best = None if run.finished and answer is None else run.best
     judged = answer[1] if answer else None
     interval = judged.speedup_interval if judged else None
@@ -76,14 +76,14 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
         share=_share(judged),
         path=_short(report.path(best.path)) if best else "",
         code=((best.code or "") if best else serial)[:MOST_CHARACTERS],
-        notes=(*_notes(run, serial, prompts), *shown.left_out),
+        notes=(*_notes(run, serial, prompts), *tree.left_out),
         rows=_rows(run),
         machine=_machine(header, judged),
         failures=failures[:MOST_FAILURES],
         more_failures=len(failures[MOST_FAILURES:]),
         bests=tuple(map(_dot, _thinned(run.bests, share.dots // 4))),
         dots=tuple(map(_dot, _thinned(run.steps, share.dots))),
-        nodes=shown.nodes,
+        nodes=tree.nodes,
         commands=tuple(_commands(run)),
         system=next((prompt.system for prompt in prompts.values()), ""),
         settings=_settings(header),
@@ -91,7 +91,7 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
 
 
 def _task(settings: Settings, header: RunHeader) -> Task | None:
-    """What the run was asked, where its problem is found here as it was."""
+    """The run's task, where its problem is here and unchanged."""
     try:
         problem = wiring.find_problem(settings, header.problem)
         task = wiring.task_of(problem, header.target)
@@ -101,7 +101,7 @@ def _task(settings: Settings, header: RunHeader) -> Task | None:
 
 
 def _prompts(run: RunRecord, task: Task | None) -> Mapping[PromptKey, Prompt]:
-    """What the model was asked: made anew, as a trace does not keep it; none where that fails."""
+    """The prompts, rebuilt because a trace does not keep them; none where that fails."""
     same = run.header.prompts == prompts_id()
     if task is None or not same or not run.ours or run.size > REPLAYED:
         return {}
@@ -111,17 +111,17 @@ def _prompts(run: RunRecord, task: Task | None) -> Mapping[PromptKey, Prompt]:
 def _headline(run: RunRecord) -> str:
     if run.finished:
         return report.headline(run.summary())
-    what = f"{run.header.problem} ({run.header.target})"
+    title = f"{run.header.problem} ({run.header.target})"
     if not run.bests:
-        return f"{what}: nothing faster than the serial code so far"
+        return f"{title}: nothing faster than the serial code so far"
     best = report.times(run.bests[-1].step.speedup or 0)
-    return f"{what}: {best} so far, not yet measured again"
+    return f"{title}: {best} so far, not yet measured again"
 
 
 def _notes(run: RunRecord, serial: str, prompts: Mapping[PromptKey, Prompt]) -> Iterator[str]:
-    """What a reader must know before believing the figures."""
+    """Notes for a reader before the figures."""
     header = run.header
-    asked = ModelSpec.traced(header.model)
+    model = ModelSpec.traced(header.model)
     if not run.ours:
         yield (
             "another installation wrote this trace, or one of its lines was changed: the figures"
@@ -132,7 +132,7 @@ def _notes(run: RunRecord, serial: str, prompts: Mapping[PromptKey, Prompt]) -> 
         yield "the search was stopped before its end: regraph optimize --resume goes on with it"
     if run.torn and state != "running":
         yield "the last line of the trace is incomplete and was left out"
-    if asked is not None and asked.is_recorded:
+    if model is not None and model.is_recorded:
         yield "the answers of the model were recorded before; compiler, checks and clock are real"
     if header.guarantee:
         yield f"these verdicts prove less than others: {header.guarantee}"
@@ -155,11 +155,11 @@ def _rows(run: RunRecord) -> dict[str, str]:
     summary = run.summary()
     rows = report.run_rows(summary, walks=kind_of(summary.method).walks)
     elsewhere = {"path", "device", "failures"}
-    return _facts({name: said for name, said in rows.items() if name not in elsewhere})
+    return _facts({name: text for name, text in rows.items() if name not in elsewhere})
 
 
 def _machine(header: RunHeader, judged: EvalReport | None) -> dict[str, str]:
-    """What the code was measured on, and by which judge."""
+    """Facts of the machine and the judge."""
     facts = {
         "device": header.device,
         "machine": header.machine,
@@ -171,9 +171,9 @@ def _machine(header: RunHeader, judged: EvalReport | None) -> dict[str, str]:
 
 
 def _settings(header: RunHeader) -> dict[str, str]:
-    """Everything else that the course of the run depended on."""
-    own = header.settings.model_dump()
-    prompting = {f"prompt.{name}": said for name, said in header.prompting.model_dump().items()}
+    """The other settings of the run."""
+    method = header.settings.model_dump()
+    prompting = {f"prompt.{name}": value for name, value in header.prompting.model_dump().items()}
     head = {
         "regraph": header.version,
         "began": header.created,
@@ -181,11 +181,11 @@ def _settings(header: RunHeader) -> dict[str, str]:
         "serial code": header.serial,
         "examples of the problem itself": "left out" if header.excluded else "read, too",
     }
-    return _facts(head | {name: str(said) for name, said in (own | prompting).items()})
+    return _facts(head | {name: str(value) for name, value in (method | prompting).items()})
 
 
 def _commands(run: RunRecord) -> Iterator[str]:
-    """What to type to search again, to judge the answer again, to take it home."""
+    """The commands that search again, judge the answer again, and apply it."""
     header = run.header
     model = ModelSpec.traced(header.model)
     options = {
@@ -216,19 +216,19 @@ def _share(judged: EvalReport | None) -> float | None:
 
 
 def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
-    """How steps failed, whatever the numbers in their diagnoses: most first, of equals the latest.
+    """Failures, equal but for numbers in their diagnoses: most first, of equals the latest.
 
-    A way is told by its latest diagnosis, and by the technique that it happened to most.
+    A row shows the latest diagnosis, and the most frequent technique.
     """
     ways: dict[tuple[Outcome, str], list[tuple[str, str]]] = {}
-    for step in (one.step for one in run.steps):
+    for step in (traced.step for traced in run.steps):
         harmless = (None, Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
         if step.outcome in harmless or step.speedup is not None:
             continue
-        said = step.diagnosis.partition("\n")[0][:MOST_DIAGNOSIS]
-        way = step.outcome, _NUMBER.sub("0", said)
-        ways[way] = ways.pop(way, [])  # at the end: the latest
-        ways[way].append((said, step.technique or ""))
+        diagnosis = step.diagnosis.partition("\n")[0][:MOST_DIAGNOSIS]
+        way = step.outcome, _NUMBER.sub("0", diagnosis)
+        ways[way] = ways.pop(way, [])  # moves to the end: the latest failure
+        ways[way].append((diagnosis, step.technique or ""))
     rows = []
     for (outcome, _), steps in sorted(reversed(ways.items()), key=lambda item: -len(item[1])):
         technique = Counter(technique for _, technique in steps).most_common(1)[0][0]
@@ -237,22 +237,23 @@ def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
     return tuple(rows)
 
 
-def _dot(one: TracedStep) -> Dot:
-    ended = report.ended(one.step.outcome) if one.step.outcome else ""
-    return Dot(one.call, one.at, one.step.speedup, step_name(one.step), ended)
+def _dot(traced: TracedStep) -> Dot:
+    ended = report.ended(traced.step.outcome) if traced.step.outcome else ""
+    return Dot(traced.call, traced.at, traced.step.speedup, step_name(traced.step), ended)
 
 
 def _thinned(steps: Sequence[TracedStep], most: int) -> Sequence[TracedStep]:
-    """Every so many steps, the last one among them, so that a plot stays readable."""
+    """At most `most` steps at equal distances, the last one among them."""
+    # a slice from the end backwards holds the last step
     return steps[:: -max(1, -(-len(steps) // max(1, most)))][::-1]
 
 
 def _short(text: str) -> str:
-    """A text that is a line in a page; a stranger's may be a whole book."""
+    """A text of bounded length: a stranger's may be a whole book."""
     return text if len(text) <= MOST_FACT else f"{text[:MOST_FACT]}.."
 
 
-def _facts(found: Mapping[str, str]) -> dict[str, str]:
-    """Those that say something, each a line."""
-    said = ((_short(name), _short(what)) for name, what in found.items() if what)
-    return dict(itertools.islice(said, MOST_FACTS))
+def _facts(facts: Mapping[str, str]) -> dict[str, str]:
+    """The facts with a text, at most `MOST_FACTS`, each a line."""
+    pairs = ((_short(name), _short(text)) for name, text in facts.items() if text)
+    return dict(itertools.islice(pairs, MOST_FACTS))

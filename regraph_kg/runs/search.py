@@ -5,7 +5,7 @@
             ...                      # it may be left at any time
         answer = run.finish()
 
-Not here: several searches at once (`wiring.open_searches` and `begin`), and what a user is told.
+Not here: several searches at once (`wiring.open_searches` and `begin`), and the output.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ class FinishedRun:
 
 
 class LiveRun:
-    """A search that goes on, and its trace."""
+    """A running search and its trace."""
 
     def __init__(self, search: OpenSearch, trace: Trace) -> None:
         """Use `open_run` or `begin`."""
@@ -62,17 +62,15 @@ class LiveRun:
 
     @property
     def header(self) -> RunHeader:
-        """All that its course depends on."""
+        """The inputs of the search."""
         return self._search.header
 
     @property
     def metric(self) -> Metric:
-        """What is timed."""
         return self._search.task.metric
 
     @property
     def trace(self) -> Path:
-        """Its trace's file."""
         return self._trace.path
 
     @property
@@ -87,29 +85,29 @@ class LiveRun:
 
     @property
     def finalists(self) -> list[StepRecord]:
-        """The best so far, which `finish` would measure again."""
+        """The best steps so far, which `finish` would measure again."""
         return finalists(self._records)
 
     @property
     def roof_doubt(self) -> str:
-        """Why it cannot end at the roof, where it was to; "" while nothing is known against it."""
+        """Why limit.stop_at_roof has no effect; "" where it has, or is not set."""
         return self._ledger.roof.doubt if self.header.limits.stop_at_roof is not None else ""
 
     @property
     def stopped(self) -> Stopped | None:
-        """What ended it; None while it goes on."""
+        """The reason of the end; None while the search runs."""
         return self._ledger.stopped
 
     @property
     def roof(self) -> RoofShare | None:
-        """How near its fastest code comes to the roof, where that is known."""
+        """The fastest code's share of the roof, where that is known."""
         return self._ledger.roof.reached
 
     def records(self) -> Iterator[SimulationRecord]:
         """Search; each iteration is in the trace when it is yielded.
 
-        Raises what ends it: `ModelError` and `StoreError`, which were asked for as long as patience
-        lasts, `ToolError`, `AnswersPending` where answers are to come by file.
+        Raises the error that ends it: `ModelError` and `StoreError` after all retries of the
+        patience, `ToolError`, `AnswersPending` where answers come by file.
         """
         executor = self._trace.executor(self._search.executor)
         search = self._search
@@ -120,13 +118,13 @@ class LiveRun:
         self._trace.stop(self._ledger.stopped or "exhausted")
 
     def finish(self) -> FinishedRun:
-        """Measure the best again, in fresh processes; what came of the search."""
+        """Measure the best again in fresh processes; return the result of the search."""
         answer = final_answer(self._search.task, self._records, self._world.evaluate_final)
         summary = summarise(self.header, self._records, answer, self._ledger)
         return FinishedRun(summary, answer.code)
 
     def publish(self, then: str = "") -> None:
-        """What is asked for by file is there to be answered, and what to do `then` is said."""
+        """Publish the prompts by file; `then` is the next command."""
         self._search.model.finish(then)
 
 
@@ -134,7 +132,7 @@ class LiveRun:
 def open_run(
     settings: Settings, choice: SearchChoice, folder: Path, resume: Path | None = None
 ) -> Iterator[LiveRun]:
-    """A search with all its parts, its trace new in `folder`, or the one to `resume`."""
+    """Open a search with a new trace in `folder`, or the one to `resume`."""
     if resume is None:
         look_at_graph(settings, choice)
     with wiring.open_search(settings, choice) as search, begin(search, folder, resume) as run:
@@ -143,7 +141,7 @@ def open_run(
 
 @contextmanager
 def begin(search: OpenSearch, folder: Path, resume: Path | None = None) -> Iterator[LiveRun]:
-    """A search whose parts are open; `BadInput` where the graph has nothing to begin with."""
+    """Begin a search whose parts are open; `BadInput` where the graph has no first step."""
     if resume:
         trace = Trace.resume(resume, search.header, search.key)
     else:
@@ -154,9 +152,9 @@ def begin(search: OpenSearch, folder: Path, resume: Path | None = None) -> Itera
 
 
 def look_at_graph(settings: Settings, choice: SearchChoice) -> None:
-    """As `require_graph`, with nothing open yet.
+    """`require_graph` before anything is open.
 
-    For callers who look at the problem next: that takes up to half a minute, and would be for
+    The check of a problem takes up to half a minute, and would be for
     nothing. Replayed verdicts need no such look.
     """
     if choice.judge is not None or not kind_of(choice.settings.method).walks:
@@ -164,20 +162,20 @@ def look_at_graph(settings: Settings, choice: SearchChoice) -> None:
     excluded = None if choice.include_own else wiring.find_problem(settings, choice.problem).name
     with closing(wiring.open_store(settings, retry_seconds=2.0)) as store:
         start = start_id(choice.target)
-        found = store.neighbourhood(start, device="", limit=1, exclude_problem=excluded)
-    _require_successors(found, choice.target, excluded)
+        neighbourhood = store.neighbourhood(start, device="", limit=1, exclude_problem=excluded)
+    _require_successors(neighbourhood, choice.target, excluded)
 
 
 def require_graph(search: OpenSearch | DrySearch) -> None:
-    """`BadInput` where the method walks the graph, and there is nothing to begin with."""
+    """Raise `BadInput` where the method walks the graph and the graph has no first step."""
     header = search.header
     if kind_of(header.method).walks:
-        found = search.world.neighbours(start_id(header.target))
-        _require_successors(found, header.target, header.excluded)
+        neighbourhood = search.world.neighbours(start_id(header.target))
+        _require_successors(neighbourhood, header.target, header.excluded)
 
 
-def _require_successors(found: Neighbourhood, target: Target, excluded: str | None) -> None:
-    if not found.successors:
+def _require_successors(neighbourhood: Neighbourhood, target: Target, excluded: str | None) -> None:
+    if not neighbourhood.successors:
         without = f" without {excluded}'s own examples" if excluded else ""
         raise BadInput(
             f"the graph holds no {target} technique to begin with{without}:"

@@ -1,7 +1,7 @@
-"""The steps of a run that a page shows: the tree they stand in, and their texts.
+"""The steps of a run on a page: their tree and their texts.
 
-A page holds some of a large run's steps: those on the way to the answer first, then what was once
-the best, then the fastest, then the rest in their order; a step comes with all before it. Their
+A page holds some of a large run's steps: those on the way to the answer first, then former
+bests, then the fastest, then the rest in their order; a step comes with all before it. Their
 texts come in the same order until the page has enough.
 """
 
@@ -18,30 +18,30 @@ from regraph_kg.pages.views import Exchange, Node
 from regraph_kg.search.run_record import RunRecord, TracedStep, place_of
 
 MOST_CHARACTERS = 60_000
-"""Of one text."""
+"""Characters of one text."""
 MOST_FACT = 1_000
 """Characters of a fact."""
 MOST_NAME = 200
 """Characters of a technique's name."""
 MOST_LINES = 2_000
-"""Of codes that are compared line by line."""
+"""Lines of codes that are compared."""
 
 Way = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PageShare:
-    """What a run may take of a page, whose text is to stay within 10 MB."""
+    """A run's share of a page, whose text stays within 10 MB."""
 
     nodes: int = 1_500
-    """Of its tree."""
+    """Nodes of the tree."""
     dots: int = 2_000
-    """In a plot."""
+    """Dots of a plot."""
     characters: int = 6_000_000
-    """Of codes, prompts and answers."""
+    """Characters of codes, prompts and answers."""
 
     def of(self, runs: int) -> "PageShare":
-        """The share of one of so many runs."""
+        """The share of one of `runs` runs."""
         return PageShare(self.nodes // runs, self.dots // runs, self.characters // runs)
 
 
@@ -56,50 +56,50 @@ class ShownTree:
 def steps_shown(
     run: RunRecord, serial: str, prompts: Mapping[PromptKey, Prompt], share: PageShare
 ) -> ShownTree:
-    """The tree of a run, as far as its share goes; `serial` may be "": not known."""
+    """The tree of a run within its share; `serial` "": not known."""
     parents = _parents(run.steps)
     chosen = _chosen(run, parents, share.nodes)
     nodes, numbers = [_root(serial)], {-1: 0}
-    for number in sorted(chosen, key=lambda one: (len(run.steps[one].step.path), one)):
+    for number in sorted(chosen, key=lambda step: (len(run.steps[step].step.path), step)):
         numbers[number] = len(nodes)
         nodes.append(_node(run, number, parents[number], numbers))
     if run.best is not None:
-        best = next(number for number, one in enumerate(run.steps) if one.step is run.best)
+        best = next(number for number, traced in enumerate(run.steps) if traced.step is run.best)
         for number in _way(best, parents):
             nodes[numbers.get(number, 0)].answer = True
-    told = _tell(run, {numbers[one]: one for one in chosen}, nodes, prompts, share.characters)
+    texts = _tell(run, {numbers[step]: step for step in chosen}, nodes, prompts, share.characters)
     left_out = []
     if len(chosen) < len(run.steps):
         left_out.append(f"the tree shows {len(chosen)} of {len(run.steps)} steps")
-    if told < len(chosen):
-        left_out.append(f"code and answers of {told} of these steps are in the page")
+    if texts < len(chosen):
+        left_out.append(f"code and answers of {texts} of these steps are in the page")
     return ShownTree(tuple(nodes), tuple(left_out))
 
 
 def step_name(step: StepRecord) -> str:
-    """Its technique in words; its number, where it is not the first sample."""
-    asked = step.technique or "".join(step.path[-1:])
-    words = asked.partition("#")[0].partition("/")[2].replace("-", " ") or "answer"
+    """The technique in words, with the number of a later sample."""
+    technique = step.technique or "".join(step.path[-1:])
+    words = technique.partition("#")[0].partition("/")[2].replace("-", " ") or "answer"
     return f"{words[:MOST_NAME]} #{step.sample}" if step.sample else words[:MOST_NAME]
 
 
 def _parents(steps: Sequence[TracedStep]) -> dict[int, int]:
-    """Of each step the one whose code it began with; -1 is the serial code."""
+    """Each step's parent, whose code it began with; -1 is the serial code."""
     places: dict[Way, int] = {}
-    for number, one in enumerate(steps):
-        if one.step.path and one.step.speedup is not None:
-            places.setdefault(one.step.path, number)
-    found = {}
-    for number, one in enumerate(steps):
-        before = one.step.path[:-1]
+    for number, traced in enumerate(steps):
+        if traced.step.path and traced.step.speedup is not None:
+            places.setdefault(traced.step.path, number)
+    parents = {}
+    for number, traced in enumerate(steps):
+        before = traced.step.path[:-1]
         while before and places.get(before, number) == number:
             before = before[:-1]
-        found[number] = places[before] if before else -1
-    return found
+        parents[number] = places[before] if before else -1
+    return parents
 
 
 def _way(number: int, parents: Mapping[int, int]) -> list[int]:
-    """A step and all before it, the serial code included."""
+    """A step and its ancestors, the serial code included."""
     way = [number]
     while way[-1] != -1:
         way.append(parents[way[-1]])
@@ -107,8 +107,8 @@ def _way(number: int, parents: Mapping[int, int]) -> list[int]:
 
 
 def _chosen(run: RunRecord, parents: Mapping[int, int], most: int) -> list[int]:
-    """Numbers of the steps that are shown, the most telling first."""
-    numbers = {id(one.step): number for number, one in enumerate(run.steps)}
+    """Numbers of the steps to show, the most important first."""
+    numbers = {id(traced.step): number for number, traced in enumerate(run.steps)}
     first = [] if run.best is None else [numbers[id(run.best)]]
     first += [numbers[id(best.step)] for best in reversed(run.bests)]
     speedups = [step.step.speedup for step in run.steps]
@@ -116,7 +116,7 @@ def _chosen(run: RunRecord, parents: Mapping[int, int], most: int) -> list[int]:
     right.sort(key=lambda number: -(speedups[number] or 0))
     chosen: dict[int, None] = {}
     for number in (*first, *right[: most // 2], *range(len(run.steps))):
-        way = [one for one in _way(number, parents)[:-1] if one not in chosen]
+        way = [step for step in _way(number, parents)[:-1] if step not in chosen]
         if len(chosen) + len(way) <= most:
             chosen |= dict.fromkeys(way)
     return list(chosen)
@@ -127,8 +127,8 @@ def _root(serial: str) -> Node:
 
 
 def _node(run: RunRecord, number: int, parent: int, numbers: Mapping[int, int]) -> Node:
-    one = run.steps[number]
-    step = one.step
+    traced = run.steps[number]
+    step = traced.step
     before = 1.0 if parent == -1 else run.steps[parent].step.speedup
     gain = step.speedup / before if step.speedup and before else None
     did = {"in fact": step.did.partition("/")[2].replace("-", " ")} if step.did else {}
@@ -140,7 +140,7 @@ def _node(run: RunRecord, number: int, parent: int, numbers: Mapping[int, int]) 
         step.speedup is not None,
         step.speedup,
         gain,
-        one.call,
+        traced.call,
         facts={"technique": step.technique or "the model's own choice", **did},
     )
 
@@ -152,33 +152,33 @@ def _tell(
     prompts: Mapping[PromptKey, Prompt],
     characters: int,
 ) -> int:
-    """Give nodes their texts, the first of `steps` first; how many came to have them.
+    """Fill the texts of nodes in the order of `steps`; return the number of filled nodes.
 
-    Differences have what codes and answers leave, half of `characters` at least.
+    Diffs get the rest of `characters`, at least half of them.
     """
     turns: dict[tuple[Way, int], list[Exchange]] = {}
     for key, reply in run.replies:
-        asked = prompts[key].user if key in prompts else ""
-        exchange = Exchange(asked[:MOST_CHARACTERS], reply.text[:MOST_CHARACTERS])
+        prompt = prompts[key].user if key in prompts else ""
+        exchange = Exchange(prompt[:MOST_CHARACTERS], reply.text[:MOST_CHARACTERS])
         turns.setdefault((key.path, key.attempt), []).append(exchange)
-    told, spent = 0, _weight(nodes[0].code)
-    for one, number in steps.items():
+    count, spent = 0, _weight(nodes[0].code)
+    for place, number in steps.items():
         if spent >= characters // 2:
             break
         step = run.steps[number].step
-        nodes[one].turns = tuple(turns.get(place_of(step), ()))
-        spent += _tell_one(run, step, nodes[one])
-        told += 1
-    for one in steps:
-        node, before = nodes[one], nodes[nodes[one].parent or 0]
+        nodes[place].turns = tuple(turns.get(place_of(step), ()))
+        spent += _tell_one(run, step, nodes[place])
+        count += 1
+    for place in steps:
+        node, before = nodes[place], nodes[nodes[place].parent or 0]
         if node.code and before.code and spent < characters:
             node.diff = _diff(before.code, node.code)
             spent += _weight(node.diff)
-    return told
+    return count
 
 
 def _tell_one(run: RunRecord, step: StepRecord, node: Node) -> int:
-    """Give a node its other texts; how long all are."""
+    """Fill a node's texts but its diff; return their length."""
     node.code = (step.code or "")[:MOST_CHARACTERS]
     node.diagnosis = step.diagnosis[:MOST_CHARACTERS]
     hash_ = code_hash(step.code or "")
@@ -192,12 +192,12 @@ def _tell_one(run: RunRecord, step: StepRecord, node: Node) -> int:
 
 
 def _weight(text: str) -> int:
-    """Characters that a text takes in a page, at most."""
+    """Most characters that a text takes in a page."""
     return len(json.dumps(text)) + len("003c") * text.count("<")
 
 
 def measured(judged: EvalReport) -> dict[str, str]:
-    """How code was timed, in words."""
+    """Facts of a measurement, in words."""
     facts = {}
     if judged.timing is not None:
         facts["time of a call"] = report.seconds(judged.timing.median)

@@ -1,8 +1,8 @@
-"""A run's answer on its way into its user's files: what changes where, as a patch, and back again.
+"""A run's answer as changes of its user's files.
 
 With a home (home.toml), the user's function calls the answer's entry, and the answer stands in a
 file of its own beside it; without one the answer is a file. Nothing here runs any code.
-Not covered: how the user's project is built.
+Not covered: the build of the user's project.
 """
 
 import re
@@ -30,12 +30,12 @@ WIDTH = 98
 """Characters of a comment's line."""
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*\n?", re.MULTILINE)
 _MARK = "// regraph: "
-"""How the files begin that this makes."""
+"""First characters of the files that this module makes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunAnswer:
-    """The answer of a run, its verdict, and its code without what cannot be seen."""
+    """The answer of a run, its verdict, and its code without invisible characters."""
 
     run: RunRecord
     step: StepRecord
@@ -44,7 +44,7 @@ class RunAnswer:
 
 
 def found_code(run: RunRecord) -> RunAnswer:
-    """Raise `BadInput` where a run has no answer that can be trusted here."""
+    """The run's answer; `BadInput` where there is none that can be trusted here."""
     path = run.path
     if not run.ours:
         raise BadInput(
@@ -62,40 +62,40 @@ def found_code(run: RunRecord) -> RunAnswer:
 
 
 def brought_home(
-    found: RunAnswer, problem: "Problem", home: "Home", folder: Path
+    answer: RunAnswer, problem: "Problem", home: "Home", folder: Path
 ) -> list[HomeChange]:
-    """The user's file, whose function calls the answer, and the answer's own beside it."""
+    """Changes of the user's file, whose function calls the answer, and of the answer's own file."""
     path = home.path(folder)
     content = content_of(path)
     if content is None or not home.fits(content):
-        gone = "is no longer there" if content is None else "has changed since its problem was made"
-        raise BadInput(f"{path}: {gone}; make the problem anew (regraph problem new), or --to FILE")
-    comment = told(found, problem, home)
-    own = _beside(path, home.entry, TARGETS[found.run.header.target].suffix)
-    text = f"{comment}\n{_housed(found.code, home.entry)}"
+        why = "is no longer there" if content is None else "has changed since its problem was made"
+        raise BadInput(f"{path}: {why}; make the problem anew (regraph problem new), or --to FILE")
+    comment = answer_comment(answer, problem, home)
+    file = _answer_file(path, home.entry, TARGETS[answer.run.header.target].suffix)
+    text = f"{comment}\n{_in_namespace(answer.code, home.entry)}"
     return [
-        HomeChange(path, content, _called(content, home, own.name)),
-        HomeChange(own, _ours(own), text.encode()),
+        HomeChange(path, content, _with_call(content, home, file.name)),
+        HomeChange(file, _ours(file), text.encode()),
     ]
 
 
-def _beside(path: Path, entry: str, suffix: str) -> Path:
-    """The answer's file; one of its own where another function's answer has the plain name."""
-    own = path.with_name(f"{path.stem}_regraph{suffix}")
-    content = content_of(own)
+def _answer_file(path: Path, entry: str, suffix: str) -> Path:
+    """The answer's file; it has the entry's name where another answer has the plain one."""
+    file = path.with_name(f"{path.stem}_regraph{suffix}")
+    content = content_of(file)
     if content is None or f"\nnamespace regraph_{entry} {{".encode() in content:
-        return own
+        return file
     return (
-        own
+        file
         if not content.startswith(_MARK.encode())
-        else own.with_stem(f"{path.stem}_{entry}_regraph")
+        else file.with_stem(f"{path.stem}_{entry}_regraph")
     )
 
 
-def put_into(found: RunAnswer, problem: "Problem", path: Path) -> list[HomeChange]:
-    """A file that holds the answer, or the answer in the place of the serial code in it."""
+def put_into(answer: RunAnswer, problem: "Problem", path: Path) -> list[HomeChange]:
+    """The change of a file to the answer, or of the serial code in it."""
     content = content_of(path)
-    text = f"{told(found, problem, None)}\n{found.code.rstrip()}\n"
+    text = f"{answer_comment(answer, problem, None)}\n{answer.code.rstrip()}\n"
     serial = problem.serial_code.strip().encode()
     if content is None or content.startswith(_MARK.encode()):
         return [HomeChange(path, content, text.encode())]
@@ -104,55 +104,55 @@ def put_into(found: RunAnswer, problem: "Problem", path: Path) -> list[HomeChang
     return [HomeChange(path, content, content.replace(serial, text.strip().encode()))]
 
 
-def into_project(found: RunAnswer, problem: "ProjectProblem", to: Path | None) -> list[HomeChange]:
-    """The project's file with the answer in its place; `to`: another file that gets that text."""
+def into_project(answer: RunAnswer, problem: "ProjectProblem", to: Path | None) -> list[HomeChange]:
+    """The change of the project's file, or of the file `to`, which gets the same text."""
     content = content_of(problem.home)
     if content != problem.content.encode():
         raise BadInput(f"{problem.home}: changes now; run the same command again")
     mark = "#" if problem.is_python else "//"
-    comment = "\n".join(_comment(line, mark) for line in _told_of_project(found, problem))
-    text = problem.with_code(f"{comment}\n{found.code.rstrip()}\n").encode()
+    comment = "\n".join(_comment(line, mark) for line in _project_notes(answer, problem))
+    text = problem.with_code(f"{comment}\n{answer.code.rstrip()}\n").encode()
     return [HomeChange(to or problem.home, content if to is None else content_of(to), text)]
 
 
-def _told_of_project(found: RunAnswer, problem: "ProjectProblem") -> list[str]:
-    """What whoever meets the code later must know, line by line."""
-    verdict, told = found.verdict, problem.commands
+def _project_notes(answer: RunAnswer, problem: "ProjectProblem") -> list[str]:
+    """Lines of the comment for later readers of the code."""
+    verdict, commands = answer.verdict, problem.commands
     return [
         f"regraph: {problem.entry}, {_speed(verdict)}",
         f"on {verdict.device}, by {verdict.toolchain}",
-        f"timed by {told.bench}; tested by {'; '.join(told.test)}",
+        f"timed by {commands.bench}; tested by {'; '.join(commands.test)}",
         f"guarantee: {problem.guarantee}",
-        _found_by(found),
+        _origin(answer),
     ]
 
 
-def told(found: RunAnswer, problem: "Problem", home: "Home | None") -> str:
-    """What whoever meets the code later must know, as a comment."""
-    verdict = found.verdict
-    what = f"{home.function} of {Path(home.file).name}" if home else problem.name
+def answer_comment(answer: RunAnswer, problem: "Problem", home: "Home | None") -> str:
+    """The comment for later readers of the code."""
+    verdict = answer.verdict
+    subject = f"{home.function} of {Path(home.file).name}" if home else problem.name
     tolerance = problem.tolerance
     rule = tolerance if isinstance(tolerance, str) else tolerance.model_dump_json()
     calls = "host pointers" if problem.metric == "call" else "pointers to the device's memory"
     assumed = ["arrays do not overlap", calls, *(home.assumes if home else ())]
     lines = [
-        f"{_MARK}{what}, {_speed(verdict)}",
+        f"{_MARK}{subject}, {_speed(verdict)}",
         f"on {verdict.device}, compiled with {verdict.toolchain}",
-        f"{_called_at(problem)}, {problem.precision}, tolerance {rule}",
+        f"{_tested_shapes(problem)}, {problem.precision}, tolerance {rule}",
         f"assumes: {'; '.join(assumed)}",
-        _found_by(found),
+        _origin(answer),
     ]
     return "\n".join(_comment(line) for line in lines)
 
 
-def _called_at(problem: "Problem") -> str:
-    """Shapes, and the one value of each plain scalar: with another one it was never called."""
-    shapes = [", ".join(f"{k}={v}" for k, v in one.items()) for one in problem.sizes.check]
+def _tested_shapes(problem: "Problem") -> str:
+    """Tested shapes, and the only tested value of each plain scalar."""
+    shapes = [", ".join(f"{k}={v}" for k, v in shape.items()) for shape in problem.sizes.check]
     timed = ", ".join(f"{name}={size}" for name, size in problem.sizes.time.items())
-    held = " and a secret shape between" if problem.held_out else ""
+    secret = " and a secret shape between" if problem.held_out else ""
     fixed = [f"{arg.name}={arg.value}" for arg in problem.args if arg.value is not None]
     only = f", only ever with {', '.join(fixed)}" if fixed else ""
-    return f"timed at {timed or 'its one shape'}; right at {'; '.join(shapes)}{held}{only}"
+    return f"timed at {timed or 'its one shape'}; right at {'; '.join(shapes)}{secret}{only}"
 
 
 def _speed(verdict: EvalReport) -> str:
@@ -161,37 +161,37 @@ def _speed(verdict: EvalReport) -> str:
     return f"{report.times(verdict.speedup or 1)} as fast as its serial code{sure}"
 
 
-def _found_by(found: RunAnswer) -> str:
-    header = found.run.header
+def _origin(answer: RunAnswer) -> str:
+    header = answer.run.header
     return (
         f"found by {PACKAGE} {version(PACKAGE)}, {header.created[:10]}, {header.model}, run"
-        f" {found.run.path.name}; path: {report.path(found.step.path) or 'none'}"
+        f" {answer.run.path.name}; path: {report.path(answer.step.path) or 'none'}"
     )
 
 
-def _called(content: bytes, home: "Home", own: str) -> bytes:
+def _with_call(content: bytes, home: "Home", file: str) -> bytes:
     """The user's file, its function's body replaced by a call of the entry."""
     missing = [
         include for include in home.includes if f"#include {include}".encode() not in content
     ]
-    above = [*(f"#include {one}" for one in missing), f"// in {own}", home.declaration]
+    above = [*(f"#include {include}" for include in missing), f"// in {file}", home.declaration]
     declared, wrapper = ("\n".join(above) + "\n\n").encode(), home.wrapper.encode()
     if content.count(b"\r\n") * 2 > content.count(b"\n"):
-        declared, wrapper = (one.replace(b"\n", b"\r\n") for one in (declared, wrapper))
-    at, (start, end) = home.declare_at, home.replace
-    return content[:at] + declared + content[at:start] + wrapper + content[end:]
+        declared, wrapper = (text.replace(b"\n", b"\r\n") for text in (declared, wrapper))
+    place, (start, end) = home.declare_at, home.replace
+    return content[:place] + declared + content[place:start] + wrapper + content[end:]
 
 
-def _housed(code: str, entry: str) -> str:
-    """The answer where its names meet no others: what it includes, then the rest in a namespace."""
-    includes = dict.fromkeys(one.strip() for one in _INCLUDE.findall(code))
-    rest = re.sub(r"\n{3,}", "\n\n", _INCLUDE.sub("", code)).strip()
+def _in_namespace(code: str, entry: str) -> str:
+    """The answer's includes, then the rest in a namespace, where names cannot collide."""
+    includes = dict.fromkeys(line.strip() for line in _INCLUDE.findall(code))
+    body = re.sub(r"\n{3,}", "\n\n", _INCLUDE.sub("", code)).strip()
     above = "".join(f"{include}\n" for include in includes)
-    return f"{above}\nnamespace regraph_{entry} {{\n\n{rest}\n\n}}  // namespace regraph_{entry}\n"
+    return f"{above}\nnamespace regraph_{entry} {{\n\n{body}\n\n}}  // namespace regraph_{entry}\n"
 
 
 def _comment(line: str, mark: str = "//") -> str:
-    """As lines of a comment that nothing in it can end."""
+    """A line as comment lines that no text in it can end."""
     text = plain(line.removeprefix("// ")).replace("\n", " ").replace("\\", "/")
     text = text.replace("??/", "///")  # a trigraph of the same
     parts = textwrap.wrap(text, WIDTH, break_long_words=False, subsequent_indent="  ")

@@ -1,4 +1,4 @@
-"""Which technique of a graph a name means: an id, a name, an alias, or "start"."""
+"""Techniques of a graph by id, name, alias, or "start"."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -14,18 +14,20 @@ def by_id(techniques: Sequence[Technique]) -> Mapping[str, Technique]:
     return {technique.id: technique for technique in (*starts, *techniques)}
 
 
-def resolve(name: str, known: Mapping[str, Technique], target: Target | None) -> str:
-    """The id that `name` (an id, name or alias) means; `BadInput` says what it could have been."""
-    if name in known:
+def resolve(name: str, techniques: Mapping[str, Technique], target: Target | None) -> str:
+    """The id that `name` (an id, name or alias) means; `BadInput` lists near ids."""
+    if name in techniques:
         return name
-    vocabulary = Vocabulary((), tuple(known.values()))
-    matches = [vocabulary.find(name, one) for one in ([target] if target else TARGETS)]
-    found = [match.technique for match in matches if match is not None]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise BadInput(f"technique {name!r} is {' and '.join(found)}: give --target, or the id")
-    by_slug = {key.partition("/")[2]: key for key in known if target in (None, known[key].target)}
+    vocabulary = Vocabulary((), tuple(techniques.values()))
+    matches = [vocabulary.find(name, candidate) for candidate in ([target] if target else TARGETS)]
+    ids = [match.technique for match in matches if match is not None]
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        raise BadInput(f"technique {name!r} is {' and '.join(ids)}: give --target, or the id")
+    by_slug = {
+        key.partition("/")[2]: key for key in techniques if target in (None, techniques[key].target)
+    }
     near = get_close_matches(spelling(name).replace(" ", "-"), by_slug, n=3)
     hint = f"; near it: {', '.join(by_slug[slug] for slug in near)}" if near else ""
     raise BadInput(f"technique {name!r} is not in the graph (regraph techniques show){hint}")

@@ -1,9 +1,9 @@
-"""Steps of a graph as examples to train a model on: supervised fine-tuning (SFT), a line each.
+"""Steps of a graph as examples for supervised fine-tuning (SFT) of a model, a line each.
 
-A line has `messages`, a question and its answer as chat models are trained on them, and beside
-them what a trainer chooses by: problem, target, technique, licence, and the measured `effects`,
-the newest of each device; as in the graph, what a newer judge says there stands for what older ones
-said. Steps without code are none. Not here: which examples are worth it, balance, deduplication.
+A line has `messages`, a question and its answer as chat models are trained on them, and fields for
+a selection: problem, target, technique, licence, and the measured `effects`,
+the newest of each device; as in the graph, a newer judge's measurement replaces older ones. Steps
+without code are left out. Not here: selection, balance and deduplication of examples.
 """
 
 import json
@@ -43,28 +43,30 @@ def training_lines(
 
 
 def _example(
-    one: Trajectory, number: int, before: str, passed: dict[str, Measurement]
+    trajectory: Trajectory, number: int, before: str, passed: dict[str, Measurement]
 ) -> dict[str, Any]:
-    step = one.steps[number - 1]
+    step = trajectory.steps[number - 1]
     question = QUESTION.format(
-        problem=one.problem, language=TARGETS[one.target].language, before=before.rstrip("\n")
+        problem=trajectory.problem,
+        language=TARGETS[trajectory.target].language,
+        before=before.rstrip("\n"),
     )
     return {
         "messages": [
             {"role": "user", "content": question},
             {"role": "assistant", "content": _answer(step)},
         ],
-        "problem": one.problem,
-        "target": one.target,
+        "problem": trajectory.problem,
+        "target": trajectory.target,
         "technique": step.technique,
         "effects": [
             {"device": m.device, "metric": m.metric, "effect": m.effect, "speedup": m.speedup}
             for m in passed.values()
         ],
-        "trajectory": one.id,
+        "trajectory": trajectory.id,
         "step": number,
-        "model": one.source.model,
-        "licence": one.source.licence,
+        "model": trajectory.source.model,
+        "licence": trajectory.source.licence,
     }
 
 

@@ -1,9 +1,9 @@
-"""Several writers of one command: each a connection of its own, merging in a thread of its own.
+"""Several writers of one command: each has its own connection and its own thread.
 
-Lines are read, and their names decided, by the caller's thread; the writers merge, which is mostly
-to wait for the store. What they made of it comes back in the order of the lines. A Ctrl-C reaches
-the caller's thread alone, so that what is merged at that moment is still counted (`rest`). Not
-here: commands at once, which the store keeps apart.
+The caller's thread reads lines and decides their names; the writers merge, which is mostly waiting
+for the store. Results come back in the order of the lines. A Ctrl-C reaches the caller's thread
+alone, so that a merge at that moment still counts (`uncounted`). Not here: several commands at
+once, which the store keeps apart.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.pipeline import Batch, Portion
 
 AHEAD = 2
-"""Portions under way or waiting, for each writer: what is read ahead is bounded."""
+"""Portions under way or waiting for each writer: a bound of reading ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Writers:
     """Merges portions through several stores at once."""
 
     def __init__(self, stores: Sequence[GraphStore]) -> None:
-        """Use `stores`, one a writer; whoever opened them closes them."""
+        """Use `stores`, one a writer; the caller closes them."""
         self._stores = stores
         self._free = SimpleQueue[GraphStore]()
         for store in stores:
@@ -44,17 +44,17 @@ class Writers:
         self._under_way: deque[tuple[Errand, Future[Batch]]] = deque()
 
     def merge(self, errands: Iterable[Errand]) -> Generator[Done, None, None]:
-        """What became of each, in their order. The first failure ends all; see `rest`."""
+        """Merge; yield results in order of the errands. The first failure ends all: `uncounted`."""
         with self._threads() as threads:
             for errand in errands:
-                self._under_way.append((errand, threads.submit(self._one, errand)))
+                self._under_way.append((errand, threads.submit(self._merge_one, errand)))
                 if len(self._under_way) >= AHEAD * len(self._stores):
                     yield self._next()
             while self._under_way:
                 yield self._next()
 
-    def rest(self) -> Iterator[Done]:
-        """What was merged before an early end, and not yet told."""
+    def uncounted(self) -> Iterator[Done]:
+        """Results from before an early end that `merge` has not yielded."""
         for errand, future in self._under_way:
             if future.done() and not future.cancelled() and future.exception() is None:
                 yield errand, future.result()
@@ -65,7 +65,7 @@ class Writers:
         self._under_way.popleft()
         return errand, batch
 
-    def _one(self, errand: Errand) -> Batch:
+    def _merge_one(self, errand: Errand) -> Batch:
         store = self._free.get()
         try:
             return errand.portion.merged(store)
@@ -74,7 +74,7 @@ class Writers:
 
     @contextmanager
     def _threads(self) -> Iterator[ThreadPoolExecutor]:
-        """Whatever ends it: what has not begun never does, and what has is waited for."""
+        """Threads; at any end, waiting portions are cancelled and running ones finish."""
         threads = ThreadPoolExecutor(len(self._stores), "writer")
         try:
             yield threads

@@ -1,4 +1,4 @@
-"""Settings -> parts: the only place that names concrete stores, models and judges.
+"""From settings to parts: only this package names concrete stores, models and judges.
 
 Each function imports what it builds, so that a command loads only what it needs: the judge alone
 must not load a database driver.

@@ -1,4 +1,4 @@
-"""Who answers: language models and embedders by their specification."""
+"""Language models and embedders by their specification."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def language_model(
     settings: Settings, spec: ModelSpec, problem: str, target: Target
 ) -> "LanguageModel":
-    """The model that `spec` names: answers in the corpus, or as `any_model`."""
+    """The model of `spec`: recorded answers of the corpus, or `any_model`."""
     from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
 
     if spec.is_recorded:
@@ -73,20 +73,20 @@ def _openai_model(settings: Settings, name: str) -> "LanguageModel":
 
 
 def batch_status(folder: Path) -> "BatchStatus":
-    """How far the answers to the prompts of "batch:`folder`" have come."""
+    """Counts of prompts and answers in the folder of a model "batch:FOLDER"."""
     from regraph_kg.llm import batch  # noqa: PLC0415
 
     return batch.status(folder)
 
 
-def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embedder":
-    """The embedder of these settings, or of `known`, a graph's space, where they name none.
+def embedder(settings: Settings, space: "EmbeddingSpace | None" = None) -> "Embedder":
+    """The embedder of these settings; where they name none, that of `space`, a graph's.
 
-    Raises `BadInput` for one of another space than `known`.
+    Raises `BadInput` for an embedder of another space than `space`.
     """
     from regraph_kg.llm.embedder import Prompts, Serving, open_embedder, spec_of  # noqa: PLC0415
 
-    unset = "hash" if known is None else spec_of(known)
+    unset = "hash" if space is None else spec_of(space)
     serving = Serving(
         settings.ollama_url,
         timeout=settings.model_timeout_seconds,
@@ -95,11 +95,11 @@ def embedder(settings: Settings, known: "EmbeddingSpace | None" = None) -> "Embe
         prompts=Prompts(settings.embedder_query_prompt, settings.embedder_document_prompt),
     )
     opened = open_embedder(settings.embedder or unset, serving)
-    if known is not None and opened.space != known:
+    if space is not None and opened.space != space:
         named = spec_of(opened.space)
         remedy = "" if named == unset else f"set REGRAPH_EMBEDDER={unset}, or "
         raise BadInput(
-            f"the graph holds embeddings {known.difference(opened.space)}: {remedy}change the"
+            f"the graph holds embeddings {space.difference(opened.space)}: {remedy}change the"
             f" graph with regraph graph update --embedder {named}"
         )
     return opened

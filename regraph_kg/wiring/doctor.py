@@ -1,4 +1,4 @@
-"""What `regraph doctor` looks at: the judge's machine, the graph store, the models of the settings.
+"""Checks of `regraph doctor`: the judge's machine, the graph store, the models of the settings.
 
 Not covered: whether a model answers well; the contents of the graph (regraph graph check).
 """
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.doctor import Check, CheckResult, Scope
 
 _MODEL_SECONDS = 20.0
-"""Longest silence of a model server: it is asked for its version and its models only."""
+"""Longest silence of a model server, which answers only for its version and models here."""
 
 _SHORT_LIVED = ("ARCADEDB_JVM_ARGS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-"""A store that is started only to be looked at does not live long enough for a good compiler."""
+"""A store that starts only for this check does not live long enough for a good compiler."""
 
 
 @contextmanager
 def examination(settings: Settings, scope: "Scope") -> Iterator[tuple["Check", ...]]:
-    """Every check, in the order of the table; exploits come last and are judged when looked at."""
+    """Every check in the order of the table; exploits come last and are judged lazily."""
     from regraph_kg.evaluation.doctor import Check, checks  # noqa: PLC0415
     from regraph_kg.evaluation.exploit_check import exploits  # noqa: PLC0415
 
@@ -43,30 +43,30 @@ def examination(settings: Settings, scope: "Scope") -> Iterator[tuple["Check", .
 
 
 def _store(settings: Settings) -> "CheckResult":
-    """Answers, is ours and of our version; an embedded one that was started for this is ended."""
+    """The store's check; an embedded store that starts for it is ended."""
     from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
     embedded = settings.store == "embedded"
-    ran = embedded and find_embedded(settings) is not None
-    if embedded and not ran:
+    was_running = embedded and find_embedded(settings) is not None
+    if embedded and not was_running:
         os.environ.setdefault(*_SHORT_LIVED)
     try:
         with closing(open_store(settings, retry_seconds=2.0)) as store:
-            held = store.stats()
+            stats = store.stats()
     except StoreError as error:
         return CheckResult("red", str(error), "see REGRAPH_STORE")
     finally:
-        if embedded and not ran:
+        if embedded and not was_running:
             stop_embedded(settings)
     which = "embedded" if embedded else "Neo4j"
-    how = "answers" if ran or not embedded else "starts"
+    how = "answers" if was_running or not embedded else "starts"
     return CheckResult(
-        "green", f"{which}, {how}; schema {held.schema_version}, {held.techniques} techniques"
+        "green", f"{which}, {how}; schema {stats.schema_version}, {stats.techniques} techniques"
     )
 
 
 def _model(settings: Settings) -> "CheckResult":
-    """The model that searches ask by default."""
+    """The check of the default model of searches."""
     from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
     spec = ModelSpec.parse(settings.model)
@@ -78,23 +78,23 @@ def _model(settings: Settings) -> "CheckResult":
     if spec.by_file:
         return _by_file(Path(spec.name))
     try:
-        model = any_model(_impatient(settings), spec)
+        model = any_model(_with_short_timeout(settings), spec)
     except ModelError as error:
-        return CheckResult("red", *_parted(error))
+        return CheckResult("red", *_split_remedy(error))
     return CheckResult("green", model.name)
 
 
 def _by_file(folder: Path) -> "CheckResult":
-    """How far the answers by file have come."""
+    """The check of answers by file."""
     from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
 
     if not folder.is_dir():
         return CheckResult("green", "answers come by file; no prompt has been written yet")
-    seen = batch_status(folder)
-    failed = f" ({seen.failed} failed: {seen.failure})" if seen.failed else ""
-    unknown = f", {seen.unknown} answers to prompts never asked" if seen.unknown else ""
-    answered = f"{seen.answered} are answered{unknown}"
-    return CheckResult("green", f"by file: {seen.pending} prompts wait{failed}, {answered}")
+    status = batch_status(folder)
+    failed = f" ({status.failed} failed: {status.failure})" if status.failed else ""
+    unknown = f", {status.unknown} answers to prompts never asked" if status.unknown else ""
+    answered = f"{status.answered} are answered{unknown}"
+    return CheckResult("green", f"by file: {status.pending} prompts wait{failed}, {answered}")
 
 
 def _embedder(settings: Settings) -> "CheckResult":
@@ -103,17 +103,17 @@ def _embedder(settings: Settings) -> "CheckResult":
     if settings.embedder is None or settings.embedder == "hash":
         return CheckResult("green", "built in; no server is asked")
     try:
-        opened = embedder(_impatient(settings))
+        opened = embedder(_with_short_timeout(settings))
     except ModelError as error:
-        return CheckResult("red", *_parted(error))
+        return CheckResult("red", *_split_remedy(error))
     return CheckResult("green", f"{opened.space.model}, {opened.space.dimension} dimensions")
 
 
-def _impatient(settings: Settings) -> Settings:
+def _with_short_timeout(settings: Settings) -> Settings:
     return settings.model_copy(update={"model_timeout_seconds": _MODEL_SECONDS})
 
 
-def _parted(error: Exception) -> tuple[str, str]:
-    """What is wrong, and the remedy, which these messages give after a colon."""
-    what, _, remedy = str(error).rpartition(": ")
-    return (what, remedy) if what else (remedy, "")
+def _split_remedy(error: Exception) -> tuple[str, str]:
+    """A message's problem and remedy, which stands after the last colon."""
+    problem, _, remedy = str(error).rpartition(": ")
+    return (problem, remedy) if problem else (remedy, "")

@@ -1,4 +1,4 @@
-"""Who judges: this machine, its pool of judges, or a cluster; and what its devices reach."""
+"""Judges of this machine, a pool of them, or a cluster; the peaks of devices."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def nobody_hears(_: str) -> None:
-    """Hear nothing of what takes long."""
+    """Ignore messages on slow work."""
 
 
 def open_judge(
@@ -24,9 +24,9 @@ def open_judge(
     grade: Literal["screening", "full"] = "screening",
     tell: Callable[[str], None] = nobody_hears,
 ) -> "Judge | RayJudges":
-    """Who judges: this machine, or the cluster that the settings name; a context manager.
+    """The judge of this machine, or the cluster of the settings; a context manager.
 
-    `tell` hears, in a few words, what takes long on this machine.
+    `tell` gets a few words on slow work of this machine.
     """
     if settings.workers:
         return _open_ray_judges(settings, settings.workers, grade)
@@ -40,10 +40,11 @@ def open_judges(
     parallel: int,
     grade: Literal["screening", "full"] = "screening",
 ) -> "Iterator[tuple[Evaluator, int]]":
-    """Who judges for a search, and how many candidates it takes: the cluster, or this machine.
+    """The judge of a search (this machine or the cluster), and the candidates it takes at once.
 
-    On this machine it is a pool, so that what judging needs (a problem's arrays several times) is
-    no memory of the search: for several calls at once a judge a GPU, else one on the settings' GPU.
+    On this machine it is a pool of processes: judging needs a problem's arrays several times, and
+    that is no memory of the search. For several calls at once each GPU has a judge, else the
+    settings' GPU has one.
     """
     if settings.workers:
         with open_judge(settings, grade) as judge:
@@ -54,7 +55,7 @@ def open_judges(
 
     devices = devices_here(target)
     if not devices:
-        find_gpus()  # says what is wrong
+        find_gpus()  # raises the reason
     if parallel == 1 and TARGETS[target].on_gpu:
         devices = (settings.gpu,)
     options = PoolOptions(grade=grade, isolation=settings.isolation)
@@ -63,14 +64,14 @@ def open_judges(
 
 
 def judged_here(settings: Settings) -> tuple[Target, ...]:
-    """Targets with a device where candidates are judged; a cluster is taken to have all."""
+    """Targets that the judge has a device for; a cluster counts as having all."""
     from regraph_kg.evaluation.hosts.pool import devices_here  # noqa: PLC0415
 
     return tuple(name for name in TARGETS if settings.workers or devices_here(name))
 
 
 def know_peaks(settings: Settings, target: Target) -> None:
-    """Measure what this machine's device reaches at most, where that is not yet on file."""
+    """Measure the peaks of this machine's device, where they are not yet on file."""
     from regraph_kg.evaluation.gpu.device import find_gpu  # noqa: PLC0415
     from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks  # noqa: PLC0415
 
@@ -112,5 +113,5 @@ def _open_ray_judges(
 
 
 def cache_here() -> Path:
-    """Where the host that runs this keeps compiled code, by its own settings."""
+    """The folder of compiled code on the host that runs this, by its own settings."""
     return read_settings().cache_dir

@@ -1,7 +1,7 @@
-"""The key of this installation: what it writes with it, it knows again as its own.
+"""The key of this installation, which marks its own records.
 
 32 random bytes in the data folder, readable for the user alone, made when first needed. Not
-covered: whoever reads this user's files has the key, and can write what looks like this
+covered: a reader of this user's files has the key, and can write records that look like this
 installation's.
 """
 
@@ -23,11 +23,11 @@ BYTES = 32
 
 
 def trace_key(settings: Settings, *, make: bool = True) -> bytes:
-    """The key for traces (search/trace.py). Raises `ToolError` where it cannot be kept secret.
+    """The key of traces (search/trace.py). Raises `ToolError` where it cannot be kept secret.
 
-    Also where there is none and none is to be made: a new one would know nothing of before.
+    Also without a key and without `make`: a new key would not fit earlier records.
 
-    It lies in the user's data folder, also where the current folder's file names another one: a
+    It lies in the user's data folder, even if the current folder's file names another one: a
     stranger's folder would bring a key that the stranger knows.
     """
     folder = settings.data_dir
@@ -48,7 +48,7 @@ def trace_key(settings: Settings, *, make: bool = True) -> bytes:
 
 
 def seal(content: bytes, key: bytes) -> str:
-    """What only who has `key` can say of `content`."""
+    """The code of `content` that only an owner of `key` can compute."""
     return hmac.digest(key, content, "sha256").hex()
 
 
@@ -68,8 +68,8 @@ def _make(file: Path) -> None:
 
 def _read(file: Path) -> bytes:
     with open(file, "rb", opener=regular.opener) as opened:
-        found, key = os.fstat(opened.fileno()), opened.read(BYTES + 1)
-    if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        status, key = os.fstat(opened.fileno()), opened.read(BYTES + 1)
+    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
         raise ToolError(f"{file}: others may read or own it; chmod 600 it, or delete it")
     if len(key) != BYTES:
         raise ToolError(

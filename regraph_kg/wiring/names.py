@@ -1,4 +1,4 @@
-"""What names mean: vocabulary, relabelling, audit."""
+"""The meaning of names: vocabulary, relabelling, audit."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def audit(curator: "Curator") -> "list[tuple[Cluster, ...]]":
-    """What a curator should look at in the vocabulary of a graph, page by page."""
+    """The audit of a graph's vocabulary, in pages."""
     from regraph_kg.ingest.audit import audit  # noqa: PLC0415
     from regraph_kg.ingest.clusters import clusters, pages  # noqa: PLC0415
     from regraph_kg.ingest.relabel.candidates import Shortlists  # noqa: PLC0415
 
     usage = curator.usage()
-    shortlists = Shortlists([one.technique for one in usage])
+    shortlists = Shortlists([use.technique for use in usage])
 
     def near(name: str, target: Target) -> Iterator[tuple[str, float]]:
         for candidate in shortlists.of(name, target).candidates:
@@ -67,9 +67,9 @@ def cascade(
     level: "RelabelLevel",
     model: "LanguageModel | None" = None,
 ) -> "Cascade":
-    """What tells which techniques names mean that `vocabulary` does not list, as far as `level`.
+    """The relabelling of names that `vocabulary` does not list, up to `level`.
 
-    At "model", `model` is asked, by default the one of these settings.
+    At "model" it asks `model`, by default that of the settings.
     """
     from regraph_kg.ingest.relabel.candidates import Shortlists  # noqa: PLC0415
     from regraph_kg.ingest.relabel.cascade import Cascade  # noqa: PLC0415
@@ -78,7 +78,7 @@ def cascade(
 
     if level == "exact":
         return Cascade(vocabulary)
-    # The rule goes by what people named: what a name means must not depend on who else ingests now.
+    # Only names by people count: the meaning of a name must not depend on other ingests now.
     named = [candidate for candidate in vocabulary.candidates if not candidate.review]
     lexical = LexicalRule(named)
     if level == "lexical":

@@ -1,4 +1,4 @@
-"""Problems by name or folder: found, looked at before use, told of before their code runs."""
+"""Problems by name or folder: finding them, checking them, and a notice before their code runs."""
 
 import difflib
 from collections.abc import Callable, Iterator
@@ -28,24 +28,24 @@ def find_problem(settings: Settings, name: str) -> "AnyProblem":
 
 
 def named_paths(folder: Path) -> list[Path]:
-    """What a problem's own commands copy or may read besides system programs, by its own word."""
+    """Paths that a problem's own commands copy or may read, as it declares them."""
     from regraph_kg.evaluation.problem.project import paths_of  # noqa: PLC0415
 
     return paths_of(folder / "problem.toml")
 
 
 def declared_problem(settings: Settings, name: str) -> "Problem":
-    """As `find_problem`, for what needs arguments, shapes and the judge's own checks."""
+    """`find_problem` for uses that need arguments, shapes and the judge's own checks."""
     from regraph_kg.evaluation.problem.problem import Problem  # noqa: PLC0415
 
-    found = find_problem(settings, name)
-    if not isinstance(found, Problem):
+    problem = find_problem(settings, name)
+    if not isinstance(problem, Problem):
         raise BadInput(
-            f"problem {found.name}: a project's own commands judge it, which proves too little for"
-            " the graph or a roofline: it can be evaluated and optimized, not measured, collected"
-            " or learned from"
+            f"problem {problem.name}: a project's own commands judge it, which proves too little"
+            " for the graph or a roofline: it can be evaluated and optimized, not measured,"
+            " collected or learned from"
         )
-    return found
+    return problem
 
 
 def problem_names(settings: Settings) -> list[str]:
@@ -55,7 +55,7 @@ def problem_names(settings: Settings) -> list[str]:
 
 
 def chosen_problem(settings: Settings, name: str) -> str:
-    """Which problem `name` is, in words: the user's own folder, or one of the corpus."""
+    """The problem of `name` in words: the user's own folder, or one of the corpus."""
     folder = problem_folder(settings, name)
     if folder == _of_corpus(settings, name) and settings.corpus is None:
         return f"{name}, shipped with regraph"
@@ -63,20 +63,20 @@ def chosen_problem(settings: Settings, name: str) -> str:
 
 
 def home_of(settings: Settings, name: str) -> "Home | None":
-    """Which function of which file a problem was made of; None where it was written by hand."""
+    """The function and file that a problem was made of; None for one written by hand."""
     from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
 
     return load_home(problem_folder(settings, name))
 
 
 def beats_shipped(settings: Settings, name: str) -> bool:
-    """Whether a folder of the user's is taken where the corpus has a problem of that name, too."""
+    """Whether the user's folder hides a problem of the corpus of the same name."""
     other = _of_corpus(settings, name)
     return other is not None and problem_folder(settings, name) != other
 
 
 def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) -> "Checkup":
-    """Look at a problem, or recall what a look found; `tell` hears what takes long.
+    """Check a problem, or recall its check; `tell` gets a few words on slow work.
 
     Raises `BadInput` where there is no problem, `ToolError` where there is no compiler.
     """
@@ -84,23 +84,23 @@ def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) ->
     from regraph_kg.evaluation.checkup.own_commands import ProjectChecker  # noqa: PLC0415
     from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
 
-    found = find_problem(settings, name)
-    if isinstance(found, ProjectProblem):
-        return ProjectChecker(settings.cache_dir, tell).check(found)
-    return Checker(settings.cache_dir, tell).check(found)
+    problem = find_problem(settings, name)
+    if isinstance(problem, ProjectProblem):
+        return ProjectChecker(settings.cache_dir, tell).check(problem)
+    return Checker(settings.cache_dir, tell).check(problem)
 
 
 def open_adopter(settings: Settings, tell: Callable[[str], None]) -> "Adopter":
-    """What makes problems of functions; `tell` hears what takes long. Raises `ToolError`."""
+    """The maker of problems from functions; `tell` gets words on slow work. Raises `ToolError`."""
     from regraph_kg.adopt.adopt import Adopter  # noqa: PLC0415
 
     return Adopter(settings.cache_dir, tell)
 
 
 def first_use(settings: Settings, name: str) -> str | None:
-    """What of a folder will be compiled and run, said once for each content; None afterwards.
+    """A notice of the code that will run, once for each content of a folder; None afterwards.
 
-    None too for problems that come with this package.
+    None also for problems of this package.
     """
     from regraph_kg.evaluation.checkup.checkup import is_new  # noqa: PLC0415
     from regraph_kg.evaluation.problem.problem import ProjectProblem, load_problem  # noqa: PLC0415
@@ -121,20 +121,20 @@ def first_use(settings: Settings, name: str) -> str | None:
 
 
 def is_refused(candidate: "Candidate") -> bool:
-    """Whether the source rules refuse a candidate, whatever the problem."""
+    """Whether the source rules refuse a candidate for any problem."""
     from regraph_kg.evaluation.compile.source_rules import rejected  # noqa: PLC0415
 
     return rejected(candidate.code) is not None
 
 
 def problem_folder(settings: Settings, name: str) -> Path:
-    """Where a problem lies; a folder of the user's goes first, with one or its beginnings."""
-    own, other = Path(name), _of_corpus(settings, name)
-    if other and not any((own / file).exists() for file in ("problem.toml", "serial.cpp")):
+    """The folder of a problem; the user's own with problem.toml or serial.cpp goes first."""
+    folder, other = Path(name), _of_corpus(settings, name)
+    if other and not any((folder / file).exists() for file in ("problem.toml", "serial.cpp")):
         return other
-    if own.is_dir():
-        return own
-    raise BadInput(f"problem {name}: {_missing(settings, own)}")
+    if folder.is_dir():
+        return folder
+    raise BadInput(f"problem {name}: {_missing(settings, folder)}")
 
 
 def _of_corpus(settings: Settings, name: str) -> Path | None:
@@ -142,23 +142,23 @@ def _of_corpus(settings: Settings, name: str) -> Path | None:
     return folder if "/" not in name and (folder / "problem.toml").exists() else None
 
 
-def _missing(settings: Settings, own: Path) -> str:
+def _missing(settings: Settings, folder: Path) -> str:
     """Why there is no such problem, and what to write instead."""
-    if own.is_file():
-        beside = (own.parent / "problem.toml").exists()
-        remedy = f"; give {own.parent}" if beside else ""
+    if folder.is_file():
+        beside = (folder.parent / "problem.toml").exists()
+        remedy = f"; give {folder.parent}" if beside else ""
         return (
             f"a file; a problem is a folder with problem.toml and serial.cpp{remedy}; of one of its"
-            f" functions regraph problem new {own} --function NAME makes one"
+            f" functions regraph problem new {folder} --function NAME makes one"
         )
-    known = problem_names(settings)
-    near = difflib.get_close_matches(str(own), known, 1)
+    names = problem_names(settings)
+    near = difflib.get_close_matches(str(folder), names, 1)
     meant = f"did you mean {near[0]}? " if near else ""
-    return f"neither a folder nor in the corpus ({meant}known: {', '.join(known) or 'none'})"
+    return f"neither a folder nor in the corpus ({meant}known: {', '.join(names) or 'none'})"
 
 
 def task_of(problem: "AnyProblem", target: Target) -> Task:
-    """What a search of a problem is asked."""
+    """The task of a search on a problem."""
     from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
     from regraph_kg.evaluation.problem.rows import remarks  # noqa: PLC0415
 
@@ -184,15 +184,15 @@ def task_of(problem: "AnyProblem", target: Target) -> Task:
 
 
 def _ports(problem: "Problem", *, on_gpu: bool) -> "Iterator[Port]":
-    """For a GPU, threads for iterations, then one thread for all; else the user's own function."""
+    """On a GPU a thread an iteration, then one thread for all; else the user's own function."""
     from regraph_kg.evaluation.port.own_function import own_function  # noqa: PLC0415
     from regraph_kg.evaluation.port.port import port  # noqa: PLC0415
     from regraph_kg.models.port import Port  # noqa: PLC0415
 
     if not on_gpu:
-        own = own_function(problem)
-        if own is not None:
-            yield own
+        function_port = own_function(problem)
+        if function_port is not None:
+            yield function_port
         return
     first = port(problem)
     if isinstance(first, Port):

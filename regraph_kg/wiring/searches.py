@@ -1,4 +1,4 @@
-"""What a search needs: problem, judge, model, graph; what several share, and what a dry one has."""
+"""The parts of searches: problem, judge, model, graph; shared parts; dry searches."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DrySearch:
-    """A search that asks the graph only: what it is about, and whom it would ask."""
+    """A search that only reads the graph: task, header and world."""
 
     task: "Task"
     header: "RunHeader"
@@ -38,7 +38,7 @@ class DrySearch:
 
 @dataclass(frozen=True, slots=True)
 class OpenSearch:
-    """The parts of one search, open: what it is about, whom it asks, and who does the asking."""
+    """The open parts of one search: task, header, world, model, executor."""
 
     task: "Task"
     header: "RunHeader"
@@ -46,25 +46,25 @@ class OpenSearch:
     model: "LanguageModel"
     executor: "Executor"
     key: bytes = field(repr=False)
-    """What its trace is written with (key.py)."""
+    """The key of its trace (key.py)."""
 
 
 def _good_problem(settings: Settings, choice: "SearchChoice") -> "AnyProblem":
-    """The problem; `BadInput` where a look at it finds an error. Replays need no look."""
+    """The problem; `BadInput` where its check finds an error. Replays need no check."""
     if choice.judge is None and not settings.workers:
-        found = check_problem(settings, choice.problem, nobody_hears)
-        if found.errors:
-            raise BadInput(f"problem {found.problem}: {found.errors[0]}")
+        checkup = check_problem(settings, choice.problem, nobody_hears)
+        if checkup.errors:
+            raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
     return find_problem(settings, choice.problem)
 
 
 @contextmanager
 def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSearch]:
-    """All that `choice` needs, closed again at the end; the graph is opened when first read."""
+    """Open the parts of `choice`, and close them at the end; the graph opens at its first read."""
     problem = _good_problem(settings, choice)
     model = language_model(settings, choice.model, problem.name, choice.target)
     with ExitStack() as stack:
-        staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
+        staff = stack.enter_context(ExitStack())  # closes last, after judges and model
         judging = stack.enter_context(_judging(settings, choice))
         stack.callback(model.close)
         dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
@@ -75,9 +75,9 @@ def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSear
 
 @contextmanager
 def open_dry_search(settings: Settings, choice: "SearchChoice") -> Iterator[DrySearch]:
-    """`choice` without a model and a judge: its world answers for the graph alone.
+    """Open `choice` without a model and a judge: its world answers for the graph alone.
 
-    The header has the model as it was specified, and no device where the machine lacks it.
+    The header has the model as specified, and no device where the machine lacks it.
     """
     problem = find_problem(settings, choice.problem)
     with _reading(settings, choice, problem, _nobody(settings, choice), None) as dry:
@@ -85,7 +85,7 @@ def open_dry_search(settings: Settings, choice: "SearchChoice") -> Iterator[DryS
 
 
 class OpenSearches:
-    """What several searches share, open: a model, `choice.parallel` calls at once, and a judge."""
+    """Open parts that several searches share: a model, `choice.parallel` calls at once, a judge."""
 
     def __init__(
         self,
@@ -102,9 +102,9 @@ class OpenSearches:
     def search(
         self, choice: "SearchChoice", model: "LanguageModel | None" = None
     ) -> Iterator[OpenSearch]:
-        """One of them, in whatever thread; its calls and evaluations are in turn with others'.
+        """Open one search, in any thread; its calls and evaluations take turns with the others'.
 
-        `model` is asked in place of the shared one.
+        `model` replaces the shared one.
         """
         from regraph_kg.search.executor import shared  # noqa: PLC0415
 
@@ -121,24 +121,24 @@ class OpenSearches:
             yield OpenSearch(dry.task, dry.header, ours, model, executor, trace_key(settings))
 
     def finish(self, then: str) -> None:
-        """Publish what is asked for by file; raises `AnswersPending` if anything is."""
+        """Publish the prompts by file; raises `AnswersPending` if there are any."""
         if self.model is not None:
             self.model.finish(then)
 
 
 @contextmanager
 def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSearches]:
-    """What searches share that are as `choice` but for their problems.
+    """Open the shared parts of searches that equal `choice` but for their problems.
 
-    An exception ends calls and evaluations at once; who waits for one gets a `CancelledError`,
+    An exception ends calls and evaluations at once; waiting searches get a `CancelledError`,
     `ModelError` or `ToolError`.
     """
     from regraph_kg.search.executor import Turns  # noqa: PLC0415
 
-    own = choice.model.is_recorded
-    model = None if own else any_model(settings, choice.model)
+    is_recorded = choice.model.is_recorded
+    model = None if is_recorded else any_model(settings, choice.model)
     with ExitStack() as stack:
-        staff = stack.enter_context(ExitStack())  # leaves last: judges and model end its work
+        staff = stack.enter_context(ExitStack())  # closes last, after judges and model
         judging = stack.enter_context(_judging(settings, choice, several=True))
         if model is not None:
             stack.callback(model.close)
@@ -164,8 +164,8 @@ def _reading(
 
     task = task_of(problem, choice.target)
     task = replace(task, ports=tuple(port for port in task.ports if judging.judges_port(port)))
-    judge, own = judging.judge, getattr(problem, "toolchain", "") * judging.live
-    toolchain = own or judge.toolchain(choice.target)
+    judge, own_toolchain = judging.judge, getattr(problem, "toolchain", "") * judging.live
+    toolchain = own_toolchain or judge.toolchain(choice.target)
     header = _header(choice, task, model.name if model else str(choice.model), judging, toolchain)
     reader = GraphReader(
         partial(open_store, settings, retry_seconds=2.0),
@@ -191,23 +191,23 @@ def _reading(
 
 
 def _executor(world: "World", choice: "SearchChoice", judges: int, staff: ExitStack) -> "Executor":
-    """One that works in this thread, or in as many as may be of use."""
+    """An executor in this thread, or in as many threads as are of use."""
     from regraph_kg.search.executor import Alone, Threads  # noqa: PLC0415
 
-    if _alone(choice):
+    if _single_threaded(choice):
         return Alone(world)
     threads = Threads(world, callers=choice.parallel, judges=judges)
     staff.callback(threads.close)
     return threads
 
 
-def _alone(choice: "SearchChoice") -> bool:
-    """Whether nothing is gained by threads: answers that are there already come in their order."""
+def _single_threaded(choice: "SearchChoice") -> bool:
+    """Whether threads gain nothing: existing answers come in their order."""
     return choice.parallel == 1 or not choice.model.asks_server
 
 
 def _answer(model: "LanguageModel", prompt: "Prompt") -> "Reply":
-    """The model's reply; what is pending is none, and must not get into a trace."""
+    """The model's reply; a pending one must not get into a trace."""
     reply = model.complete(prompt)
     if reply.finish == "pending":
         raise AnswersPending("the answer is to come by file")
@@ -216,22 +216,21 @@ def _answer(model: "LanguageModel", prompt: "Prompt") -> "Reply":
 
 @dataclass(frozen=True, slots=True)
 class _Judging:
-    """Who judges, whatever the problem."""
+    """The judge of searches on any problem."""
 
     judge: "Evaluator"
     judges: int = 1
-    """Evaluations that are done at once."""
+    """Parallel evaluations."""
     name: str = "live"
     recorded: frozenset[str] | None = None
     """Hashes of the codes whose verdicts are replayed; None: any code is judged."""
 
     @property
     def live(self) -> bool:
-        """Whether code is judged here and now."""
         return self.recorded is None
 
     def judges_port(self, port: "Port") -> bool:
-        """Whether it has a verdict on where a search would start."""
+        """Whether it has a verdict on a port's first code."""
         from regraph_kg.models.evaluation import code_hash  # noqa: PLC0415
         from regraph_kg.models.port import LAUNCH  # noqa: PLC0415
 
@@ -247,7 +246,9 @@ def _judging(
     if choice.judge is not None:
         yield _replayed(choice.judge)
         return
-    at_once = max(2, choice.parallel) if several else 1 if _alone(choice) else choice.parallel
+    at_once = (
+        max(2, choice.parallel) if several else 1 if _single_threaded(choice) else choice.parallel
+    )
     with open_judges(settings, choice.target, at_once) as (judge, judges):
         yield _Judging(judge, judges)
 
@@ -260,7 +261,7 @@ def _replayed(trace: Path) -> _Judging:
 
 
 def _nobody(settings: Settings, choice: "SearchChoice") -> _Judging:
-    """Who judges nothing, and only knows the device, if this machine has it."""
+    """A judge that judges nothing and knows the device, if this machine has it."""
     if choice.judge is not None:
         return _replayed(choice.judge)
     device = toolchain = machine = ""
@@ -271,25 +272,22 @@ def _nobody(settings: Settings, choice: "SearchChoice") -> _Judging:
 
 
 class _NoJudge:
-    """What a judge of this machine would say of itself."""
+    """The facts of a judge of this machine, without the judge."""
 
-    def __init__(self, *said: str) -> None:
-        self._device, self._toolchain, self._machine = said
+    def __init__(self, *facts: str) -> None:
+        self._device, self._toolchain, self._machine = facts
 
     def evaluate(self, *_: object, **__: object) -> NoReturn:
-        """Nobody is asked."""
         _refuse()
 
     def device(self, _: str) -> str:
-        """As `Evaluator`, like the others."""
+        """See `Evaluator`."""
         return self._device
 
     def toolchain(self, _: str) -> str:
-        """Compilers and flags."""
         return self._toolchain
 
     def hardware(self, _: str) -> str:
-        """In a line."""
         return self._machine
 
 

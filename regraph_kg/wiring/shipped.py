@@ -21,11 +21,11 @@ def shipped_corpus() -> Path:
 
 
 def starter_files(settings: Settings) -> tuple[Path, ...]:
-    """The starter graph, as files to ingest."""
+    """Files of the starter graph."""
     return tuple(sorted((corpus_folder(settings) / "trajectories").glob("*.jsonl")))
 
 
 def corpus_files(settings: Settings) -> tuple[Path, ...]:
-    """All trajectory files of the corpus: the starter graph, and what was collected beside it."""
+    """All trajectory files of the corpus: the starter graph, and the collected ones."""
     collected = (corpus_folder(settings) / "collected").glob("*.jsonl")
     return (*starter_files(settings), *sorted(collected))

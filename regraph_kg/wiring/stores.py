@@ -1,4 +1,4 @@
-"""Where the graph is: stores, and what works on a whole one."""
+"""Stores of graphs, and operations on a whole graph."""
 
 import logging
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> "GraphStore":
     """The graph store of these settings, its schema applied; the embedded one is started if needed.
 
-    Close it after use. Raises `StoreError` when it is down, foreign, of another version, or refuses
-    us; what may be a passing conflict or outage is tried again for `retry_seconds`.
+    Close it after use. Raises `StoreError` when it is down, foreign, of another version, or rejects
+    the login; passing conflicts and outages are retried for `retry_seconds`.
     """
     from regraph_kg.backends.store import BoltStore  # noqa: PLC0415
 
@@ -36,13 +36,13 @@ def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> "GraphStor
 
 
 def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> "Curator":
-    """What changes the vocabulary of these settings' graph. Close it after use.
+    """The curator of these settings' graph. Close it after use.
 
-    Raises as `open_store` does. A curation takes longer than a merge, and is tried longer.
+    Raises as `open_store` does. A curation takes longer than a merge, and is retried longer.
     """
     from regraph_kg.backends.curation.curator import BoltCurator  # noqa: PLC0415
 
-    open_store(settings, retry_seconds=retry_seconds).close()  # it is ours, and of our version
+    open_store(settings, retry_seconds=retry_seconds).close()  # refuses a foreign store or version
     return BoltCurator(_bolt(settings, retry_seconds))
 
 
@@ -68,7 +68,7 @@ def _bolt(settings: Settings, retry_seconds: float = 60.0) -> "Bolt":
 
 
 def open_reader(settings: Settings) -> "ReadOnlyGraph":
-    """What answers queries of these settings' graph, and changes nothing. Close it after use."""
+    """A reader of these settings' graph, which changes nothing. Close it after use."""
     from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
     from regraph_kg.backends.reader import BoltReader  # noqa: PLC0415
 
@@ -79,7 +79,7 @@ def open_reader(settings: Settings) -> "ReadOnlyGraph":
 
 
 def graph_difference(settings: Settings, a: str, b: str) -> "tuple[PartDifference, ...]":
-    """What graph A has that B has not, and the other way round.
+    """The differences of graphs A and B.
 
     Each is a file of `regraph graph export` or backup, "embedded", or the URI of a store.
     """
@@ -93,13 +93,13 @@ def _graph_digest(settings: Settings, name: str) -> "GraphDigest":
 
     if name != "embedded" and "://" not in name:
         return difference.of_file(Path(name))
-    there = settings.model_copy(update={"store": name})
-    with closing(open_store(there)) as store:
+    other = settings.model_copy(update={"store": name})
+    with closing(open_store(other)) as store:
         return difference.of_store(store)
 
 
 def store_address(settings: Settings) -> "Address":
-    """Where the store listens and how to log in; starts the embedded one if needed."""
+    """Address and login of the store; starts the embedded one if needed."""
     from regraph_kg.backends.address import Address  # noqa: PLC0415
 
     if settings.store == "embedded":
@@ -136,14 +136,13 @@ def stop_embedded(settings: Settings) -> "ServerState | None":
 
 
 def embedded_folder(settings: Settings) -> Path:
-    """Where the embedded store keeps its data."""
     return settings.data_dir / "store"
 
 
 def browser_query(path: Sequence[str]) -> str:
-    """What to paste into Neo4j Browser to see the best examples along `path` (technique ids).
+    """The query for Neo4j Browser that shows the best examples along `path` (technique ids).
 
-    One statement with the path in it as a literal (every JSON text is one of Cypher): Browser runs
+    The path is a literal in one statement (every JSON text is one of Cypher): Browser runs
     a `:param` line together with a query, but then draws nothing.
     """
     import json  # noqa: PLC0415

@@ -11,7 +11,7 @@ from regraph_kg.adopt.reading import understand
 from regraph_kg.adopt.texts import home, problem_fields, serial_code
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.syntax import read
-from regraph_kg.runs.take_home import _called, _housed
+from regraph_kg.runs.take_home import _in_namespace, _with_call
 
 OWN = Path(__file__).parent / "rounds.cpp"
 
@@ -147,8 +147,8 @@ def test_the_users_program_prints_the_same_with_the_entry_in_the_functions_place
     one = draft(function)
     plain = one.plain()
     kept = home(one, plain, tmp_path)
-    (tmp_path / "own.cpp").write_bytes(_called(OWN.read_bytes(), kept, "entry.cpp"))
+    (tmp_path / "own.cpp").write_bytes(_with_call(OWN.read_bytes(), kept, "entry.cpp"))
     if function == "solved":  # its locals are copies of vectors, which no view gives
         plain = replace(plain, given=[replace(arg, is_owned=True) for arg in plain.given])
-    (tmp_path / "entry.cpp").write_text(_housed(serial_code(one, plain), plain.entry))
+    (tmp_path / "entry.cpp").write_text(_in_namespace(serial_code(one, plain), plain.entry))
     assert printed(tmp_path, "own.cpp", "entry.cpp") == before

@@ -58,10 +58,10 @@ def answers_to(
 
 def test_each_answer_is_of_its_kind(tmp_path: Path) -> None:
     found = answers_to(list(SAID.values()), tmp_path)
-    assert [one.told.kind for one in found] == list(SAID)
-    assert [one.told.kind for one in found if one.told.right] == ["faster", "not faster"]
-    assert [one.told.kind for one in found if one.told.speedup] == ["faster", "not faster"]
-    built = {one.told.kind for one in found if one.told.built}
+    assert [one.summary.kind for one in found] == list(SAID)
+    assert [one.summary.kind for one in found if one.summary.right] == ["faster", "not faster"]
+    assert [one.summary.kind for one in found if one.summary.speedup] == ["faster", "not faster"]
+    built = {one.summary.kind for one in found if one.summary.built}
     assert built == {
         "CPU code",
         "faster",
@@ -71,7 +71,7 @@ def test_each_answer_is_of_its_kind(tmp_path: Path) -> None:
         "too slow",
         "suspicious",
     }
-    assert [one.told.kind for one in found if one.told.mended] == []
+    assert [one.summary.kind for one in found if one.summary.mended] == []
     assert set(SAID) < set(KINDS)
 
 
@@ -84,16 +84,16 @@ def test_the_serial_code_again_is_unchanged_whatever_its_blanks(tmp_path: Path) 
         signature=TASK.signature,
     )
     (one,) = answers_to([fenced(code(0.1))], tmp_path, again)
-    assert one.told.kind == "unchanged"
-    assert one.told.right
-    assert answers_to([fenced(SERIAL)], tmp_path)[0].told.speedup is None, "it was not judged"
+    assert one.summary.kind == "unchanged"
+    assert one.summary.right
+    assert answers_to([fenced(SERIAL)], tmp_path)[0].summary.speedup is None, "it was not judged"
     assert again.serial != SERIAL
 
 
 def test_an_answer_that_was_mended_counts_as_what_it_came_to(tmp_path: Path) -> None:
     said = [f"So:\n```cpp\n{code(0.7)}", fenced(code(0.7))]
     found = answers_to(said, tmp_path)
-    assert [(one.told.kind, one.told.mended) for one in found] == [
+    assert [(one.summary.kind, one.summary.mended) for one in found] == [
         ("faster", True),
         ("faster", False),
     ]
@@ -102,17 +102,17 @@ def test_an_answer_that_was_mended_counts_as_what_it_came_to(tmp_path: Path) -> 
 def test_a_search_that_mended_nothing_is_read_as_it_was(tmp_path: Path) -> None:
     plain = 'void work(float* x, int n) { said("x=0.7 "); }'  # as an older one judged it
     found = answers_to([fenced(plain)], tmp_path, prompting=Prompting(mend=False))
-    assert [(one.told.kind, one.told.mended) for one in found] == [("faster", False)]
+    assert [(one.summary.kind, one.summary.mended) for one in found] == [("faster", False)]
 
 
 def test_equal_code_that_was_judged_once_counts_each_time(tmp_path: Path) -> None:
     same = [fenced(code(0.5)), fenced(code(0.5).replace("{ ", "{  "))]
-    assert [answer.told.kind for answer in answers_to(same, tmp_path)] == ["faster", "faster"]
+    assert [answer.summary.kind for answer in answers_to(same, tmp_path)] == ["faster", "faster"]
 
 
 def test_the_words_of_a_decline_are_prose_where_none_was_offered(tmp_path: Path) -> None:
     (one,) = answers_to(["DOES NOT APPLY: it is fast already"], tmp_path)
-    assert one.told.kind == "prose"
+    assert one.summary.kind == "prose"
 
 
 def test_the_shortest_answer_that_came_to_nothing_is_the_example_of_its_kind(

@@ -64,7 +64,7 @@ def choice(folder: Path) -> CollectChoice:
         origin=ModelAsked(ModelSpec.parse("batch:none"), 1, AskingLimits(patience=9)),
         output=folder / "out.jsonl",
         rules=CurationRules(min_speedup=0),
-        told=Source(licence="MIT"),
+        credit=Source(licence="MIT"),
     )
 
 
@@ -127,7 +127,7 @@ def test_the_same_steps_twice_are_two_trajectories_of_which_one_is_kept(
     assert first != second
     assert gathered.left_out == {second: f"the same steps as {first}"}
     assert [len(one.trajectory.failures) for one in gathered.built if one.trajectory] == [0, 3]
-    told = replace(two, told=Source(model="somebody", licence="BSD"))
+    told = replace(two, credit=Source(model="somebody", licence="BSD"))
     again = outcome(collect(settings, told, model))
     assert [one.source.licence for one in again.kept] == ["BSD"]
     assert [one.source.model for one in kept(tmp_path / "out.jsonl")] == ["somebody"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.evaluate import _Shown
+from regraph_kg.cli.evaluate import _Printer
 from regraph_kg.models.evaluation import EvalReport, Outcome
 
 from .conftest import HERE, scale_source
@@ -184,7 +184,7 @@ def test_a_refused_source_is_told_before_anything_is_measured(
 def test_what_is_too_noisy_to_time_has_not_failed(
     outcome: Outcome, strict: bool, good: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown = _Shown([Path("a.cpp")], False, strict)
+    shown = _Printer([Path("a.cpp")], False, strict)
     shown.show(REPORT.model_copy(update={"outcome": outcome, "load": "2 judges, load 7.1"}))
     shown.end()
     assert shown.good is good
