@@ -36,9 +36,10 @@ _MOST_TIMES = 1024
 """How many times larger a size may become for a quotient's sake."""
 _LEAST = 64
 """Up to where a smallest shape is looked for, where extents such as n - 2 forbid 1."""
-_ENOUGH, _AIM, _TOO_LONG = 0.15, 0.4, 1.5
+_ENOUGH, _AIM, _TOO_LONG = 0.03, 0.06, 0.3
 """Seconds that a timing shape should take: growing ends at the first, aims at the second."""
-_MOST_BYTES = 2**29
+_MOST_BYTES = 2**26
+"""Larger arrays take long to make and to check anew for each timed call."""
 _STEP = 4.0
 """By how much all sizes grow at most: time may grow with their third power."""
 _CUBIC = 3.0
