@@ -3,6 +3,7 @@
 A kill leaves a draft behind, which nobody reads. Not covered: other writers of the same file.
 """
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -18,8 +19,11 @@ DRAFTS = ".*.draft"
 def replacing(path: Path, *, mode: int = 0o600, synced: bool = False) -> Iterator[BinaryIO]:
     """A new file that replaces `path` when the block succeeds; both may raise `OSError`.
 
-    The umask narrows `mode`; a `synced` file outlasts a power failure.
+    The umask narrows `mode`; a `synced` file outlasts a power failure. A device or a pipe is
+    refused: as root, renaming would put a file into the place of /dev/stdout.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
     draft = path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.draft")
     with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         try:
