@@ -34,14 +34,14 @@ AnswerKind = Literal[
     "prose",
 ]
 """Kinds of answers, the best first. "unchanged": token by token the code that it was to change, or
-the serial code, which is right and is not judged again; "untimed": right, but timed too unevenly;
-"CPU code": it compiles, but starts no kernel where one is asked for; "refused": by the source
-rules; "declined": it says that the technique does not apply, true or not; "no entry point": code,
-but not of the function; "bare code": no fence around it; "cut": at the length limit; "prose": no
-code at all."""
+the serial code: it is not judged, and it is no right answer, as it changes nothing; "untimed":
+right, but timed too unevenly; "CPU code": it compiles, but starts no kernel where one is asked for;
+"refused": by the source rules; "declined": it says that the technique does not apply, true or not;
+"no entry point": code, but not of the function; "bare code": no fence around it; "cut": at the
+length limit; "prose": no code at all."""
 
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
-RIGHT: frozenset[AnswerKind] = frozenset({"faster", "not faster", "unchanged", "untimed"})
+RIGHT: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 BUILT = RIGHT | {"wrong", "crashed", "too slow", "suspicious", "CPU code"}
 Tier = Literal["easy", "medium", "hard", ""]
 """By the longest known verified trajectory: 1 or 2 steps, 3 to 5, more; "": none is known."""

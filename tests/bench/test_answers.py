@@ -85,7 +85,7 @@ def test_the_serial_code_again_is_unchanged_whatever_its_blanks(tmp_path: Path) 
     )
     (one,) = answers_to([fenced(code(0.1))], tmp_path, again)
     assert one.summary.kind == "unchanged"
-    assert one.summary.right
+    assert not one.summary.right
     assert answers_to([fenced(SERIAL)], tmp_path)[0].summary.speedup is None, "it was not judged"
     assert again.serial != SERIAL
 
