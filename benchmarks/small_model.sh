@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The benches behind docs/results/, on a host with two GPUs and 32 cores: the model has the first GPU
-# and four cores, the judge the second and 12, or 16 for OpenMP. One bench at a time: beside each
-# other they disturb each other's times.
+# and four cores, the judge the second and 12, or 16 for OpenMP. A bench beside others needs a GPU
+# and CORES of its own (GPU=2 CORES=16-27), or they disturb each other's times.
 #
 #   bash benchmarks/small_model.sh MODEL.gguf NAME SUITE-TARGET ARM,ARM.. [PAREVAL]
 #
@@ -28,14 +28,14 @@ if ! pgrep -f "$server $weights" > /dev/null; then
     "$weights" "$name" --port 8080 --slots 48 > "$log" 2>&1 < /dev/null &
 fi
 
-cores=4-15 gpu=1 options=(--target "${bench##*-}" --budget "${CALLS:-24}")
+cores=${CORES:-4-15} gpu=${GPU:-1} options=(--target "${bench##*-}" --budget "${CALLS:-24}")
 case $bench in
   held-out-*)
     rm -rf held-out && cp -r "$folder/held_out" held-out
     test "$bench" = held-out-openmp || sed -i 's/metric = "call"/metric = "device"/' held-out/*/problem.toml
     options+=(held-out) ;;&
-  *-openmp) cores=16-31 gpu='' ;;&
-  pareval-openmp) cores=16-31 gpu='' options=(--suite pareval --checkout "$checkout" --budget "${CALLS:-5}") ;;
+  *-openmp) cores=${CORES:-16-31} gpu='' ;;&
+  pareval-openmp) options=(--suite pareval --checkout "$checkout" --budget "${CALLS:-5}") ;;
 esac
 judge() { CUDA_VISIBLE_DEVICES=$gpu taskset -c $cores "$@"; }
 for arm in ${arms//,/ }; do options+=(--arm "$arm"); done
@@ -45,7 +45,7 @@ test -e "doctor-$cores.log" || judge regraph doctor > "doctor-$cores.log" 2>&1 |
 test -e "$into/results.json" || ! test -e "$file" || cp "$file" "$into/results.json"
 for _ in $(seq 120); do grep -q serving "$log" && break; sleep 1; done
 judge timeout --foreground --signal INT "${MINUTES:-0}m" \
-  regraph bench --model "openai:$name" --parallel 24 "${options[@]}" --into "$into" || test $? -ge 4
+  regraph bench --model "openai:$name" --parallel "${PARALLEL:-24}" "${options[@]}" --into "$into" || test $? -ge 4
 python3 - "$into/results.json" "$file" << 'END' # answers that repeat ParEval's code stay out of docs/
 import json, sys
 results = json.load(open(sys.argv[1]))
