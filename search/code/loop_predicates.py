@@ -101,16 +101,16 @@ def shared_reduction(facts: Facts) -> Truth:
 def outer_reduction(facts: Facts) -> Truth:
     """The outermost loop of a function reduces; not known where only an inner one does.
 
-    A loop that each of several threads runs for itself counts as an inner one.
+    A loop that each of several threads runs for itself does not count: a sum of its own is theirs.
     """
     placed = set(facts.updates)  # at places that data decides: no block has one result of them
     alone = {
         name for kernel in facts.kernels if kernel.axes for name in (kernel.name, *kernel.reached)
     }
-    outer = [loop for loop in facts.loops if not loop.depth and loop.function not in alone]
-    if any(set(loop.reduces) - placed for loop in outer):
+    reducing = [loop for loop in facts.loops if loop.reduces and loop.function not in alone]
+    if any(not loop.depth and set(loop.reduces) - placed for loop in reducing):
         return True
-    return None if reduction(facts) else False
+    return None if reducing else False
 
 
 @_add("a running value that each iteration stores")
