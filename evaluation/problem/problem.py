@@ -45,6 +45,7 @@ from regraph_kg.models.base import Frozen, Metric
 
 __all__ = [
     "C_TYPES",
+    "KEPT_DRAWINGS_BYTES",
     "RESULT",
     "AbsoluteRule",
     "AnyProblem",
@@ -69,6 +70,8 @@ _PROGRAM_BYTES = 192 * 2**20
 """The judge's and its workers' own: interpreters, libraries, stacks."""
 _KEPT_TIMES, _KEPT_BYTES = 8, 320 * 2**20
 """Truths (reference.py) and outputs (batches.py) that are kept: in terms of the arrays, at most."""
+KEPT_DRAWINGS_BYTES = 256 * 2**20
+"""Drawings of inputs.py that are kept (draws.py): each may take seconds to make."""
 _MORE_SHAPES = 2
 """Check shapes besides those declared: a secret one, and one aligned to elements only."""
 _MOST_TEXT_BYTES = 2**20
@@ -132,7 +135,7 @@ class Problem(Frozen):
             if not _product(arg.dimensions(self.sizes.time)):
                 where = shape_text(self.sizes.time)
                 raise ValueError(f"args.{arg.name}: empty at the timing shape {where}")
-        if not any(all(map(_product, self.shapes_at(sizes))) for sizes in self.sizes.check):
+        if not any(map(self.is_full, self.sizes.check)):
             raise ValueError("sizes.check: arrays are empty in every shape; add one with elements")
 
     def fault_at(self, sizes: Sizes) -> str | None:
@@ -164,6 +167,10 @@ class Problem(Frozen):
     def shapes_at(self, sizes: Sizes) -> list[tuple[int, ...]]:
         """Shape of each array."""
         return [arg.dimensions(sizes) for arg in self.arrays]
+
+    def is_full(self, sizes: Sizes) -> bool:
+        """Whether no array is empty at `sizes`."""
+        return all(map(_product, self.shapes_at(sizes)))
 
     @property
     def slots(self) -> tuple[Argument, ...]:
@@ -213,7 +220,7 @@ class Problem(Frozen):
 
         A drawing of the inputs; then either all arrays with fp64 types, for a truth, or those that
         of a candidate, with those of the check shapes, and as much for itself; truths and
-        outputs that wait for each other; and the programs' own memory.
+        outputs that wait for each other; kept drawings; and the programs' own memory.
         """
         at = self.sizes.time
         plain, wide = (problem.nbytes(at) for problem in (self, self.promoted()))
@@ -221,7 +228,8 @@ class Problem(Frozen):
         checked = max(self.nbytes(sizes) for sizes in self.sizes.check)
         slot = plain + (len(self.sizes.check) + _MORE_SHAPES) * checked
         queued = min(_KEPT_TIMES * (plain + checked), _KEPT_BYTES)
-        return inputs + max(wide, 2 * slot) + queued + _PROGRAM_BYTES
+        drawn = min(_KEPT_TIMES * inputs, KEPT_DRAWINGS_BYTES) if self.inputs_code else 0
+        return inputs + max(wide, 2 * slot) + queued + drawn + _PROGRAM_BYTES
 
     def signature(self, cuda: bool = False) -> str:
         """The C declaration that a candidate must export, in the words of nvcc or of g++."""

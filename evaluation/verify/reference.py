@@ -206,12 +206,18 @@ class References:
         return {out: large_outputs.product(a, b, element, case.seed)}
 
     def _compute(self, case: Case) -> dict[str, Expected]:
+        try:
+            return self._computed(case)
+        finally:
+            self._run.release()
+
+    def _computed(self, case: Case) -> dict[str, Expected]:
         problem, fill = self._problem, self.fill(case)
         is_timed = case.sizes == problem.sizes.time
         at = large_outputs.places(problem, case.seed) if is_timed else {}
         keep = partial(_keep, at)
         start = time.perf_counter()
-        values = self._run.run(case.sizes, fill, keep)
+        values = self._run.run(case.sizes, fill, keep, stays=True)
         shapes = (arg.dimensions(case.sizes) for arg in problem.inputs)
         runs = self._condition_runs(values, sum(map(prod, shapes)))
         seconds = time.perf_counter() - start
@@ -221,7 +227,7 @@ class References:
         if runs * seconds > _SLOW_SECONDS and self._run.keeps(case.sizes):
             outputs = run_all(self._runner, case.sizes, moved, keep)
         else:
-            outputs = (self._run.run(case.sizes, each, keep) for each in moved)
+            outputs = (self._run.run(case.sizes, each, keep, stays=True) for each in moved)
         for output in outputs:
             self._deviate(deviations, values, output)
         truths: dict[str, Expected] = {}
