@@ -66,7 +66,7 @@ def _secret(problem: Problem, rng: random.Random) -> Sizes | None:
             keeps
             and sizes not in declared
             and not problem.fault_at(sizes)
-            and _is_full(problem, sizes)
+            and problem.is_full(sizes)
         ):
             return sizes
     return None
@@ -82,7 +82,7 @@ def plan(problem: Problem, shapes: list[Sizes], seed: int, full: bool) -> list[C
     checked = [s for s in shapes if s != problem.sizes.time or s in problem.sizes.check]
     largest = max(checked, key=lambda sizes: _elements(problem, sizes))
     counts = factors(problem)
-    classes = tuple(shape_class(s) if _is_full(problem, s) else _EMPTY for s in checked)
+    classes = tuple(shape_class(s) if problem.is_full(s) else _EMPTY for s in checked)
     rows = covering(classes, counts, full)
     cases = [
         Case(checked[row[0]], variant_of(problem, row[1:]), seed + (index if full else 0))
@@ -180,10 +180,6 @@ def _between(rng: random.Random, extents: Sequence[int]) -> int:
     if drawn % _ALIGNED == 0 and drawn > lowest:
         return drawn - 1
     return drawn
-
-
-def _is_full(problem: Problem, sizes: Sizes) -> bool:
-    return all(0 not in shape for shape in problem.shapes_at(sizes))
 
 
 def _elements(problem: Problem, sizes: Sizes) -> int:
