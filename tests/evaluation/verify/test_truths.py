@@ -110,6 +110,7 @@ def test_all_runs_for_a_truth_of_a_large_shape_share_one_process(
             started.append(program)
             super().__init__(program, *args, **options)
 
+    monkeypatch.setattr(reference, "_SLOW_SECONDS", 1e9)
     monkeypatch.setattr(runner, "Worker", Counted)
     kept = truth(opened(conditioned, conditioned.serial_code))
     monkeypatch.setattr(runner, "_LARGE_BYTES", 0)
