@@ -36,7 +36,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -218,8 +217,8 @@ class References:
         keep = partial(_keep, at)
         start = time.perf_counter()
         values = self._run.run(case.sizes, fill, keep, stays=True)
-        shapes = (arg.dimensions(case.sizes) for arg in problem.inputs)
-        runs = self._condition_runs(values, sum(map(prod, shapes)))
+        elements = sum(arg.elements(case.sizes) for arg in problem.inputs)
+        runs = self._condition_runs(values, elements)
         seconds = time.perf_counter() - start
         self._require_patience(case, seconds, 1 + runs)
         deviations = {name: np.zeros(array.shape) for name, array in values.items()}
