@@ -177,14 +177,14 @@ def _rows_of(check: Check) -> tuple[CheckRow, ...]:
 def checks(scope: Scope) -> tuple[Check, ...]:
     """All checks except the exploits."""
     looks_at_gpu = scope.target is None or scope.target in ON_GPU
-    busy = used_by_others()
+    busy, temporary = used_by_others(), Path(tempfile.gettempdir())
     table = [
         Check("machine", "cores", partial(_cores, busy)),
         Check("machine", "memory", _memory),
         Check("machine", "clock", _clock),
         Check("machine", "shared memory", _shared_memory),
         Check("machine", "cache folder", partial(_loadable, scope.cache, "REGRAPH_CACHE_DIR")),
-        Check("machine", "temporary folder", partial(_folder, _temporary(), "TMPDIR")),
+        Check("machine", "temporary folder", partial(_folder, temporary, "TMPDIR")),
         Check("compilers", "g++", _gcc),
         Check("compilers", "g++ -fopenmp", partial(_openmp, scope.cache)),
         Check("compilers", "sandbox", _compiler_sandbox),
@@ -247,10 +247,6 @@ def _shared_memory() -> CheckResult:
     finally:
         os.close(descriptor)
     return CheckResult("green", "memfd; /dev/shm is not used")
-
-
-def _temporary() -> Path:
-    return Path(tempfile.gettempdir())
 
 
 def _folder(folder: Path, setting: str) -> CheckResult:

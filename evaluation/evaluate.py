@@ -279,29 +279,16 @@ class Judge:
         return session
 
     def _report(self, trial: Trial, result: Failure | Times) -> EvalReport:
-        target, problem = trial.candidate.target, trial.session.problem
-        report = EvalReport(
-            problem=problem.name,
-            target=target,
-            metric=problem.metric,
-            code_hash=code_hash(trial.candidate.code),
-            outcome=Outcome.PASSED,
-            device=self.device(target),
-            toolchain=self.toolchain(target),
-            evaluator=EVALUATOR,
-            grade=trial.grade,
-            stages=trial.stages(),
-            load=trial.load,
-            facts=self._machine.facts(target) | {"sandbox": trial.session.sandbox} | trial.energy(),
-        )
+        report = _report(self._machine, trial.candidate, trial.session.problem, trial.grade)
+        facts = report.facts | {"sandbox": trial.session.sandbox} | trial.energy()
+        stages = {"stages": trial.stages(), "load": trial.load, "facts": facts}
         if isinstance(result, Failure):
-            diagnosis = result.diagnosis[:_DIAGNOSIS_LENGTH]
-            return report.model_copy(update={"outcome": result.outcome, "diagnosis": diagnosis})
-        fields = result.fields()
+            return report.model_copy(update=stages | _failed(result))
         return report.model_copy(
-            update=fields
+            update=stages
+            | result.fields()
             | self._account(trial, result)
-            | {"facts": report.facts | result.facts() | trial.facts()}
+            | {"facts": facts | result.facts() | trial.facts()}
         )
 
     def _account(self, trial: Trial, result: Times) -> dict[str, object]:
@@ -309,27 +296,35 @@ class Judge:
         peaks = self._machine.peaks(trial.candidate.target)
         work = account(trial.session.problem, result.seconds, peaks)
         failure = below_floor(work) if self._rules.defences.floor else None
-        if not failure:
-            return {"account": work}
-        return {"account": work, "outcome": failure.outcome, "diagnosis": failure.diagnosis}
+        return {"account": work} | (_failed(failure) if failure else {})
 
 
 def unmeasured(
     machine: Machine, candidate: Candidate, problem: Problem, grade: Grade, failure: Failure
 ) -> EvalReport:
     """The report of code that failed before it could run: it used no GPU."""
+    report = _report(machine, candidate, problem, grade)
+    energy = {} if machine.joules(candidate.target) is None else {"joules": f"{0:.3f}"}
+    return report.model_copy(update=_failed(failure) | {"facts": report.facts | energy})
+
+
+def _report(machine: Machine, candidate: Candidate, problem: Problem, grade: Grade) -> EvalReport:
+    """A report of code that passed, before anything of it is known."""
     target = candidate.target
-    energy = {} if machine.joules(target) is None else {"joules": f"{0:.3f}"}
     return EvalReport(
         problem=problem.name,
         target=target,
         metric=problem.metric,
         code_hash=code_hash(candidate.code),
-        outcome=failure.outcome,
-        diagnosis=failure.diagnosis[:_DIAGNOSIS_LENGTH],
+        outcome=Outcome.PASSED,
         device=machine.device(target),
         toolchain=machine.toolchain(target),
         evaluator=EVALUATOR,
         grade=grade,
-        facts=machine.facts(target) | energy,
+        facts=machine.facts(target),
     )
+
+
+def _failed(failure: Failure) -> dict[str, object]:
+    """Fields of a report on code that failed."""
+    return {"outcome": failure.outcome, "diagnosis": failure.diagnosis[:_DIAGNOSIS_LENGTH]}

@@ -22,7 +22,7 @@ from regraph_kg.evaluation.gpu.health import Health
 from regraph_kg.evaluation.gpu.kernels import profiler
 from regraph_kg.evaluation.gpu.nvml import GpuMonitor, open_gpu
 from regraph_kg.evaluation.gpu.sanitizer import ACCESS, Subject, find_sanitizer, first_finding
-from regraph_kg.evaluation.problem.problem import Problem, shape_text
+from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Programs
@@ -108,26 +108,28 @@ class Machine:
 
     def explain(self, failure: Failure, program: Program, problem: Problem) -> Failure:
         """A cuda candidate's crash with compute-sanitizer's first finding, where there is one."""
-        seconds = self._rules.limits.sanitizer_seconds
-        tool = find_sanitizer(self._cuda()[0]) if seconds else None
-        if tool is None:
-            return failure
-        subject = Subject(program, problem, self.gpu.visible, seconds)
-        finding = first_finding(subject, tool)
+        finding = self._finding(program, problem)
         return Failure(failure.outcome, f"{failure.diagnosis}; {finding}") if finding else failure
 
     def memcheck(self, program: Program, problem: Problem) -> Failure | None:
         """Memcheck's finding about a cuda candidate's accesses, at a small ragged shape."""
+        shape = unaligned_shape(problem, list(problem.sizes.check))
+        finding = self._finding(program, problem, shape)
+        if not finding or not ACCESS.search(finding):
+            return None
+        return Failure(Outcome.CRASHED, f"at shape {shape_text(shape)}: {finding}")
+
+    def _finding(
+        self, program: Program, problem: Problem, shape: Sizes | None = None
+    ) -> str | None:
+        """Compute-sanitizer's first finding; None without the tool."""
         seconds = self._rules.limits.sanitizer_seconds
         tool = find_sanitizer(self._cuda()[0]) if seconds else None
         if tool is None:
             return None
-        subject = Subject(program, problem, self.gpu.visible, seconds)
-        shape = unaligned_shape(problem, list(problem.sizes.check))
-        finding = first_finding(subject, tool, sizes=shape)
-        if not finding or not ACCESS.search(finding):
-            return None
-        return Failure(Outcome.CRASHED, f"at shape {shape_text(shape)}: {finding}")
+        return first_finding(
+            Subject(program, problem, self.gpu.visible, seconds), tool, sizes=shape
+        )
 
     def program(self, candidate: Candidate, problem: Problem) -> Program | Failure:
         failure = rejected(candidate.code) if self._rules.defences.source_rules else None

@@ -135,7 +135,8 @@ class Session:
         """A slot whose worker is to load the program; the next workers warm up beside or after."""
         slot = self._ready_seat(program)
         self._taken.append(slot)
-        silent = self._is_silent or self._needs_silence
+        # Candidates may allocate while they are timed: they would wait for warm-ups.
+        silent = self._is_silent or self.problem.metric == "call"
         if not program.cuda:
             self._settle()  # starting workers would be in the way of its clock
         try:
@@ -183,11 +184,6 @@ class Session:
             self._vacate(slot)
             raise
         return slot
-
-    @property
-    def _needs_silence(self) -> bool:
-        """Whether candidates allocate while they are timed: they would wait for warm-ups."""
-        return self.problem.metric == "call"
 
     def keep(self, slot: Slot) -> None:
         """After a clean pass: with shared isolation its worker serves the next candidate, too."""

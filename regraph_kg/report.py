@@ -28,23 +28,6 @@ _COSTS = (
 )
 _DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
 """The kinds of `Applied` that were not asked for."""
-_ENDED: Mapping[Outcome, str] = {
-    Outcome.PASSED: "right",
-    Outcome.WRONG_ANSWER: "wrong",
-    Outcome.PARSE_FAILED: "without code",
-    Outcome.REJECTED_SOURCE: "with refused code",
-    Outcome.COMPILE_FAILED: "did not compile",
-    Outcome.CRASHED: "crashed",
-    Outcome.TIMED_OUT: "took too long",
-    Outcome.MUTATED_INPUT: "changed an input",
-    Outcome.NONDETERMINISTIC: "differed between runs",
-    Outcome.SUSPICIOUS: "suspicious",
-    Outcome.NO_KERNEL: "launched no kernel",
-    Outcome.UNSTABLE_TIMING: "timed too unevenly",
-    Outcome.DECLINED: "said that the technique does not apply",
-    Outcome.UNCHANGED: "gave the code back unchanged",
-}
-"""How an answer ended, in words that follow a number: "14 right, 3 did not compile"."""
 _STOPPED: Mapping[Stopped, str] = {
     "calls": "",
     "evaluations": "no evaluations were left",
@@ -119,7 +102,7 @@ def failure(commonest: CommonFailure | None) -> str:
     diagnosis = commonest.diagnosis
     if len(diagnosis) > _DIAGNOSIS:
         diagnosis = f"{diagnosis[:_DIAGNOSIS]}.."
-    ended = _ENDED[commonest.outcome]
+    ended = commonest.outcome.words
     text = f"mostly {ended}, {commonest.count} times" if commonest.count > 1 else f"{ended}, once"
     return f"{text}: {diagnosis}" if diagnosis else text
 
@@ -230,11 +213,6 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
     }
 
 
-def ended(outcome: Outcome) -> str:
-    """How an answer ended, in words that follow a number: "3 did not compile"."""
-    return _ENDED[outcome]
-
-
 def limits(budget: SearchLimits) -> str:
     """A search's limits: "50 calls, 60 s"."""
     parts = [
@@ -324,7 +302,7 @@ def _course(summary: RunSummary) -> dict[str, str]:
         "limits": ", ".join(
             filter(None, [more, f"{summary.parallel} at once" if summary.parallel > 1 else ""])
         ),
-        "answers": counts({ended(Outcome(o)): count for o, count in summary.outcomes.items()}),
+        "answers": counts({Outcome(o).words: count for o, count in summary.outcomes.items()}),
         "of these": f"right, but {' and '.join(strayed)}{recognized}" if strayed else "",
     }
 
@@ -360,4 +338,4 @@ def _outcome(step: StepRecord) -> str:
         return "no recorded answer"
     if step.declined:
         return f"does not apply: {step.diagnosis}"
-    return _ENDED[step.outcome] if step.speedup is None else times(step.speedup)
+    return step.outcome.words if step.speedup is None else times(step.speedup)

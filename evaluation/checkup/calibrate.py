@@ -49,13 +49,13 @@ _SECRETS = 4
 """Secret shapes of a problem with several sizes: a judge's own may be one of many kinds."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Calibration:
     """Errors of variants, in tolerances."""
 
-    honest: float
+    honest: float = 0.0
     """The largest of the serial code in any order."""
-    lower: float
+    lower: float = 0.0
     """The largest at the shape where it is hardest to see."""
     own: float = 0.0
     """The largest of the serial code as it is judged."""
@@ -142,73 +142,58 @@ def calibrate(
 def measured(trials: Trials) -> Calibration:
     """Both margins, and the serial code's time, of a problem whose programs run already."""
     problem, shapes = trials.problem, trials.shapes
-    honest, lower = _Honest(), list[float]()
+    result, lower = Calibration(), list[float]()
     for sizes in shapes:
         for case in trials.cases(sizes):
-            honest.look(trials, case, trials.orders)
+            _look(result, trials, case, trials.orders)
         lower.append(max(_lower(problem, trials.references, case) for case in trials.cases(sizes)))
+    result.lower = min(filter(None, lower), default=0.0)
     timing_case = Case(problem.sizes.time, 0, trials.seed)
     serial = trials.orders[0]
     seconds = []
     for _ in range(2):
-        honest.look(trials, timing_case, [serial])
+        _look(result, trials, timing_case, [serial])
         seconds.append(serial.seconds)
-    return Calibration(
-        honest.largest,
-        min(filter(None, lower), default=0.0),
-        honest.own,
-        honest.where,
-        honest.wrong,
-        honest.terms,
-        honest.off,
-        min(seconds),
-    )
+    result.serial_seconds = min(seconds)
+    return result
 
 
-class _Honest:
-    """The largest errors of honest variants seen so far."""
+def _look(result: Calibration, trials: Trials, case: Case, orders: Sequence[Runner]) -> None:
+    """Take the errors of honest variants in one case into the largest."""
+    problem, references = trials.problem, trials.references
+    truths, keep = references.truths(case), references.keeper(case)
+    serial = trials.orders[0]
+    for order in orders:
+        fill = references.fill(case) if order is serial else _declared(trials, case)
+        outputs = order.run(case.sizes, fill, keep)
+        outputs |= paired(problem, outputs, truths)
+        worst = _worst(outputs, truths)
+        if order is serial and worst > result.own:
+            result.own, result.wrong = worst, fault(problem, outputs, truths, POISON) or ""
+            result.where = f"{shape_text(case.sizes)} ({describe(problem, case.variant)})"
+        result.honest = max(result.honest, worst)
+        placed = truths if worst <= 1 else _as_they_lie(problem, truths)
+        _allow(result, problem, case, outputs, placed)
 
-    def __init__(self) -> None:
-        self.largest = self.own = self.terms = self.off = 0.0
-        self.where = self.wrong = ""
 
-    def look(self, trials: Trials, case: Case, orders: Sequence[Runner]) -> None:
-        problem, references = trials.problem, trials.references
-        truths, keep = references.truths(case), references.keeper(case)
-        serial = trials.orders[0]
-        for order in orders:
-            fill = references.fill(case) if order is serial else _declared(trials, case)
-            outputs = order.run(case.sizes, fill, keep)
-            outputs |= paired(problem, outputs, truths)
-            worst = _worst(outputs, truths)
-            if order is serial and worst > self.own:
-                self.own, self.wrong = worst, _wrong(problem, outputs, truths)
-                self.where = f"{shape_text(case.sizes)} ({describe(problem, case.variant)})"
-            self.largest = max(self.largest, worst)
-            self._allow(
-                problem, case, outputs, truths if worst <= 1 else _as_they_lie(problem, truths)
-            )
-
-    def _allow(
-        self,
-        problem: Problem,
-        case: Case,
-        outputs: Mapping[str, KeptOutput],
-        truths: Mapping[str, Expected],
-    ) -> None:
-        """Raise the tolerance's terms so far that these outputs pass."""
-        unit = problem.model_copy(
-            update={"tolerance": ConditionedRule(rule="conditioned", terms="1")}
-        )
-        for arg in problem.results:
-            truth = truths.get(arg.name)
-            if not isinstance(truth, ExpectedOutput) or not is_rounded(truth.values):
-                continue
-            zeros = np.zeros(truth.values.shape)
-            allowed = tolerance(unit, arg, case.sizes, truth.values, zeros)
-            off, ratio = _errors(outputs[arg.name], ExpectedOutput(truth.values, allowed, truth.at))
-            self.off = max(self.off, off)
-            self.terms = max(self.terms, (MARGIN * ratio) ** 2)
+def _allow(
+    result: Calibration,
+    problem: Problem,
+    case: Case,
+    outputs: Mapping[str, KeptOutput],
+    truths: Mapping[str, Expected],
+) -> None:
+    """Raise the tolerance's terms so far that these outputs pass."""
+    unit = problem.model_copy(update={"tolerance": ConditionedRule(rule="conditioned", terms="1")})
+    for arg in problem.results:
+        truth = truths.get(arg.name)
+        if not isinstance(truth, ExpectedOutput) or not is_rounded(truth.values):
+            continue
+        zeros = np.zeros(truth.values.shape)
+        allowed = tolerance(unit, arg, case.sizes, truth.values, zeros)
+        off, ratio = _errors(outputs[arg.name], ExpectedOutput(truth.values, allowed, truth.at))
+        result.off = max(result.off, off)
+        result.terms = max(result.terms, (MARGIN * ratio) ** 2)
 
 
 def _as_they_lie(problem: Problem, truths: Mapping[str, Expected]) -> Mapping[str, Expected]:
@@ -295,13 +280,6 @@ def _errors(output: KeptOutput, truth: ExpectedOutput) -> tuple[float, float]:
     return float(largest), float(
         np.max(np.nan_to_num(ratio[finite], nan=np.inf, posinf=np.inf), initial=0.0)
     )
-
-
-def _wrong(
-    problem: Problem, outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]
-) -> str:
-    """The judge's diagnosis of these outputs."""
-    return fault(problem, outputs, truths, POISON) or ""
 
 
 def _order(

@@ -42,7 +42,7 @@ def _scaled(problem: Problem, times: float) -> Sizes | None:
         sizes = {name: _round(extent, 2.0 ** (step / 4)) for name, extent in timed.items()}
         if not all(holds(text, sizes) for text in problem.sizes.require):
             continue
-        full = not problem.fault_at(sizes) and all(0 not in s for s in problem.shapes_at(sizes))
+        full = not problem.fault_at(sizes) and problem.is_full(sizes)
         if not full or problem.nbytes(sizes) > max(_MOST_BYTES, problem.nbytes(timed)):
             continue
         share = _work(problem, sizes) / base / times

@@ -31,7 +31,7 @@ _MATRIX = 2
 
 def trivial(trials: Trials) -> Iterator[ProblemFinding]:
     problem = trials.problem
-    full = [s for s in problem.sizes.check if all(0 not in shape for shape in problem.shapes_at(s))]
+    full = filter(problem.is_full, problem.sizes.check)
     cases = trials.cases(max(full, key=problem.nbytes))
     cases += [replace(case, seed=case.seed + 1) for case in cases]
     for arg in problem.results:

@@ -72,7 +72,7 @@ class CompileOrders:
         self.__dict__.update(fields)
 
 
-PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+PR_SET_PDEATHSIG = 1
 NEW_MOUNTS, NEW_USER, NEW_PROCESSES = 0x00020000, 0x10000000, 0x20000000
 NEW_OTHERS = NEW_MOUNTS | NEW_PROCESSES | 0x40000000 | 0x08000000 | 0x04000000
 """Mounts, processes, network, IPC, host name."""
@@ -85,7 +85,7 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 PROCESSES, CPU_GRACE_SECONDS, COUNTED_APART = 256, 5, (5, 14)
 """Kernels since the last count the processes of a user namespace apart from the user's others."""
 
-CAPSET_CALL, PIVOT_ROOT_CALL = (126, 91), (155, 41)
+PIVOT_ROOT_CALL = (155, 41)
 
 
 def main(orders: CompileOrders) -> None:
@@ -164,7 +164,7 @@ def confine(libc: ctypes.CDLL, orders: CompileOrders, apart: bool) -> list[str]:
         active.append("root")
     os.chdir(orders.folder)
     if requested:
-        drop_privileges(libc)
+        filters.drop_privileges(libc)
     if "landlock" in requested and landlock.restrict(libc, openable(orders)):
         active.append("landlock")
     limit(orders)
@@ -255,14 +255,6 @@ def mount(
     texts = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
     if libc.mount(*texts, ctypes.c_ulong(flags), options):
         raise OSError(ctypes.get_errno(), "mount", target)
-
-
-def drop_privileges(libc: ctypes.CDLL) -> None:
-    """Give up all capabilities, and the gaining of any by running a file."""
-    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    column = filters.architecture()
-    if column is not None:
-        libc.syscall(CAPSET_CALL[column], struct.pack("<Ii", 0x20080522, 0), bytes(24))
 
 
 def openable(orders: CompileOrders) -> list[tuple[str, int]]:

@@ -14,7 +14,8 @@ import struct
 
 EPERM, ENOTTY, ENOSYS = 1, 25, 38
 PR_SET_SECCOMP = 22
-SECCOMP_CALL = (317, 277)
+PR_SET_NO_NEW_PRIVS = 38
+SECCOMP_CALL, CAPSET_CALL = (317, 277), (126, 91)
 AUDIT_ARCH = (0xC000003E, 0xC00000B7)
 X32_BIT = 0x40000000
 LOAD, AND, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
@@ -24,6 +25,14 @@ ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 def architecture() -> int | None:
     """Column of the tables of system calls; None where there is none for this machine."""
     return {"x86_64": 0, "aarch64": 1}.get(os.uname().machine)
+
+
+def drop_privileges(libc: ctypes.CDLL) -> None:
+    """Give up all capabilities, and the gaining of any by running a file."""
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    machine = architecture()
+    if machine is not None:
+        libc.syscall(CAPSET_CALL[machine], struct.pack("<Ii", 0x20080522, 0), bytes(24))
 
 
 def install(libc: ctypes.CDLL, machine: int, code: bytes) -> bool:

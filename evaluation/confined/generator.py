@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING or __package__:
-    from regraph_kg.evaluation.confined import files, landlock, seccomp, worker
+    from regraph_kg.evaluation.confined import files, filters, landlock, seccomp, worker
 else:  # run by path, as worker.py is, which has made this folder's files importable
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     import files
+    import filters
     import landlock
     import seccomp
     import worker
@@ -76,7 +77,7 @@ def confine(memory: int) -> None:
     worker.separate(libc)
     files.own_root(libc, paths, owner)
     os.chdir("/")
-    worker.drop_privileges(libc)
+    filters.drop_privileges(libc)
     landlock.restrict(libc, paths)
     worker.limit(CPU_SECONDS, memory)
     seccomp.confine(libc, "python")

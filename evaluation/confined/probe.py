@@ -84,7 +84,7 @@ def _user(files_closed: bool) -> Feature:
 
 
 def _seccomp(worker: ModuleType, libc: ctypes.CDLL) -> str:
-    worker.drop_privileges(libc)
+    worker.filters.drop_privileges(libc)
     _require(
         worker.seccomp.confine(libc, "python"),
         "the kernel takes no filter: candidates can start processes, change and remove files",
@@ -145,7 +145,7 @@ def _namespaces(worker: ModuleType, libc: ctypes.CDLL) -> str:
 
 
 def _privileges(worker: ModuleType, libc: ctypes.CDLL) -> str:
-    worker.drop_privileges(libc)
+    worker.filters.drop_privileges(libc)
     status = Path("/proc/self/status").read_text()
     _require("NoNewPrivs:\t1" in status, "the kernel has no no_new_privs")
     match = re.search(r"CapEff:\t0*([0-9a-f]+)", status)
@@ -168,7 +168,7 @@ def _hidden_memory(worker: ModuleType, libc: ctypes.CDLL) -> str:
     ours = os.getpid()
     child = os.fork()
     if child == 0:
-        worker.drop_privileges(libc)
+        worker.filters.drop_privileges(libc)
         with contextlib.suppress(OSError):
             os.open(f"/proc/{ours}/environ", os.O_RDONLY)
             os._exit(1)

@@ -34,7 +34,6 @@ import ctypes
 import json
 import os
 import resource
-import struct
 import sys
 from dataclasses import dataclass
 
@@ -58,7 +57,6 @@ QUEUED_SIGNALS = 64
 NEWEST_ABI = landlock.NEWEST_ABI
 PR_SET_PDEATHSIG = 1
 SIGKILL = 9
-CAPSET_CALL = (126, 91)
 
 NEW_USER, NEW_NETWORK, NEW_IPC, NEW_HOST_NAME = 0x10000000, 0x40000000, 0x08000000, 0x04000000
 NEW_OTHERS = NEW_NETWORK | NEW_IPC | NEW_HOST_NAME
@@ -116,7 +114,7 @@ def main(orders: WorkerOrders) -> None:
     if orders.profiler and harness.regraph_profiled(orders.profiler.encode()):
         sys.exit("harness: cannot load the profiler")
     if orders.sandbox:
-        drop_privileges(libc)
+        filters.drop_privileges(libc)
     if orders.landlock:
         paths = files.openable(orders.cuda)
         layers |= LANDLOCK * landlock.restrict(libc, paths, orders.landlock_abi)
@@ -133,14 +131,6 @@ def main(orders: WorkerOrders) -> None:
 def separate(libc: ctypes.CDLL) -> int:
     """Leave the machine's network, IPC objects and host name; only while there is one thread."""
     return NAMESPACES if any(libc.unshare(flags) == 0 for flags in NAMESPACE_SETS) else 0
-
-
-def drop_privileges(libc: ctypes.CDLL) -> None:
-    """Give up all capabilities, and the gaining of any by running a file."""
-    libc.prctl(landlock.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    machine = filters.architecture()
-    if machine is not None:
-        libc.syscall(CAPSET_CALL[machine], struct.pack("<Ii", 0x20080522, 0), bytes(24))
 
 
 def seal(libc: ctypes.CDLL, harness: str) -> bool:

@@ -8,12 +8,13 @@ say anything: text that does not hold together is nothing (None), and no verdict
 Not covered: kernels that a kernel launches; copies that a kernel makes itself from host memory.
 """
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Literal, NamedTuple, Protocol
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
@@ -28,32 +29,58 @@ _NANO = 1e-9
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """All launches of one kernel in one call; their durations added up, in seconds."""
+def _tidy(name: str) -> str:
+    """A kernel's name, which the candidate chooses, on one line."""
+    return " ".join(plain(name).split())
 
-    name: str
+
+class Kernel(NamedTuple):
+    """All launches of one kernel in one call; their durations added up."""
+
+    name: Annotated[str, AfterValidator(_tidy)]
     launches: int
-    seconds: float
+    nanoseconds: int
+
+    @property
+    def seconds(self) -> float:
+        return self.nanoseconds * _NANO
 
 
-@dataclass(frozen=True, slots=True)
-class KernelTimes:
-    """The device's work in one call. Seconds that overlap are counted once; bytes are summed."""
+class KernelTimes(BaseModel):
+    """The record of profile.cpp: the device's work in one call.
 
-    launches: int
-    kernel_seconds: float
-    copies: int
-    copy_seconds: float
-    busy_seconds: float
+    Durations that overlap are counted once; bytes are summed.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    launches: NonNegativeInt = Field(alias="kernels")
+    kernel_ns: NonNegativeInt
+    copies: NonNegativeInt
+    copy_ns: NonNegativeInt
+    busy_ns: NonNegativeInt
     """Some kernel or copy was running."""
-    in_bytes: int
+    dropped: Literal[0]
+    """Lost records: of a record without them nothing is known."""
+    in_bytes: NonNegativeInt
     """Copied from host to device."""
-    out_bytes: int
-    inside_bytes: int
+    out_bytes: NonNegativeInt
+    inside_bytes: NonNegativeInt
     """Copied within the device, or between hosts."""
     names: tuple[Kernel, ...]
     """The longest first; as many as the worker had room for."""
+
+    @property
+    def kernel_seconds(self) -> float:
+        return self.kernel_ns * _NANO
+
+    @property
+    def copy_seconds(self) -> float:
+        return self.copy_ns * _NANO
+
+    @property
+    def busy_seconds(self) -> float:
+        return self.busy_ns * _NANO
 
     def facts(self) -> dict[str, str]:
         return {
@@ -127,29 +154,11 @@ def unfinished(times: KernelTimes) -> Failure | None:
 
 def parsed(text: str) -> KernelTimes | None:
     """The record of profile.cpp; None where it is malformed, or where records were dropped."""
-    try:
-        record = _Record.model_validate_json(text)
-    except ValidationError:
-        return None
-    if record.dropped or max(record.kernel_ns, record.copy_ns) > record.busy_ns:
-        return None
-    names = tuple(Kernel(_tidy(name), count, spent * _NANO) for name, count, spent in record.names)
-    return KernelTimes(
-        launches=record.kernels,
-        kernel_seconds=record.kernel_ns * _NANO,
-        copies=record.copies,
-        copy_seconds=record.copy_ns * _NANO,
-        busy_seconds=record.busy_ns * _NANO,
-        in_bytes=record.in_bytes,
-        out_bytes=record.out_bytes,
-        inside_bytes=record.inside_bytes,
-        names=names,
-    )
-
-
-def _tidy(name: str) -> str:
-    """A kernel's name, which the candidate chooses, on one line."""
-    return " ".join(plain(name).split())
+    with contextlib.suppress(ValidationError):
+        times = KernelTimes.model_validate_json(text)
+        if max(times.kernel_ns, times.copy_ns) <= times.busy_ns:
+            return times
+    return None
 
 
 def advice(times: KernelTimes, seconds: float) -> str:
@@ -170,21 +179,6 @@ def advice(times: KernelTimes, seconds: float) -> str:
         for kernel in times.names[:_SHOWN]
     )
     return f"{summary} ({shown})" if shown else summary
-
-
-class _Record(BaseModel):
-    """The record of profile.cpp."""
-
-    kernels: int = Field(ge=0)
-    kernel_ns: int = Field(ge=0)
-    copies: int = Field(ge=0)
-    copy_ns: int = Field(ge=0)
-    busy_ns: int = Field(ge=0)
-    dropped: int = Field(ge=0)
-    in_bytes: int = Field(ge=0)
-    out_bytes: int = Field(ge=0)
-    inside_bytes: int = Field(ge=0)
-    names: tuple[tuple[str, int, int], ...]
 
 
 def _libraries(roots: dict[Path, None]) -> Iterator[Path]:

@@ -10,10 +10,9 @@ Readings are up to some milliseconds old: NVML does not say how old.
 """
 
 import importlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from typing import Protocol, cast
+from typing import Any
 
 from regraph_kg.errors import ToolError
 
@@ -45,25 +44,6 @@ _REMEDIES = {
     _RESET_REQUIRED: "it needs a reset: end every process on it, then `nvidia-smi --gpu-reset`",
     _MISMATCH: "driver and library are of different versions: reboot, or reload the nvidia modules",
 }
-
-
-class Library(Protocol):
-    """The part of pynvml (package nvidia-ml-py) that is used."""
-
-    NVMLError: type[Exception]
-    """Carries `value`, NVML's number of the error."""
-
-    def nvmlInit(self) -> None: ...
-    def nvmlDeviceGetHandleByIndex(self, index: int) -> object: ...
-    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> object: ...
-    def nvmlDeviceGetClockInfo(self, handle: object, kind: int) -> int: ...
-    def nvmlDeviceGetMaxClockInfo(self, handle: object, kind: int) -> int: ...
-    def nvmlDeviceGetTemperature(self, handle: object, sensor: int) -> int: ...
-    def nvmlDeviceGetPowerUsage(self, handle: object) -> int: ...
-    def nvmlDeviceGetCurrentClocksEventReasons(self, handle: object) -> int: ...
-    def nvmlDeviceGetTotalEccErrors(self, handle: object, kind: int, counter: int) -> int: ...
-    def nvmlDeviceGetPersistenceMode(self, handle: object) -> int: ...
-    def nvmlDeviceGetTotalEnergyConsumption(self, handle: object) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,48 +78,39 @@ class Absent:
 class GpuMonitor:
     """Reads one GPU. Methods raise `ToolError` where it is lost; one reading takes microseconds."""
 
-    def __init__(self, library: Library, handle: object, name: str) -> None:
+    def __init__(self, library: Any, handle: object, name: str) -> None:
+        """`library`: pynvml (package nvidia-ml-py), of which no types are known."""
         self._library, self._handle, self._name = library, handle, name
         self.plateau_mhz: float | None = None
         """Median SM clock of the last measurement that nothing slowed down."""
 
     def read(self) -> GpuState:
         """Clocks, temperature, power and throttling now."""
-        library, handle = self._library, self._handle
-        milliwatts = self._ask(lambda: library.nvmlDeviceGetPowerUsage(handle))
-        bits = self._ask(lambda: library.nvmlDeviceGetCurrentClocksEventReasons(handle))
+        milliwatts = self._ask("PowerUsage")
+        bits = self._ask("CurrentClocksEventReasons")
         return GpuState(
-            sm_mhz=self._ask(lambda: library.nvmlDeviceGetClockInfo(handle, _SM_CLOCK)),
-            memory_mhz=self._ask(lambda: library.nvmlDeviceGetClockInfo(handle, _MEMORY_CLOCK)),
-            temperature_c=self._ask(
-                lambda: library.nvmlDeviceGetTemperature(handle, _CORE_TEMPERATURE)
-            ),
+            sm_mhz=self._ask("ClockInfo", _SM_CLOCK),
+            memory_mhz=self._ask("ClockInfo", _MEMORY_CLOCK),
+            temperature_c=self._ask("Temperature", _CORE_TEMPERATURE),
             power_w=None if milliwatts is None else milliwatts / 1000,
             reasons=tuple(word for bit, word in REASONS.items() if (bits or 0) & bit),
         )
 
     def uncorrected_errors(self) -> int | None:
         """Uncorrectable memory errors since the driver was loaded; None without ECC."""
-        return self._ask(
-            lambda: self._library.nvmlDeviceGetTotalEccErrors(
-                self._handle, _UNCORRECTED, _SINCE_DRIVER_LOAD
-            )
-        )
+        return self._ask("TotalEccErrors", _UNCORRECTED, _SINCE_DRIVER_LOAD)
 
     def joules(self) -> float | None:
         """Energy that the GPU has used since the driver was loaded, whoever used it."""
-        millijoules = self._ask(
-            lambda: self._library.nvmlDeviceGetTotalEnergyConsumption(self._handle)
-        )
+        millijoules = self._ask("TotalEnergyConsumption")
         return None if millijoules is None else millijoules / 1000
 
     def facts(self) -> dict[str, str]:
         """Constants of a measurement: highest clock, persistence mode."""
-        highest = self._ask(
-            lambda: self._library.nvmlDeviceGetMaxClockInfo(self._handle, _SM_CLOCK)
-        )
-        stays = self._ask(lambda: self._library.nvmlDeviceGetPersistenceMode(self._handle))
-        readings = {"sm_clock_max_mhz": highest, "persistence": stays}
+        readings = {
+            "sm_clock_max_mhz": self._ask("MaxClockInfo", _SM_CLOCK),
+            "persistence": self._ask("PersistenceMode"),
+        }
         return {name: str(value) for name, value in readings.items() if value is not None}
 
     def watch(self) -> "GpuWatch":
@@ -153,13 +124,14 @@ class GpuMonitor:
             " nothing it computed counts: see `nvidia-smi -q -d ECC`, reset or replace it"
         )
 
-    def _ask(self, question: Callable[[], int]) -> int | None:
+    def _ask(self, what: str, *which: int) -> int | None:
+        """The answer of `nvmlDeviceGet<what>`; None where this GPU, or its driver, does not say."""
         try:
-            return question()
+            return int(getattr(self._library, f"nvmlDeviceGet{what}")(self._handle, *which))
         except self._library.NVMLError as error:
             if _number(error) in _REMEDIES:
                 raise _broken(error, self._name) from None
-            return None  # this GPU, or its driver, does not say
+            return None
 
 
 class GpuWatch:
@@ -224,14 +196,14 @@ class GpuWatch:
         }
 
 
-def open_gpu(gpu: int | str = 0, library: Library | None = None) -> GpuMonitor | Absent:
+def open_gpu(gpu: int | str = 0, library: Any = None) -> GpuMonitor | Absent:
     """A monitor of the GPU with this index (in PCI bus order) or UUID; else why there is none.
 
     Raises `ToolError` where there is a GPU that cannot be used: lost, or its driver is broken.
     """
     if library is None:
         try:
-            library = cast(Library, importlib.import_module("pynvml"))
+            library = importlib.import_module("pynvml")
         except ImportError:
             return Absent("NVML: package nvidia-ml-py is not installed: clocks are not read")
     name = str(gpu)

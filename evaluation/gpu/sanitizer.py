@@ -23,8 +23,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.toolchain import Cuda
 from regraph_kg.evaluation.problem.inputs import generate
@@ -107,12 +105,8 @@ def first_finding(
 
 def small_shape(problem: Problem) -> Sizes:
     """The largest check shape of at most 2^20 elements, else the smallest."""
-
-    def elements(sizes: Sizes) -> int:
-        return sum(int(np.prod(arg.dimensions(sizes))) for arg in problem.arrays)
-
-    shapes = sorted(problem.sizes.check, key=elements)
-    return [shapes[0], *(s for s in shapes if elements(s) <= _SMALL_ELEMENTS)][-1]
+    shapes = sorted(problem.sizes.check, key=problem.elements)
+    return [shapes[0], *(s for s in shapes if problem.elements(s) <= _SMALL_ELEMENTS)][-1]
 
 
 def finding(log: str, check: Tool) -> str | None:

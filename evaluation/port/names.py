@@ -12,20 +12,16 @@ from tree_sitter import Node
 from regraph_kg.evaluation.cpp.syntax import CodeFile, walk
 from regraph_kg.evaluation.port.algorithms import ALGORITHMS
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
+from regraph_kg.evaluation.problem.rewrite import LIBM
 
-_MATHS = (
-    "abs fabs sqrt cbrt hypot pow exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan"
-    " atan2 sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma floor ceil round trunc rint"
-    " nearbyint lround llround lrint llrint fmin fmax fdim fma fmod remainder copysign isnan isinf"
-    " isfinite signbit ldexp"
-)
+_MATHS = {*LIBM, "abs", "isnan", "isinf", "isfinite", "signbit"} - {"frexp", "modf", "nextafter"}
 _TYPES = (
     "size_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t"
     " uintptr_t"
 )
-BY_VALUE = frozenset([*_MATHS.split(), "min", "max", "std_min", "std_max"])
+BY_VALUE = frozenset({*_MATHS, "min", "max", "std_min", "std_max"})
 """Functions that write none of their arguments."""
-_AS_IT_IS = frozenset([*_MATHS.split(), *_TYPES.split()])
+_AS_IT_IS = frozenset({*_MATHS, *_TYPES.split()})
 _RENAMED = frozenset({"memcpy", "memset"})
 """Functions that the device has outside of std."""
 NUMBERS = frozenset(f"{_TYPES} auto bool char double float int long short signed unsigned".split())

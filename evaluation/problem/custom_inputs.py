@@ -58,7 +58,9 @@ class Generator:
             sizes,
             {a.name: a.at(sizes) for a in problem.inputs if a.is_custom},
         )
-        self._nbytes = sum(_nbytes(arg, sizes) for arg in self._wanted.values())
+        self._nbytes = sum(
+            arg.elements(sizes) * arg.dtype.itemsize for arg in self._wanted.values()
+        )
         self._where = f"problem {problem.name}: inputs.py at {shape_text(sizes)}"
         self._task = {
             "code": problem.inputs_code,
@@ -104,10 +106,6 @@ class Generator:
                 if self._process.wait(_LAST_SECONDS):  # its pipes are closed: it ends
                     raise _Refused(_complaint(printed.decode(errors="replace")))
         return reply
-
-
-def _nbytes(arg: Argument, sizes: Sizes) -> int:
-    return int(np.prod(arg.dimensions(sizes), dtype=object)) * arg.dtype.itemsize
 
 
 def _started() -> subprocess.Popen[bytes]:
@@ -188,7 +186,7 @@ def _received(
     _require_declared(layout, arguments, sizes)
     at = end + 1
     for name, (dtype, shape) in layout.items():
-        count = int(np.prod(shape, dtype=object))
+        count = prod(shape)
         if at + count * dtype.itemsize > len(reply):
             raise _Refused(f"{name}: ends after {len(reply) - at} bytes")
         array = np.frombuffer(reply, arguments[name].dtype, count, at).reshape(shape)

@@ -3,6 +3,7 @@
 Not covered: relations of several tables (problem.py); their truth (checkup.py).
 """
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
@@ -370,6 +371,10 @@ class Argument(Frozen):
     def dimensions(self, sizes: Sizes) -> tuple[int, ...]:
         """The array's shape at `sizes`."""
         return tuple(size_of(text, sizes) for text in self.shape)
+
+    def elements(self, sizes: Sizes) -> int:
+        """How many elements the array has at `sizes`."""
+        return math.prod(self.dimensions(sizes))
 
     def scalar(self, sizes: Sizes) -> float | int:
         """The value passed for a size or a plain scalar; raises `ValueError` as `size_of`."""

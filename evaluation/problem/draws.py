@@ -12,9 +12,9 @@ import time
 from collections.abc import Mapping
 
 from regraph_kg.evaluation.problem.custom_inputs import Generator
-from regraph_kg.evaluation.problem.problem import Array, Problem
+from regraph_kg.evaluation.problem.problem import KEPT_DRAWINGS_BYTES, Array, Problem
 
-_KEPT_BYTES = 64 * 2**20
+_KEPT_BYTES = KEPT_DRAWINGS_BYTES
 _AHEAD_SECONDS = 1.0
 """How long to draw ahead for the first worker."""
 

@@ -6,6 +6,7 @@ Not covered: functions that macros make, or that only another file defines.
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +42,15 @@ def find(text: str, name: str, *, python: bool) -> FoundFunction | None:
 
 
 def _in_cpp(text: str, name: str) -> FoundFunction | None:
-    import tree_sitter_cpp  # noqa: PLC0415 (only where a project is looked at)
-    from tree_sitter import Language, Parser  # noqa: PLC0415
+    from regraph_kg.evaluation.cpp import syntax  # noqa: PLC0415 (only where a project is looked at)
 
-    content = text.encode()
-    waiting = [Parser(Language(tree_sitter_cpp.language())).parse(content).root_node]
-    while waiting:
-        node = waiting.pop()
-        waiting.extend(reversed(node.children))
-        body = node.child_by_field_name("body") if node.type == "function_definition" else None
-        declarator = node.child_by_field_name("declarator")
-        if body is None or declarator is None:
-            continue
-        plain = declarator.type == "function_declarator"
-        while declarator is not None and declarator.type != "function_declarator":
-            declarator = declarator.child_by_field_name("declarator") or next(
-                iter(declarator.named_children), None
-            )
-        called = declarator.child_by_field_name("declarator") if declarator else None
-        if called is None or not called.text or called.text.decode().split("::")[-1] != name:
-            continue
-        returns = node.child_by_field_name("type")
-        is_void = plain and returns is not None and returns.text == b"void"
-        return FoundFunction(node.start_byte, body.start_byte, body.end_byte, is_void)
+    for function in syntax.functions(syntax.parsed(Path(), text.encode())):
+        if function.name == name:
+            node, body = function.node, function.body
+            kind = node.child_by_field_name("type")
+            is_plain = node.child_by_field_name("declarator") == function.declarator
+            is_void = is_plain and kind is not None and kind.text == b"void"
+            return FoundFunction(node.start_byte, body.start_byte, body.end_byte, is_void)
     return None
 
 

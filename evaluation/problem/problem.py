@@ -4,7 +4,6 @@ Not covered: whether a declaration is true (checkup.py looks).
 """
 
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -45,6 +44,7 @@ from regraph_kg.models.base import Frozen, Metric
 
 __all__ = [
     "C_TYPES",
+    "KEPT_DRAWINGS_BYTES",
     "RESULT",
     "AbsoluteRule",
     "AnyProblem",
@@ -69,6 +69,8 @@ _PROGRAM_BYTES = 192 * 2**20
 """The judge's and its workers' own: interpreters, libraries, stacks."""
 _KEPT_TIMES, _KEPT_BYTES = 8, 320 * 2**20
 """Truths (reference.py) and outputs (batches.py) that are kept: in terms of the arrays, at most."""
+KEPT_DRAWINGS_BYTES = 256 * 2**20
+"""Drawings of inputs.py that are kept (draws.py): each may take seconds to make."""
 _MORE_SHAPES = 2
 """Check shapes besides those declared: a secret one, and one aligned to elements only."""
 _MOST_TEXT_BYTES = 2**20
@@ -129,10 +131,10 @@ class Problem(Frozen):
     def _check_empty(self) -> None:
         """Arrays may be empty in some check shapes, not in all, and not where time is taken."""
         for arg in self.arrays:
-            if not _product(arg.dimensions(self.sizes.time)):
+            if not arg.elements(self.sizes.time):
                 where = shape_text(self.sizes.time)
                 raise ValueError(f"args.{arg.name}: empty at the timing shape {where}")
-        if not any(all(map(_product, self.shapes_at(sizes))) for sizes in self.sizes.check):
+        if not any(map(self.is_full, self.sizes.check)):
             raise ValueError("sizes.check: arrays are empty in every shape; add one with elements")
 
     def fault_at(self, sizes: Sizes) -> str | None:
@@ -145,7 +147,7 @@ class Problem(Frozen):
                     if min(shape) < 0:
                         raise ValueError(f"shape {list(shape)} is negative at {shape_text(sizes)}")
                     arg.at(sizes)
-                    total += _product(shape) * max(8, arg.dtype.itemsize)
+                    total += arg.elements(sizes) * max(8, arg.dtype.itemsize)
                 else:
                     arg.scalar(sizes)
             except ValueError as error:
@@ -161,9 +163,9 @@ class Problem(Frozen):
             return str(error)
         return None
 
-    def shapes_at(self, sizes: Sizes) -> list[tuple[int, ...]]:
-        """Shape of each array."""
-        return [arg.dimensions(sizes) for arg in self.arrays]
+    def is_full(self, sizes: Sizes) -> bool:
+        """Whether no array is empty at `sizes`."""
+        return all(arg.elements(sizes) for arg in self.arrays)
 
     @property
     def slots(self) -> tuple[Argument, ...]:
@@ -201,27 +203,29 @@ class Problem(Frozen):
         """Arrays that the function reads, in order."""
         return tuple(arg for arg in self.args if arg.is_array and arg.role in ("in", "inout"))
 
+    def elements(self, sizes: Sizes) -> int:
+        """Elements of all arrays at `sizes`."""
+        return sum(arg.elements(sizes) for arg in self.arrays)
+
     def nbytes(self, sizes: Sizes) -> int:
         """Bytes of all arrays at `sizes`."""
-        return self._nbytes(self.arrays, sizes)
-
-    def _nbytes(self, arrays: Sequence[Argument], sizes: Sizes) -> int:
-        return sum(arg.dtype.itemsize * _product(arg.dimensions(sizes)) for arg in arrays)
+        return sum(arg.dtype.itemsize * arg.elements(sizes) for arg in self.arrays)
 
     def memory_bytes(self) -> int:
         """Estimate of the most memory that judging takes.
 
         A drawing of the inputs; then either all arrays with fp64 types, for a truth, or those that
         of a candidate, with those of the check shapes, and as much for itself; truths and
-        outputs that wait for each other; and the programs' own memory.
+        outputs that wait for each other; kept drawings; and the programs' own memory.
         """
         at = self.sizes.time
         plain, wide = (problem.nbytes(at) for problem in (self, self.promoted()))
-        inputs = plain - self._nbytes([arg for arg in self.arrays if arg.role == "out"], at)
+        inputs = sum(arg.dtype.itemsize * arg.elements(at) for arg in self.inputs)
         checked = max(self.nbytes(sizes) for sizes in self.sizes.check)
         slot = plain + (len(self.sizes.check) + _MORE_SHAPES) * checked
         queued = min(_KEPT_TIMES * (plain + checked), _KEPT_BYTES)
-        return inputs + max(wide, 2 * slot) + queued + _PROGRAM_BYTES
+        drawn = min(_KEPT_TIMES * inputs, KEPT_DRAWINGS_BYTES) if self.inputs_code else 0
+        return inputs + max(wide, 2 * slot) + queued + drawn + _PROGRAM_BYTES
 
     def signature(self, cuda: bool = False) -> str:
         """The C declaration that a candidate must export, in the words of nvcc or of g++."""
@@ -371,10 +375,3 @@ def _fields(content: dict[str, Any]) -> list[str]:
         return ["schema", "name", "entry", "commands"]
     hidden = {"serial_code", *_OPTIONAL_FILES}
     return [name for name in Problem.model_fields if name not in hidden] + ["commands"]
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    result = 1
-    for extent in shape:
-        result *= extent
-    return result

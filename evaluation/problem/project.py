@@ -9,6 +9,7 @@ Not covered: how the commands are run (evaluation/project/); whether the tests a
 
 import hashlib
 import os
+import re
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -216,7 +217,7 @@ class ProjectProblem(_Declared):
         marks = self.commands.between
         if marks is None:
             return 0, len(self.content)
-        lines = self.content.splitlines(keepends=True)
+        lines = re.findall(r"[^\n]*\n|[^\n]+", self.content)  # a form feed ends no line
         matches = [[i for i, line in enumerate(lines) if mark in line] for mark in marks]
         for mark, places in zip(marks, matches, strict=True):
             if len(places) != 1:

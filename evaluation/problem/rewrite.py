@@ -7,61 +7,17 @@ rounding; such a problem brings its own reference.cpp.
 
 import re
 
-_LIBM = [
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "cbrt",
-    "ceil",
-    "copysign",
-    "cos",
-    "cosh",
-    "erf",
-    "erfc",
-    "exp",
-    "exp2",
-    "expm1",
-    "fabs",
-    "fdim",
-    "floor",
-    "fma",
-    "fmax",
-    "fmin",
-    "fmod",
-    "frexp",
-    "hypot",
-    "ldexp",
-    "lgamma",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "lrint",
-    "lround",
-    "llrint",
-    "llround",
-    "modf",
-    "nearbyint",
-    "nextafter",
-    "pow",
-    "remainder",
-    "rint",
-    "round",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "tgamma",
-    "trunc",
-]
+_FUNCTIONS = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1"
+    " fabs fdim floor fma fmax fmin fmod frexp hypot ldexp lgamma log log10 log1p log2 lrint"
+    " lround llrint llround modf nearbyint nextafter pow remainder rint round sin sinh sqrt tan"
+    " tanh tgamma trunc"
+)
+LIBM = frozenset(_FUNCTIONS.split())
+"""Functions of <math.h> for double; those for float have an f behind their names."""
 _WORDS = (
     {"float": "double", "_Float16": "double"}
-    | {f"{name}f": name for name in _LIBM}
+    | {f"{name}f": name for name in LIBM}
     | {f"FLT_{name}": f"DBL_{name}" for name in ("MAX", "MIN", "EPSILON", "DIG", "MANT_DIG")}
 )
 _TOKEN = re.compile(

@@ -26,7 +26,6 @@ A GPU candidate that computes on the host what it has not copied stays below the
 "call". Rates of several transfers at once are not measured.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -252,4 +251,4 @@ def _declared(problem: Problem, expression: str | None) -> int | None:
 
 
 def _bytes(problem: Problem, arg: Argument) -> int:
-    return arg.dtype.itemsize * math.prod(arg.dimensions(problem.sizes.time))
+    return arg.dtype.itemsize * arg.elements(problem.sizes.time)

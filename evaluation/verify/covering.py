@@ -13,11 +13,10 @@ Not covered: three distributions at once; each shape, rather than class, with ea
 
 import functools
 import itertools
+import math
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from regraph_kg.evaluation.problem.expression import holds
 from regraph_kg.evaluation.problem.inputs import factors, variant_of
@@ -66,7 +65,7 @@ def _secret(problem: Problem, rng: random.Random) -> Sizes | None:
             keeps
             and sizes not in declared
             and not problem.fault_at(sizes)
-            and _is_full(problem, sizes)
+            and problem.is_full(sizes)
         ):
             return sizes
     return None
@@ -80,13 +79,13 @@ def plan(problem: Problem, shapes: list[Sizes], seed: int, full: bool) -> list[C
     their elements only. `shapes` are those of `check_shapes`.
     """
     checked = [s for s in shapes if s != problem.sizes.time or s in problem.sizes.check]
-    largest = max(checked, key=lambda sizes: _elements(problem, sizes))
+    largest = max(checked, key=problem.elements)
     counts = factors(problem)
-    classes = tuple(shape_class(s) if _is_full(problem, s) else _EMPTY for s in checked)
+    classes = tuple(shape_class(s) if problem.is_full(s) else _EMPTY for s in checked)
     rows = covering(classes, counts, full)
     cases = [
         Case(checked[row[0]], variant_of(problem, row[1:]), seed + (index if full else 0))
-        for index, row in enumerate(sorted(rows, key=lambda r: _elements(problem, checked[r[0]])))
+        for index, row in enumerate(sorted(rows, key=lambda r: problem.elements(checked[r[0]])))
     ]
     if full and problem.sizes.time in shapes and problem.sizes.time not in checked:
         cases.append(Case(problem.sizes.time, 0, seed))
@@ -165,7 +164,7 @@ def _pairs(kind: str, places: CoveringRow) -> Iterable[tuple[object, ...]]:
 
 def _combinations(counts: Sequence[int], turn: int) -> list[CoveringRow]:
     """All ways of placing the factors, or a sample in which each place of each factor occurs."""
-    if int(np.prod(counts)) <= _ALL_COMBINATIONS:
+    if math.prod(counts) <= _ALL_COMBINATIONS:
         return list(itertools.product(*(range(count) for count in counts)))
     rng = random.Random(turn)
     drawn = [tuple(rng.randrange(count) for count in counts) for _ in range(_ALL_COMBINATIONS)]
@@ -180,11 +179,3 @@ def _between(rng: random.Random, extents: Sequence[int]) -> int:
     if drawn % _ALIGNED == 0 and drawn > lowest:
         return drawn - 1
     return drawn
-
-
-def _is_full(problem: Problem, sizes: Sizes) -> bool:
-    return all(0 not in shape for shape in problem.shapes_at(sizes))
-
-
-def _elements(problem: Problem, sizes: Sizes) -> int:
-    return sum(int(np.prod(arg.dimensions(sizes))) for arg in problem.arrays)

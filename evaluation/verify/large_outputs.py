@@ -56,7 +56,7 @@ def _sampled(problem: Problem) -> dict[str, int]:
     """Size of each output of which a sample is compared."""
     declared = problem.cheap_check is not None and _is_large(problem)
     results = [arg for arg in problem.results if not (arg.count or arg.order)]
-    sizes = {arg.name: _size(arg.dimensions(problem.sizes.time)) for arg in results}
+    sizes = {arg.name: arg.elements(problem.sizes.time) for arg in results}
     types = {arg.name: arg.dtype.itemsize for arg in results}
     return {
         name: size for name, size in sizes.items() if declared or size * types[name] > _WHOLE_BYTES
@@ -87,10 +87,6 @@ def elements_at(output: Array, at: Array | None) -> Array:
 
 def _is_large(problem: Problem) -> bool:
     return problem.nbytes(problem.sizes.time) > LARGE_BYTES
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    return int(np.prod(shape, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)

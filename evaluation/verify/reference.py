@@ -36,7 +36,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -206,14 +205,20 @@ class References:
         return {out: large_outputs.product(a, b, element, case.seed)}
 
     def _compute(self, case: Case) -> dict[str, Expected]:
+        try:
+            return self._computed(case)
+        finally:
+            self._run.release()
+
+    def _computed(self, case: Case) -> dict[str, Expected]:
         problem, fill = self._problem, self.fill(case)
         is_timed = case.sizes == problem.sizes.time
         at = large_outputs.places(problem, case.seed) if is_timed else {}
         keep = partial(_keep, at)
         start = time.perf_counter()
-        values = self._run.run(case.sizes, fill, keep)
-        shapes = (arg.dimensions(case.sizes) for arg in problem.inputs)
-        runs = self._condition_runs(values, sum(map(prod, shapes)))
+        values = self._run.run(case.sizes, fill, keep, stays=True)
+        elements = sum(arg.elements(case.sizes) for arg in problem.inputs)
+        runs = self._condition_runs(values, elements)
         seconds = time.perf_counter() - start
         self._require_patience(case, seconds, 1 + runs)
         deviations = {name: np.zeros(array.shape) for name, array in values.items()}
@@ -221,7 +226,7 @@ class References:
         if runs * seconds > _SLOW_SECONDS and self._run.keeps(case.sizes):
             outputs = run_all(self._runner, case.sizes, moved, keep)
         else:
-            outputs = (self._run.run(case.sizes, each, keep) for each in moved)
+            outputs = (self._run.run(case.sizes, each, keep, stays=True) for each in moved)
         for output in outputs:
             self._deviate(deviations, values, output)
         truths: dict[str, Expected] = {}

@@ -80,7 +80,7 @@ class Contents:
     def sizes(self) -> list[int]:
         """Elements of each array that can change."""
         args = (arg for arg in self._problem.inputs if arg.name in self.changeable)
-        return [int(np.prod(arg.dimensions(self._sizes), dtype=np.int64)) for arg in args]
+        return [arg.elements(self._sizes) for arg in args]
 
     def supply(self, rng: random.Random, is_used: Callable[[int], bool]) -> "Supply":
         """Contents for one worker; `is_used` tells seeds that it gets for other reasons."""
@@ -149,7 +149,7 @@ class Contents:
         """Segments of a content's array, in order."""
         rng = random.Random(f"{self._seed} {content.seed} {arg.name}")
         shape = arg.dimensions(self._sizes)
-        size = int(np.prod(shape, dtype=np.int64))
+        size = arg.elements(self._sizes)
         if arg.is_custom:
             assert self._custom
             yield 0, self._custom.get(content.seed)[arg.name].reshape(-1), _unchanged

@@ -57,11 +57,6 @@ class Verification:
     defences: Defences
     call_seconds: float
 
-    def check(self, worker: Worker, cases: list[Case]) -> Failure | None:
-        """`examine` without the flags."""
-        result = self.examine(worker, cases)
-        return result if isinstance(result, Failure) else None
-
     def examine(self, worker: Worker, cases: list[Case]) -> Failure | frozenset[ReportFlag]:
         """Run every case; the first failure ends it. Flags of a candidate that is right."""
         outputs: dict[tuple[object, ...], Mapping[str, Array]] = {}

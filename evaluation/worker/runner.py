@@ -26,7 +26,7 @@ _Kept = TypeVar("_Kept")
 REFERENCE = "the reference (serial.cpp with fp64 types, or reference.cpp)"
 _PATIENCE_SECONDS = 120.0
 _LARGE_BYTES = 32 * 2**20
-"""A shape with more gets a process and memory of its own, which it does not keep."""
+"""A shape with more gets a process and memory of its own, which it does not keep for long."""
 
 
 class Runner:
@@ -63,17 +63,26 @@ class Runner:
         return self.run(sizes, partial(put, inputs), lambda _, output: output.copy())
 
     def run(
-        self, sizes: Sizes, fill: Fill, keep: Callable[[str, Array], _Kept]
+        self,
+        sizes: Sizes,
+        fill: Fill,
+        keep: Callable[[str, Array], _Kept],
+        *,
+        stays: bool = False,
     ) -> dict[str, _Kept]:
-        """Results of `keep` on each output, by argument name, on the inputs of `fill`."""
+        """Results of `keep` on each output, by argument name, on the inputs of `fill`.
+
+        `stays`: a large shape's memory stays for another run, until `release`.
+        """
         layout, call = self._calls[shape_text(sizes)]
         try:
+            is_zero = self.poison == 0 and layout not in self._running
             worker, shared = self._started(layout)
             views = {name: shared.view(place) for name, place in call.places.items()}
             fill({arg.name: views[arg.name] for arg in self._problem.inputs})
             shared.unmap()
             for arg in self._problem.outputs:
-                if arg.role == "out":
+                if arg.role == "out" and not is_zero:
                     shared.fill(call.places[arg.name], self.poison)
             shared.unmap()
             elapsed = worker.call([call.row], self.patience)
@@ -87,8 +96,10 @@ class Runner:
                 name: keep(name, output) for name, output in settled(self._problem, outputs).items()
             }
         finally:
-            if layout is not self._small and layout in self._running:
-                self._end(layout)
+            if layout in self._running:
+                self._running[layout][1].unmap()
+            if not stays:
+                self.release()
 
     def _started(self, layout: Layout) -> tuple[Worker, SharedMemory]:
         if layout not in self._running:
@@ -106,6 +117,11 @@ class Runner:
     def keeps(self, sizes: Sizes) -> bool:
         """Whether a shape is so small that its memory stays from call to call."""
         return self._calls[shape_text(sizes)][0] is self._small
+
+    def release(self) -> None:
+        """End the processes of large shapes and release their memory."""
+        for layout in [layout for layout in self._running if layout is not self._small]:
+            self._end(layout)
 
     def close(self) -> None:
         """End the processes and release the memory; the next call starts one anew."""

@@ -210,14 +210,10 @@ class SharedMemory:
         self._calls = tuple(calls)
         self._libc = ctypes.CDLL(None)
         self._libc.memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-        names = [arg.name for arg in problem.outputs]
-        self._outputs = {call.places[name] for call in calls for name in names}
         self._patterned: set[ArrayPlace] = set()
 
     def reset(self, nonce: int, defences: Defences) -> None:
-        """Make ready for its worker: head, rows, and every output filled."""
-        for place in self._outputs:
-            self.fill(place, POISON if defences.poison else 0)
+        """Make ready for its worker: head and rows. Who calls it fills the outputs."""
         ctypes.memmove(
             ctypes.addressof(self.control), ctypes.addressof(self._head), ctypes.sizeof(Control)
         )

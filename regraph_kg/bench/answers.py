@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from regraph_kg.models.bench import AnswerExample, AnswerKind, BenchAnswer
-from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
+from regraph_kg.models.bench import AnswerExample, BenchAnswer
+from regraph_kg.models.evaluation import AnswerKind, EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.target import TARGETS
@@ -21,18 +21,6 @@ from regraph_kg.search.reward import speedup
 from regraph_kg.search.run_record import RunRecord, place_of
 from regraph_kg.search.start import started_from
 
-_FAILED: Mapping[Outcome, AnswerKind] = {
-    Outcome.REJECTED_SOURCE: "refused",
-    Outcome.COMPILE_FAILED: "does not compile",
-    Outcome.CRASHED: "crashed",
-    Outcome.TIMED_OUT: "too slow",
-    Outcome.WRONG_ANSWER: "wrong",
-    Outcome.MUTATED_INPUT: "wrong",
-    Outcome.NONDETERMINISTIC: "wrong",
-    Outcome.SUSPICIOUS: "suspicious",
-    Outcome.NO_KERNEL: "CPU code",
-    Outcome.UNSTABLE_TIMING: "untimed",
-}
 _WORKED: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 _SHOWN = 3_000
 """Characters of an example."""
@@ -156,7 +144,7 @@ def _failed(code: str, report: EvalReport | None, task: Task) -> AnswerKind:
     outcome = Outcome.REJECTED_SOURCE if report is None else report.outcome
     if outcome is Outcome.SUSPICIOUS and TARGETS[task.target].on_gpu and not _KERNEL.search(code):
         return "CPU code"
-    return _FAILED[outcome]
+    return outcome.kind
 
 
 def _unread(reply: Reply, entries: Sequence[str]) -> AnswerKind:

@@ -9,36 +9,10 @@ from typing import Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from regraph_kg.models.base import Frozen, Metric
-from regraph_kg.models.evaluation import Interval
+from regraph_kg.models.evaluation import AnswerKind, Interval
 from regraph_kg.models.run import Cost, FinalGrade, RoofShare, Stopped
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import PlainText
-
-AnswerKind = Literal[
-    "faster",
-    "not faster",
-    "unchanged",
-    "untimed",
-    "wrong",
-    "crashed",
-    "too slow",
-    "suspicious",
-    "CPU code",
-    "does not compile",
-    "refused",
-    "declined",
-    "no entry point",
-    "several codes",
-    "bare code",
-    "cut",
-    "prose",
-]
-"""Kinds of answers, the best first. "unchanged": token by token the code that it was to change, or
-the serial code: it is not judged, and it is no right answer, as it changes nothing; "untimed":
-right, but timed too unevenly; "CPU code": it compiles, but starts no kernel where one is asked for;
-"refused": by the source rules; "declined": it says that the technique does not apply, true or not;
-"no entry point": code, but not of the function; "bare code": no fence around it; "cut": at the
-length limit; "prose": no code at all."""
 
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
 RIGHT: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -16,6 +16,33 @@ Grade = Literal["screening", "full"]
 """How thoroughly a candidate was judged (evaluate.py)."""
 
 
+AnswerKind = Literal[
+    "faster",
+    "not faster",
+    "unchanged",
+    "untimed",
+    "wrong",
+    "crashed",
+    "too slow",
+    "suspicious",
+    "CPU code",
+    "does not compile",
+    "refused",
+    "declined",
+    "no entry point",
+    "several codes",
+    "bare code",
+    "cut",
+    "prose",
+]
+"""Kinds of answers, the best first. "unchanged": token by token the code that it was to change, or
+the serial code: it is not judged, and it is no right answer, as it changes nothing; "untimed":
+right, but timed too unevenly; "CPU code": it compiles, but starts no kernel where one is asked for;
+"refused": by the source rules; "declined": it says that the technique does not apply, true or not;
+"no entry point": code, but not of the function; "bare code": no fence around it; "cut": at the
+length limit; "prose": no code at all."""
+
+
 class Outcome(StrEnum):
     """How an answer ended. Closed; all but PASSED and DECLINED is a failure for the reward.
 
@@ -25,20 +52,33 @@ class Outcome(StrEnum):
     apply to the code, or gave the code back. NO_KERNEL: a CUDA candidate launched nothing.
     """
 
-    PARSE_FAILED = "parse_failed"
-    REJECTED_SOURCE = "rejected_source"
-    COMPILE_FAILED = "compile_failed"
-    CRASHED = "crashed"
-    TIMED_OUT = "timed_out"
-    WRONG_ANSWER = "wrong_answer"
-    MUTATED_INPUT = "mutated_input"
-    NONDETERMINISTIC = "nondeterministic"
-    SUSPICIOUS = "suspicious"
-    NO_KERNEL = "no_kernel"
-    UNSTABLE_TIMING = "unstable_timing"
-    PASSED = "passed"
-    DECLINED = "declined"
-    UNCHANGED = "unchanged"
+    _value_: str
+    words: str
+    """Words that follow a number: "14 right, 3 did not compile"."""
+    kind: AnswerKind
+    """The kind of answers that ended so, where no more is known of them."""
+
+    def __new__(cls, value: str, words: str = "", kind: AnswerKind | None = None) -> Self:
+        if not words or kind is None:  # only looking one up does without
+            raise TypeError(f"outcome {value}: needs its words and a kind")
+        outcome = str.__new__(cls, value)
+        outcome._value_, outcome.words, outcome.kind = value, words, kind
+        return outcome
+
+    PARSE_FAILED = "parse_failed", "without code", "prose"
+    REJECTED_SOURCE = "rejected_source", "with refused code", "refused"
+    COMPILE_FAILED = "compile_failed", "did not compile", "does not compile"
+    CRASHED = "crashed", "crashed", "crashed"
+    TIMED_OUT = "timed_out", "took too long", "too slow"
+    WRONG_ANSWER = "wrong_answer", "wrong", "wrong"
+    MUTATED_INPUT = "mutated_input", "changed an input", "wrong"
+    NONDETERMINISTIC = "nondeterministic", "differed between runs", "wrong"
+    SUSPICIOUS = "suspicious", "suspicious", "suspicious"
+    NO_KERNEL = "no_kernel", "launched no kernel", "CPU code"
+    UNSTABLE_TIMING = "unstable_timing", "timed too unevenly", "untimed"
+    PASSED = "passed", "right", "not faster"
+    DECLINED = "declined", "said that the technique does not apply", "declined"
+    UNCHANGED = "unchanged", "gave the code back unchanged", "unchanged"
 
 
 RIGHT_BUT_SLOW = "its answers at the check shapes were right"

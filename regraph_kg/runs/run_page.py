@@ -233,12 +233,12 @@ def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
     for (outcome, _), steps in sorted(reversed(ways.items()), key=lambda item: -len(item[1])):
         technique = Counter(technique for _, technique in steps).most_common(1)[0][0]
         words = technique.partition("/")[2].replace("-", " ")
-        rows.append(FailureRow(len(steps), report.ended(outcome), steps[-1][0], words))
+        rows.append(FailureRow(len(steps), outcome.words, steps[-1][0], words))
     return tuple(rows)
 
 
 def _dot(traced: TracedStep) -> Dot:
-    ended = report.ended(traced.step.outcome) if traced.step.outcome else ""
+    ended = traced.step.outcome.words if traced.step.outcome else ""
     return Dot(traced.call, traced.at, traced.step.speedup, step_name(traced.step), ended)
 
 

@@ -136,7 +136,7 @@ def _node(run: RunRecord, number: int, parent: int, numbers: Mapping[int, int]) 
         len(numbers) - 1,
         numbers[parent],
         step_name(step),
-        "right" if step.speedup is not None or step.outcome is None else report.ended(step.outcome),
+        "right" if step.speedup is not None or step.outcome is None else step.outcome.words,
         step.speedup is not None,
         step.speedup,
         gain,

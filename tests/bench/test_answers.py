@@ -5,6 +5,7 @@ from pathlib import Path
 
 from regraph_kg.bench.answers import ReadAnswer, read_answers, shortest
 from regraph_kg.models.bench import KINDS, AnswerKind
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Task
@@ -125,3 +126,9 @@ def test_the_shortest_answer_that_came_to_nothing_is_the_example_of_its_kind(
     assert [one.text for one in again] == [short]
     other = shortest(again, "cot", answers_to([long], tmp_path / "c"), TASK)
     assert [(one.arm, one.text) for one in other] == [("standard", short), ("cot", long)]
+
+
+def test_every_outcome_says_its_words_and_its_kind() -> None:
+    assert len({outcome.words for outcome in Outcome}) == len(Outcome)
+    assert {outcome.kind for outcome in Outcome} <= {*KINDS}
+    assert Outcome("crashed") is Outcome.CRASHED

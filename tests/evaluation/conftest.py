@@ -12,10 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda
 from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from tests.requirement import require
 
 HERE = Path(__file__).parent
 SOON = JudgeLimits(call_seconds=1.0)
@@ -96,6 +100,28 @@ def fake_cuda(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=True,
     )
     return root
+
+
+@pytest.fixture(scope="session")
+def toolkit() -> Cuda:
+    try:
+        return find_cuda()
+    except ToolError as error:
+        require("nvcc", str(error))
+
+
+@pytest.fixture(scope="session")
+def gpu(toolkit: Cuda) -> None:
+    try:
+        find_gpu()
+    except ToolError as error:
+        require("gpu", str(error))
+
+
+@pytest.fixture
+def on_device(problem_folder: Callable[..., Path]) -> Problem:
+    name = 'entry = "scale"'
+    return load_problem(problem_folder(toml=(name, f'{name}\nmetric = "device"')))
 
 
 @pytest.fixture

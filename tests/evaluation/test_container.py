@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 RECIPE = Path(__file__).parents[2] / "docker" / "worker.Dockerfile"
 
 
@@ -36,20 +34,3 @@ def test_what_runs_is_not_root() -> None:
     assert users
     assert users[-1] not in ("root", "0")
     assert "RUN" not in names[names.index("USER") :]
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        "--network none",
-        "--read-only",
-        "--cap-drop ALL",
-        "--security-opt no-new-privileges",
-        "--pids-limit ",
-        "--memory ",
-        "--gpus all",
-    ],
-)
-def test_the_header_says_how_it_is_run(option: str) -> None:
-    header = [line for line in RECIPE.read_text(encoding="utf-8").splitlines() if line[:1] == "#"]
-    assert option in " ".join(header)

@@ -9,7 +9,7 @@ import pytest
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.evaluation.timing.timing import NO_KERNEL
 from regraph_kg.models.evaluation import Candidate, Outcome
@@ -49,12 +49,6 @@ def eventually(true: Callable[[], object]) -> bool:
 @pytest.fixture
 def scale() -> Problem:
     return problem_named("scale")
-
-
-@pytest.fixture
-def on_device(problem_folder: Callable[..., Path]) -> Problem:
-    name = 'entry = "scale"'
-    return load_problem(problem_folder(toml=(name, f'{name}\nmetric = "device"')))
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from regraph_kg.evaluation.gpu.kernels import parsed
-from regraph_kg.evaluation.gpu.sanitizer import finding
 from regraph_kg.models.evaluation import EvalReport, Outcome
 from regraph_kg.models.text import plain, quoted
 
@@ -82,10 +81,3 @@ def test_names_of_kernels_are_plain() -> None:
     times = parsed('{%s, "names": [["k\\u001b[2J\\nx", 1, 0]]}' % fields)  # noqa: UP031
     assert times is not None
     assert times.names[0].name == "k[2J x"
-
-
-def test_findings_of_the_sanitizer_are_plain() -> None:
-    log = "========= Invalid __global__ read of size 4 bytes\n=========     at k\x1b[2J()+0x60\n"
-    assert finding(log, "memcheck") == (
-        "compute-sanitizer memcheck: Invalid __global__ read of size 4 bytes in k[2J"
-    )

@@ -7,13 +7,12 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
-from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from tests.requirement import require
 
 from ..conftest import passed
 
@@ -40,22 +39,6 @@ ANOTHER_STREAM = """
   if (!stream) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   kernel<<<(n + 255) / 256, 256, 0, stream>>>(x, y, a, n);
 """
-
-
-@pytest.fixture
-def toolkit() -> Cuda:
-    try:
-        return find_cuda()
-    except ToolError as error:
-        require("nvcc", str(error))
-
-
-@pytest.fixture
-def gpu(toolkit: Cuda) -> None:
-    try:
-        find_gpu()
-    except ToolError as error:
-        require("gpu", str(error))
 
 
 @pytest.fixture

@@ -38,12 +38,6 @@ FROM_HOST = """
 
 
 @pytest.fixture
-def on_device(problem_folder: Callable[..., Path]) -> Problem:
-    name = 'entry = "scale"'
-    return load_problem(problem_folder(toml=(name, f'{name}\nmetric = "device"')))
-
-
-@pytest.fixture
 def called(problem_folder: Callable[..., Path]) -> Problem:
     return load_problem(problem_folder())
 

@@ -6,15 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
-from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Candidate, Outcome
-from tests.requirement import require
 
 from ..conftest import passed
 
@@ -156,22 +153,6 @@ FORMATS = {
         "rows in any order",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def toolkit() -> Cuda:
-    try:
-        return find_cuda()
-    except ToolError as error:
-        require("nvcc", str(error))
-
-
-@pytest.fixture(scope="module")
-def gpu(toolkit: Cuda) -> None:
-    try:
-        find_gpu()
-    except ToolError as error:
-        require("gpu", str(error))
 
 
 @pytest.fixture(params=FORMATS, ids=lambda name: name.replace(" ", "-"))

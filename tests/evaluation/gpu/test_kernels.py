@@ -10,7 +10,7 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
-from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_gcc
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.gpu.kernels import (
     KernelTimes,
@@ -223,14 +223,6 @@ def test_a_toolkit_without_cupti_is_our_failure(tmp_path: Path) -> None:
     (tmp_path / "lib64").mkdir()
     (tmp_path / "lib64/libcupti.so.13").write_text("")
     assert find_cupti(cuda).library == tmp_path / "lib64/libcupti.so.13"
-
-
-@pytest.fixture
-def toolkit() -> Cuda:
-    try:
-        return find_cuda()
-    except ToolError as error:
-        require("nvcc", str(error))
 
 
 def test_the_profiler_compiles_against_the_real_cupti(tmp_path: Path, toolkit: Cuda) -> None:

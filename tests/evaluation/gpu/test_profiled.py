@@ -2,13 +2,12 @@
 
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.evaluation import Candidate, EvalReport
 
 from ..conftest import passed
@@ -41,12 +40,6 @@ def recorded(fake_cuda: Path, pretended_gpu: None) -> None:
     library = fake_cuda / "lib" / "libcupti.so.13"
     command = ["g++", "-std=c++17", "-fPIC", "-shared", "-Wl,-soname,libcupti.so.13"]
     subprocess.run([*command, FAKE_CUPTI / "cupti.cpp", "-o", library], check=True)
-
-
-@pytest.fixture
-def on_device(problem_folder: Callable[..., Path]) -> Problem:
-    name = 'entry = "scale"'
-    return load_problem(problem_folder(toml=(name, f'{name}\nmetric = "device"')))
 
 
 def judged(cache: Path, problem: Problem, grade: str) -> EvalReport:

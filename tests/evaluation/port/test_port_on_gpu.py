@@ -6,7 +6,7 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
-from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.port.port import port
@@ -58,14 +58,6 @@ std::vector<float> work(const std::vector<float>& x) {{
 }}
 """,
 }
-
-
-@pytest.fixture
-def toolkit() -> Cuda:
-    try:
-        return find_cuda()
-    except ToolError as error:
-        require("nvcc", str(error))
 
 
 def ported(given: object, *, one_thread: bool) -> Port:

@@ -38,6 +38,14 @@ def test_the_serial_code_is_the_file_as_it_stands(tmp_path: Path) -> None:
     assert found.home == tmp_path / "project" / "src" / "kernel.cpp"
 
 
+def test_only_a_newline_ends_a_marked_line(tmp_path: Path) -> None:
+    problem = projects.make(tmp_path)
+    projects.edit(problem, "[commands]", '[commands]\nbetween = ["// begin", "// end"]')
+    file = tmp_path / "project" / "src" / "kernel.cpp"
+    file.write_text(f"// begin\fof it\u2028all\n{projects.KERNEL}// end\n", encoding="utf-8")
+    assert loaded(problem).serial_code == projects.KERNEL
+
+
 def test_any_change_of_the_project_makes_it_another_problem(tmp_path: Path) -> None:
     problem = projects.make(tmp_path)
     before = loaded(problem)

@@ -9,7 +9,7 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
-from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, openmp_device
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
@@ -222,14 +222,6 @@ def test_this_cpu_is_measured_for_real(tmp_path: Path) -> None:
     assert found.bandwidth(1) == found.fastest.rate
     assert {"threads", "load", "vector_bytes"} <= found.facts.keys()
     assert str(found).startswith("memory ")
-
-
-@pytest.fixture
-def toolkit() -> Cuda:
-    try:
-        return find_cuda()
-    except ToolError as error:
-        require("nvcc", str(error))
 
 
 def test_the_gpus_measuring_code_compiles(tmp_path: Path, toolkit: Cuda) -> None:

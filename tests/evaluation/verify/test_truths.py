@@ -18,7 +18,7 @@ from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import reference
 from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.worker import crew
+from regraph_kg.evaluation.worker import crew, runner
 from regraph_kg.evaluation.worker.spawn import Program
 
 from ..conftest import problem_named
@@ -97,3 +97,26 @@ def test_a_reference_that_fails_in_one_of_the_runs_is_told_and_leaves_nothing(
     with pytest.raises(BadInput, match="fails"):
         references.truths(CASE)
     references.close()
+
+
+@pytest.mark.usefixtures("nothing_is_left")
+def test_all_runs_for_a_truth_of_a_large_shape_share_one_process(
+    opened: Opened, conditioned: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Program] = []
+
+    class Counted(runner.Worker):
+        def __init__(self, program: Program, *args: Any, **options: Any) -> None:
+            started.append(program)
+            super().__init__(program, *args, **options)
+
+    monkeypatch.setattr(reference, "_SLOW_SECONDS", 1e9)
+    monkeypatch.setattr(runner, "Worker", Counted)
+    kept = truth(opened(conditioned, conditioned.serial_code))
+    monkeypatch.setattr(runner, "_LARGE_BYTES", 0)
+    references = opened(conditioned, conditioned.serial_code)
+    again = truth(references)
+    assert len(started) == 2
+    references.close()
+    assert np.array_equal(kept.values, again.values)
+    assert np.array_equal(kept.tolerance, again.tolerance)
