@@ -10,12 +10,10 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from pydantic import TypeAdapter
-
-Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 VERSIONS: dict[str, int] = {}
 """Versions of answers that are not 1; one rises when a field goes or changes its meaning."""

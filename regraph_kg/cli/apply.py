@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_problem, complete_run
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput
@@ -41,26 +42,25 @@ def apply(  # noqa: PLR0913 (a command's options)
     *,
     run: Annotated[
         str,
-        typer.Argument(metavar="RUN", help="A trace, or its name.", autocompletion=complete_run),
+        argument("A trace, or its name.", metavar="RUN", autocompletion=complete_run),
     ],
     to: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where the code goes, if not behind your own function."),
+        Path | None, option("Where the code goes, if not behind your own function.", metavar="FILE")
     ] = None,
     patch: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a patch for git apply instead.")
+        Path | None, option("Write a patch for git apply instead.", metavar="FILE")
     ] = None,
     problem: Annotated[
         str | None,
-        typer.Option(
-            help="Its problem's folder.",
+        option(
+            "Its problem's folder.",
             show_default="by the name in the run",
             autocompletion=complete_problem,
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Take back what RUN changed.")] = False,
-    runs: Annotated[Path, typer.Option(help="Folder of traces.")] = FOLDER,
+    yes: Annotated[bool, option("Do not ask.", "--yes", "-y")] = False,
+    undo: Annotated[bool, option("Take back what RUN changed.")] = False,
+    runs: Annotated[Path, option("Folder of traces.")] = FOLDER,
     as_json: Json = False,
 ) -> None:
     """Bring the fastest code of RUN home: show the change, ask, write it.

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.curation import command, counted, legible, note_of, open_curator
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import Curator
@@ -69,8 +70,8 @@ ANSWERS = {"techniques audit": Sequence[AuditPage]}
 
 
 def audit(
-    page: Annotated[int, typer.Option(min=1, help="Which page of clusters.")] = 1,
-    everything: Annotated[bool, typer.Option("--all", help="All pages.")] = False,
+    page: Annotated[int, option("Which page of clusters.", min=1)] = 1,
+    everything: Annotated[bool, option("All pages.", "--all")] = False,
     as_json: Json = False,
 ) -> None:
     """Look for what is wrong with the vocabulary: findings in clusters, what changes most first.

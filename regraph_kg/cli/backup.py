@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.progress import DownloadColumn
 
 from regraph_kg import atomic, wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
+from regraph_kg.cli.parameters import Json, argument
 from regraph_kg.cli.progress import transient
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import GraphStats
@@ -22,7 +23,7 @@ ANSWERS = {"graph restore": GraphStats}
 def restore(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="What regraph graph export --format backup wrote."),
+        argument("What regraph graph export --format backup wrote.", metavar="FILE"),
     ],
     as_json: Json = False,
 ) -> None:

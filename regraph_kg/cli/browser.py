@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli.parameters import argument
 
 
 def browser_pack(
-    folder: Annotated[Path, typer.Argument(help="Where to write; made if it is not there.")],
+    folder: Annotated[Path, argument("Where to write; made if it is not there.")],
 ) -> None:
     """Write saved queries and a style for Neo4j Browser, to be dropped onto its page.
 

@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import Json, notes_aside, tell
+from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import AskingLimits
 from regraph_kg.collect.curate import CurationRules
@@ -48,82 +49,71 @@ ANSWERS = {"collect": CollectAnswer | Sequence[stage.CollectPreview]}
 def collect(  # noqa: PLR0913 (a command's options)
     *,
     problems: Annotated[
-        list[str] | None, typer.Argument(metavar="PROBLEM...", help="Names, or folders.")
+        list[str] | None, argument("Names, or folders.", metavar="PROBLEM...")
     ] = None,
-    problem: Annotated[
-        list[str] | None, typer.Option(help="As PROBLEM.", show_default=False)
-    ] = None,
-    target: Annotated[Target, typer.Option(help=NEEDS)] = USUAL,
-    output: Annotated[Path, typer.Option(help="The trajectories; FILE.journal lies beside it.")] = (
+    problem: Annotated[list[str] | None, option("As PROBLEM.", show_default=False)] = None,
+    target: Annotated[Target, option(NEEDS)] = USUAL,
+    output: Annotated[Path, option("The trajectories; FILE.journal lies beside it.")] = (
         Path("collected.jsonl")
     ),
     model: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "A large model, which is asked step by step.",
             metavar="ollama:NAME|openai:NAME|batch:FOLDER",
-            help="A large model, which is asked step by step.",
             show_default="REGRAPH_MODEL",
             rich_help_panel=_MODEL,
         ),
     ] = None,
     trajectories: Annotated[
-        int, typer.Option(min=1, max=1000, help="Of each problem.", rich_help_panel=_MODEL)
+        int, option("Of each problem.", min=1, max=1000, rich_help_panel=_MODEL)
     ] = 1,
     steps: Annotated[
-        int, typer.Option(min=1, max=100, help="At most, of each.", rich_help_panel=_MODEL)
+        int, option("At most, of each.", min=1, max=100, rich_help_panel=_MODEL)
     ] = _LIMITS.steps,
     repairs: Annotated[
-        int, typer.Option(min=0, max=20, help="Calls to mend a step.", rich_help_panel=_MODEL)
+        int, option("Calls to mend a step.", min=0, max=20, rich_help_panel=_MODEL)
     ] = _LIMITS.repairs,
     patience: Annotated[
         int,
-        typer.Option(
+        option(
+            "Ends after as many tries in a row that make nothing faster.",
             min=1,
             max=100,
-            help="Ends after as many tries in a row that make nothing faster.",
             rich_help_panel=_MODEL,
         ),
     ] = _LIMITS.patience,
     git: Annotated[
-        Path | None,
-        typer.Option(metavar="REPO", help="The history of --file.", rich_help_panel=_GIVEN),
+        Path | None, option("The history of --file.", metavar="REPO", rich_help_panel=_GIVEN)
     ] = None,
-    file: Annotated[
-        str | None, typer.Option(help="Its path in REPO.", rich_help_panel=_GIVEN)
-    ] = None,
+    file: Annotated[str | None, option("Its path in REPO.", rich_help_panel=_GIVEN)] = None,
     revision: Annotated[
-        str, typer.Option(help="The last commit that counts.", rich_help_panel=_GIVEN)
+        str, option("The last commit that counts.", rich_help_panel=_GIVEN)
     ] = "HEAD",
     openevolve: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="A checkpoint, or a run's output.", rich_help_panel=_GIVEN
-        ),
+        option("A checkpoint, or a run's output.", metavar="FOLDER", rich_help_panel=_GIVEN),
     ] = None,
     best: Annotated[
-        int, typer.Option(min=1, help="Programs of FOLDER, the best.", rich_help_panel=_GIVEN)
+        int, option("Programs of FOLDER, the best.", min=1, rich_help_panel=_GIVEN)
     ] = 3,
     min_speedup: Annotated[
-        float, typer.Option(min=0, help="Of the fastest step.", rich_help_panel=_RULES)
+        float, option("Of the fastest step.", min=0, rich_help_panel=_RULES)
     ] = _RULE.min_speedup,
     max_reasoning: Annotated[
-        int, typer.Option(min=0, help="Characters, a step.", rich_help_panel=_RULES)
+        int, option("Characters, a step.", min=0, rich_help_panel=_RULES)
     ] = _RULE.max_reasoning,
     max_steps: Annotated[
-        int, typer.Option(min=1, help="A trajectory.", rich_help_panel=_RULES)
+        int, option("A trajectory.", min=1, rich_help_panel=_RULES)
     ] = _RULE.max_steps,
     keep: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="The fastest of a problem.", show_default="all", rich_help_panel=_RULES
-        ),
+        option("The fastest of a problem.", min=1, show_default="all", rich_help_panel=_RULES),
     ] = None,
-    licence: Annotated[str, typer.Option(help="Of the code; stored with it.")] = "",
-    by: Annotated[str, typer.Option(help="Who made it, where that is not the model asked.")] = "",
-    ingest: Annotated[bool, typer.Option("--ingest", help="Into the graph, at the end.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what it would take.")
-    ] = False,
+    licence: Annotated[str, option("Of the code; stored with it.")] = "",
+    by: Annotated[str, option("Who made it, where that is not the model asked.")] = "",
+    ingest: Annotated[bool, option("Into the graph, at the end.")] = False,
+    dry_run: Annotated[bool, option("Only say what it would take.")] = False,
     as_json: Json = False,
 ) -> None:
     """Collect new trajectories: from a model's answers, a git history, or an evolution's programs.

@@ -8,9 +8,10 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
 from regraph_kg.evaluation.problem.problem import AnyProblem, comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
@@ -23,28 +24,22 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     *,
     problem: Annotated[
         str,
-        typer.Argument(
-            help="Folder of a problem, or a name of the corpus.", autocompletion=complete_problem
-        ),
+        argument("Folder of a problem, or a name of the corpus.", autocompletion=complete_problem),
     ],
     candidates: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="CANDIDATE", help="Source files that export the problem's entry point."
-        ),
+        argument("Source files that export the problem's entry point.", metavar="CANDIDATE"),
     ],
-    target: Annotated[Target, typer.Option(help=NEEDS)] = USUAL,
+    target: Annotated[Target, option(NEEDS)] = USUAL,
     grade: Annotated[
         Literal["screening", "full"],
-        typer.Option(help="full: more inputs, three fresh workers in turn with the serial code."),
+        option("full: more inputs, three fresh workers in turn with the serial code."),
     ] = "screening",
     against: Annotated[
-        Path | None,
-        typer.Option(help="Other code: is CANDIDATE faster? Fresh workers of both, in turn."),
+        Path | None, option("Other code: is CANDIDATE faster? Fresh workers of both, in turn.")
     ] = None,
     strict_timing: Annotated[
-        bool,
-        typer.Option("--strict-timing", help="Code that is too noisy to time here has failed."),
+        bool, option("Code that is too noisy to time here has failed.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from regraph_kg import report, wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_technique
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import wide_console
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
@@ -30,45 +31,42 @@ def examples(  # noqa: PLR0913 (a command's options)
     *,
     source: Annotated[
         str | None,
-        typer.Argument(
-            help="Technique before: id, name or alias; or start.",
+        argument(
+            "Technique before: id, name or alias; or start.",
             show_default="any transition",
             autocompletion=complete_technique,
         ),
     ] = None,
     technique: Annotated[
         str | None,
-        typer.Argument(
+        argument(
+            "Technique after.",
             metavar="TARGET",
-            help="Technique after.",
             show_default=False,
             autocompletion=complete_technique,
         ),
     ] = None,
     target: Annotated[
-        Target | None,
-        typer.Option("--target", help="Where names are looked up; whose examples are shown."),
+        Target | None, option("Where names are looked up; whose examples are shown.", "--target")
     ] = None,
-    limit: Annotated[int, typer.Option("-k", min=1, help="How many, best first.")] = 3,
+    limit: Annotated[int, option("How many, best first.", "-k", min=1)] = 3,
     near: Annotated[
         str | None,
-        typer.Option(
-            metavar="TEXT", help="Those most similar to TEXT by name, reasoning and detail."
-        ),
+        option("Those most similar to TEXT by name, reasoning and detail.", metavar="TEXT"),
     ] = None,
     code: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Those that began with code most similar to that in FILE: what came of code like"
+        option(
+            "Those that began with code most similar to that in FILE: what came of code like"
             " yours.",
+            metavar="FILE",
         ),
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help="Prefer what was verified on it.", show_default="any")
+        str | None, option("Prefer what was verified on it.", show_default="any")
     ] = None,
     exclude_problem: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Leave this problem's examples out.")
+        str | None, option("Leave this problem's examples out.", metavar="NAME")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import FileWritten, Json, tell
+from regraph_kg.cli.answers import FileWritten, tell
 from regraph_kg.cli.backup import counted, counting, write
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.errors import BadInput
 from regraph_kg.models.difference import PartDifference
 from regraph_kg.models.text import plain
@@ -27,22 +28,14 @@ ANSWERS = {"graph export": FileWritten}
 def export(
     *,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to write.", show_default="standard output"),
+        Path | None, option("File to write.", "--output", "-o", show_default="standard output")
     ] = None,
     form: Annotated[
         Literal["jsonl", "sft", "backup"],
-        typer.Option(
-            "--format",
-            help="Trajectories, examples to train a model on, or the whole graph.",
-        ),
+        option("Trajectories, examples to train a model on, or the whole graph.", "--format"),
     ] = "jsonl",
-    unverified: Annotated[
-        bool, typer.Option("--unverified", help="sft: steps too that never passed.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="backup: replace the file, once the new one is whole.")
-    ] = False,
+    unverified: Annotated[bool, option("sft: steps too that never passed.")] = False,
+    force: Annotated[bool, option("backup: replace the file, once the new one is whole.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write every trajectory, ordered by id, lines to train a model on, or the whole graph.

@@ -8,7 +8,8 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli import backup, exchange, purge, query, update, upkeep
-from regraph_kg.cli.answers import FileWritten, Json, tell
+from regraph_kg.cli.answers import FileWritten, tell
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.report import write_page
 from regraph_kg.models.graph import GraphStats
 from regraph_kg.settings import Settings, read_settings
@@ -35,8 +36,7 @@ app.command()(query.query)
 @app.command()
 def stats(
     page: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the graph as a page for a browser instead."),
+        Path | None, option("Write the graph as a page for a browser instead.", metavar="FILE")
     ] = None,
     as_json: Json = False,
 ) -> None:

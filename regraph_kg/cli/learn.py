@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg import report
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import ToolError
 from regraph_kg.models.graph import FreeChoice
@@ -51,23 +52,16 @@ ANSWERS = {"learn": LearnAnswer}
 
 def learn(  # noqa: PLR0913 (a command's options)
     *,
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Traces of finished runs.")],
+    runs: Annotated[list[Path], argument("Traces of finished runs.", metavar="RUN...")],
     problem: Annotated[
-        list[Path] | None,
-        typer.Option(help="Folder of a run's problem that is not in the corpus."),
+        list[Path] | None, option("Folder of a run's problem that is not in the corpus.")
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be learned.")
-    ] = False,
+    dry_run: Annotated[bool, option("Only say what would be learned.")] = False,
     export: Annotated[
-        Path | None, typer.Option(help="Also write the trajectories here, one JSON a line.")
+        Path | None, option("Also write the trajectories here, one JSON a line.")
     ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Judge every code again, also of this installation's.")
-    ] = False,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Believe the verdicts in traces of others.")
-    ] = False,
+    again: Annotated[bool, option("Judge every code again, also of this installation's.")] = False,
+    trust: Annotated[bool, option("Believe the verdicts in traces of others.")] = False,
     as_json: Json = False,
 ) -> None:
     """Teach the graph what finished RUNs of `regraph optimize` found: their verified paths.

@@ -5,28 +5,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from regraph_kg import remedies
+from regraph_kg.cli.parameters import option
 from regraph_kg.errors import ToolError
 from regraph_kg.settings import read_settings
 
 
 def mcp(
     *,
-    root: Annotated[
-        Path, typer.Option(help="The project's folder: agents read nothing outside it.")
-    ] = Path(),
-    http: Annotated[
-        bool, typer.Option("--http", help="Serve HTTP on this machine, in place of stdio.")
-    ] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Of --http; 0: any.")] = 0,
+    root: Annotated[Path, option("The project's folder: agents read nothing outside it.")] = Path(),
+    http: Annotated[bool, option("Serve HTTP on this machine, in place of stdio.")] = False,
+    port: Annotated[int, option("Of --http; 0: any.", min=0, max=65535)] = 0,
     judge_seconds: Annotated[
-        float, typer.Option(min=0, help="Seconds of judging that all agents may take together.")
+        float, option("Seconds of judging that all agents may take together.", min=0)
     ] = 900,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Agents record nothing in the graph.")
-    ] = False,
+    read_only: Annotated[bool, option("Agents record nothing in the graph.")] = False,
 ) -> None:
     """Serve the graph and the judge to coding agents (Model Context Protocol).
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, notes_aside, tell
+from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.first_look import checked, print_checkup
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal, telling
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import ProblemFinding
@@ -30,47 +31,38 @@ _WHOLE = re.compile(r"\d+")
 
 def new(  # noqa: PLR0913 (a command's options)
     *,
-    file: Annotated[Path, typer.Argument(help="C++ source file that defines the function.")],
+    file: Annotated[Path, argument("C++ source file that defines the function.")],
     function: Annotated[
         str,
-        typer.Option(
-            help="Its name: blur, image::blur, 'axpy<float>', or 'f(const float*, int)' of several."
-        ),
+        option("Its name: blur, image::blur, 'axpy<float>', or 'f(const float*, int)' of several."),
     ],
-    target: Annotated[
-        Target, typer.Option(help="What the next command is to optimize for.")
-    ] = USUAL,
+    target: Annotated[Target, option("What the next command is to optimize for.")] = USUAL,
     to: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where to write; the function's name.")
+        Path | None, option("Where to write; the function's name.", metavar="FOLDER")
     ] = None,
     shape: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ARG=EXTENT,..", help="An array's shape, as image=rows,cols."),
+        list[str] | None, option("An array's shape, as image=rows,cols.", metavar="ARG=EXTENT,..")
     ] = None,
     size: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=N", help="A size of the timed call; found by growing if not."),
+        option("A size of the timed call; found by growing if not.", metavar="NAME=N"),
     ] = None,
     role: Annotated[
         list[str] | None,
-        typer.Option(metavar="ARG=ROLE", help="in, out or inout, where it was taken for another."),
+        option("in, out or inout, where it was taken for another.", metavar="ARG=ROLE"),
     ] = None,
     values: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "An array's distributions, as x=normal,sparse; a scalar's value, as a=2.5.",
             metavar="ARG=KIND,..",
-            help="An array's distributions, as x=normal,sparse; a scalar's value, as a=2.5.",
         ),
     ] = None,
     tolerance: Annotated[
         str | None,
-        typer.Option(
-            help="exact, a number, or a rule as in problem.toml; calibrated if not given."
-        ),
+        option("exact, a number, or a rule as in problem.toml; calibrated if not given."),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Ask nothing: take what was inferred.")
-    ] = False,
+    yes: Annotated[bool, option("Ask nothing: take what was inferred.", "--yes", "-y")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a problem of a function NAME that FILE defines: problem.toml, serial.cpp, home.toml.
@@ -198,22 +190,22 @@ def _inferred(draft: "Draft") -> list[str]:
     """One line for each argument of the function."""
     function = draft.read.function
     lines = [f"{function.qualified}, {function.source.path}, line {function.line}:"]
-    for argument in draft.arguments():
-        kind = argument["type"]
-        if argument["role"] == "size":
-            where = draft.sizes[argument["name"]]
-            summary = f"size{'' if where == argument['name'] else f', {where}'}"
-        elif "value" in argument:
-            summary = f"always {argument['value']}"
+    for arg in draft.arguments():
+        kind = arg["type"]
+        if arg["role"] == "size":
+            where = draft.sizes[arg["name"]]
+            summary = f"size{'' if where == arg['name'] else f', {where}'}"
+        elif "value" in arg:
+            summary = f"always {arg['value']}"
         else:
-            drawn = ", ".join(argument.get("values", ())) or "usual values"
-            if "range" in argument:
-                drawn += " in [{}, {}]".format(*argument["range"])
-            for field, ends in argument.get("ranges", {}).items():
+            drawn = ", ".join(arg.get("values", ())) or "usual values"
+            if "range" in arg:
+                drawn += " in [{}, {}]".format(*arg["range"])
+            for field, ends in arg.get("ranges", {}).items():
                 drawn += ", {} in [{}, {}]".format(field, *ends)
-            drawn = "" if argument["role"] == "out" else f", {drawn}"
-            summary = f"[{', '.join(argument['shape'])}], {argument['role']}{drawn}"
-        lines.append(f"  {argument['name']:<12} {kind:<8} {summary}")
+            drawn = "" if arg["role"] == "out" else f", {drawn}"
+            summary = f"[{', '.join(arg['shape'])}], {arg['role']}{drawn}"
+        lines.append(f"  {arg['name']:<12} {kind:<8} {summary}")
     return lines + _one_valued(draft)
 
 

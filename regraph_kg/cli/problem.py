@@ -8,11 +8,12 @@ import typer
 from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import checked, print_checkup
 from regraph_kg.cli.new_problem import ANSWERS as NEW_ANSWERS
 from regraph_kg.cli.new_problem import new
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
@@ -63,14 +64,14 @@ def _root() -> None:
 def check(
     problems: Annotated[
         list[str] | None,
-        typer.Argument(
+        argument(
+            "Names or folders; all of this folder and the corpus if none.",
             metavar="PROBLEM",
-            help="Names or folders; all of this folder and the corpus if none.",
             autocompletion=complete_problem,
         ),
     ] = None,
     only_list: Annotated[
-        bool, typer.Option("--list", help="Only list them, and where each comes from.")
+        bool, option("Only list them, and where each comes from.", "--list")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import bar, on_terminal, watch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.purge import Provenance, PurgeCounts
@@ -18,17 +19,13 @@ ANSWERS = {"graph purge": PurgeCounts}
 
 def purge(
     *,
-    problem: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What was told of this problem.")
-    ] = None,
+    problem: Annotated[str | None, option("What was told of this problem.", metavar="NAME")] = None,
     source: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="What names this model as its source.")
+        str | None, option("What names this model as its source.", metavar="MODEL")
     ] = None,
-    run: Annotated[
-        str | None, typer.Option(metavar="RUN", help="What names this run as its source.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much would go.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    run: Annotated[str | None, option("What names this run as its source.", metavar="RUN")] = None,
+    dry_run: Annotated[bool, option("Only say how much would go.")] = False,
+    yes: Annotated[bool, option("Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
     """Take out all that came from one problem, source or run, as if it had never been told.

@@ -10,7 +10,8 @@ from pydantic import JsonValue
 from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.models.query import GraphTable
@@ -25,15 +26,13 @@ NUMBERS = 4
 
 
 def query(
-    statement: Annotated[str, typer.Argument(metavar="CYPHER", help="MATCH .. RETURN ..")],
+    statement: Annotated[str, argument("MATCH .. RETURN ..", metavar="CYPHER")],
     param: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="What $NAME stands for, as JSON; may be repeated."),
+        option("What $NAME stands for, as JSON; may be repeated.", metavar="NAME=VALUE"),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Rows, at most.")] = 100,
-    timeout: Annotated[
-        float, typer.Option(min=0.1, max=3600, help="Seconds to wait for the answer.")
-    ] = 30.0,
+    limit: Annotated[int, option("Rows, at most.", min=1, max=100_000)] = 100,
+    timeout: Annotated[float, option("Seconds to wait for the answer.", min=0.1, max=3600)] = 30.0,
     as_json: Json = False,
 ) -> None:
     """Ask the graph a question in Cypher; what would change something is refused.

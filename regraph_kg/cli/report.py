@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 
 from regraph_kg import atomic, locks
-from regraph_kg.cli.answers import FileWritten, Json, tell
+from regraph_kg.cli.answers import FileWritten, tell
 from regraph_kg.cli.completion import complete_run
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput
 from regraph_kg.pages.live import served
@@ -31,20 +32,14 @@ def report(
     *,
     named: Annotated[
         list[str],
-        typer.Argument(
-            metavar="RUN...", help="Traces, or their names.", autocompletion=complete_run
-        ),
+        argument("Traces, or their names.", metavar="RUN...", autocompletion=complete_run),
     ],
-    folder: Annotated[Path, typer.Option("--runs", help="Folder of traces.")] = FOLDER,
+    folder: Annotated[Path, option("Folder of traces.", "--runs")] = FOLDER,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Where the page goes.", show_default=str(USUAL)),
+        Path | None, option("Where the page goes.", "--output", "-o", show_default=str(USUAL))
     ] = None,
     watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch", help="Serve the page to this machine's browser while the search runs."
-        ),
+        bool, option("Serve the page to this machine's browser while the search runs.")
     ] = False,
     as_json: Json = False,
 ) -> None:

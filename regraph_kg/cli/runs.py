@@ -11,8 +11,9 @@ from rich.table import Table
 
 from regraph_kg import locks, report, wiring
 from regraph_kg.cli import display
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_run
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
@@ -81,30 +82,22 @@ def runs(  # noqa: PLR0913 (a command's options)
     *,
     named: Annotated[
         list[str] | None,
-        typer.Argument(
+        argument(
+            "Traces, or the beginnings of their names.",
             metavar="[RUN [OTHER]]",
-            help="Traces, or the beginnings of their names.",
             show_default="all, as a table",
             autocompletion=complete_run,
         ),
     ] = None,
-    folder: Annotated[Path, typer.Option("--runs", help="Folder of traces.")] = FOLDER,
-    code: Annotated[bool, typer.Option("--code", help="Only RUN's fastest right code.")] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Of two: time both answers now, in turn, by one judge.")
-    ] = False,
-    problem: Annotated[
-        str | None, typer.Option(help="With --again: their problem's folder.")
-    ] = None,
+    folder: Annotated[Path, option("Folder of traces.", "--runs")] = FOLDER,
+    code: Annotated[bool, option("Only RUN's fastest right code.")] = False,
+    again: Annotated[bool, option("Of two: time both answers now, in turn, by one judge.")] = False,
+    problem: Annotated[str | None, option("With --again: their problem's folder.")] = None,
     older: Annotated[
-        float | None, typer.Option(metavar="DAYS", help="Only those not written for so long.")
+        float | None, option("Only those not written for so long.", metavar="DAYS")
     ] = None,
-    without_answer: Annotated[
-        bool, typer.Option("--without-answer", help="Only those that found nothing faster.")
-    ] = False,
-    delete: Annotated[
-        bool, typer.Option("--delete", help="Delete those that --older or --without-answer says.")
-    ] = False,
+    without_answer: Annotated[bool, option("Only those that found nothing faster.")] = False,
+    delete: Annotated[bool, option("Delete those that --older or --without-answer says.")] = False,
     as_json: Json = False,
 ) -> None:
     """Runs of regraph optimize: a table of all, what RUN found, or how RUN compares with OTHER.

@@ -9,8 +9,9 @@ from rich.table import Table
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import audit, curation
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_technique
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, print_table
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.target import Target
@@ -42,25 +43,19 @@ def show(
     *,
     technique: Annotated[
         str | None,
-        typer.Argument(
+        argument(
+            "Its id, name or alias.",
             metavar="ID",
-            help="Its id, name or alias.",
             show_default="a list of all",
             autocompletion=complete_technique,
         ),
     ] = None,
     target: Annotated[
-        Target | None, typer.Option(help="Only this target's; where a name is looked up.")
+        Target | None, option("Only this target's; where a name is looked up.")
     ] = None,
-    device: Annotated[
-        str, typer.Option(help="Whose statistics, if it has any.", show_default="all")
-    ] = "",
-    log: Annotated[
-        bool, typer.Option("--log", help="Who changed it, or the vocabulary, how and why.")
-    ] = False,
-    relabels: Annotated[
-        bool, typer.Option("--relabels", help="With --log: also how ingests resolved labels.")
-    ] = False,
+    device: Annotated[str, option("Whose statistics, if it has any.", show_default="all")] = "",
+    log: Annotated[bool, option("Who changed it, or the vocabulary, how and why.")] = False,
+    relabels: Annotated[bool, option("With --log: also how ingests resolved labels.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show one technique: what it is, and what was seen to follow it, with what effect.

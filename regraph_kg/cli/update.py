@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.models.graph import EmbeddingSpace
 from regraph_kg.runs.ingest import embedding
@@ -30,15 +31,14 @@ def update(
     *,
     embedder: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Whose embeddings the graph is to have.",
             metavar="hash|ollama:NAME|sentence-transformers:NAME",
-            help="Whose embeddings the graph is to have.",
             show_default="REGRAPH_EMBEDDER, else as they are",
         ),
     ] = None,
     bound: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many examples of a transition stay in sight."),
+        int | None, option("How many examples of a transition stay in sight.", min=1)
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.exchange import compare
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.difference import PartDifference
@@ -29,13 +30,13 @@ def check(
     *,
     graphs: Annotated[
         list[str] | None,
-        typer.Argument(
+        argument(
+            "Two graphs to compare: exports, backups, or stores.",
             metavar="[A B]",
-            help="Two graphs to compare: exports, backups, or stores.",
             show_default="none: the graph alone",
         ),
     ] = None,
-    repair: Annotated[bool, typer.Option("--repair", help="Rebuild what is derived.")] = False,
+    repair: Annotated[bool, option("Rebuild what is derived.")] = False,
     as_json: Json = False,
 ) -> None:
     """Prove that statistics, failures and bookkeeping are what the trajectories say.
