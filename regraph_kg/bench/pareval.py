@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from regraph_kg import wiring
 from regraph_kg.bench.suites import Tell
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 
@@ -171,20 +171,18 @@ def _name(checkout: Path, task: str, target: Target) -> str:
 def _sizes(checkout: Path) -> dict[str, dict[str, str]]:
     """Sizes as problem-sizes.json has them, by task and model."""
     path = checkout / _SIZES
+    with file_errors(path, _REMEDY):
+        content = path.read_bytes()
     try:
-        rows = json.loads(path.read_text("utf-8"))
+        rows = json.loads(content)
         return {str(task): {str(k): str(v) for k, v in row.items()} for task, row in rows.items()}
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; {_REMEDY}") from None
     except (ValueError, AttributeError, RecursionError):
         raise BadInput(f"{path}: no JSON of sizes by task and model; {_REMEDY}") from None
 
 
 def _read(path: Path) -> str:
-    try:
+    with file_errors(path, "git checkout -- . restores it"):
         return path.read_text("utf-8", "replace")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; git checkout -- . restores it") from None
 
 
 def _folder(checkout: Path, task: str) -> Path:

@@ -13,7 +13,7 @@ from regraph_kg.cli.completion import complete_problem, complete_run
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.text import plain
 from regraph_kg.runs import home_changes, take_home
@@ -84,7 +84,8 @@ def apply(  # noqa: PLR0913 (a command's options)
     changes = _changes(settings, trace, (problem, to), again=record.exists())
     text = home_changes.patch(changes)
     if patch is not None:
-        _write_patch(patch, text)
+        with file_errors(patch, "give another FILE"):
+            patch.write_bytes(text)
         _say("patch", [patch], run, as_json=as_json)
         return
     typer.echo(plain(text.decode("utf-8", "replace")), nl=False, err=as_json)
@@ -158,10 +159,3 @@ def _refuse_unseen(changes: list[HomeChange]) -> None:
                 f"{name}: no source file by its name; look at the change and answer (without"
                 " --yes), or write it to --patch FILE"
             )
-
-
-def _write_patch(path: Path, text: bytes) -> None:
-    try:
-        path.write_bytes(text)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give another FILE") from None

@@ -13,7 +13,7 @@ from regraph_kg import atomic, wiring
 from regraph_kg.cli.answers import tell
 from regraph_kg.cli.parameters import Json, argument
 from regraph_kg.cli.progress import transient
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import file_errors
 from regraph_kg.models.graph import GraphStats
 from regraph_kg.settings import read_settings
 
@@ -59,11 +59,11 @@ def counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[byt
 
 def write(lines: Iterable[bytes], path: Path) -> None:
     """Write a file as a whole; an older file stays until the new one is complete."""
-    try:
-        with atomic.replacing(path, mode=0o666, synced=True) as file:
-            file.writelines(lines)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give another --output") from None
+    with (
+        file_errors(path, "give another --output"),
+        atomic.replacing(path, mode=0o666, synced=True) as file,
+    ):
+        file.writelines(lines)
 
 
 @contextmanager

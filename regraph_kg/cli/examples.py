@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regraph_kg import report, wiring
+from regraph_kg.api.sources import read_source
 from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.parameters import Json, argument, option
@@ -111,12 +112,7 @@ def _query_text(near: str | None, code: Path | None) -> str | None:
     if near is not None and code is not None:
         raise BadInput("give --near or --code, not both")
     if code is not None:
-        try:
-            near = code.read_text(encoding="utf-8")
-        except OSError as error:
-            raise BadInput(f"{code}: {error.strerror}; give a file with code") from None
-        except UnicodeDecodeError:
-            raise BadInput(f"{code}: not UTF-8 text; give a file with code") from None
+        near = read_source(code)
     if near is not None and not any(letter.isalnum() for letter in near):
         raise BadInput(f"{code or '--near'}: there is no word in it")
     return near

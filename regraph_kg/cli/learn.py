@@ -3,7 +3,6 @@
 Not here: the merge (runs/learn.py).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -14,10 +13,8 @@ from regraph_kg import report
 from regraph_kg.cli.answers import tell
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
-from regraph_kg.errors import ToolError
 from regraph_kg.models.graph import FreeChoice
-from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.runs.learn import Doubt, Learned, learn_from, lines_of
+from regraph_kg.runs.learn import Doubt, Learned, learn_from, write_lines
 from regraph_kg.settings import read_settings
 
 
@@ -83,20 +80,13 @@ def learn(  # noqa: PLR0913 (a command's options)
     doubt = Doubt(again, trust, dry_run)
     learned = watch(learn_from(read_settings(), runs, problems=problem or (), doubt=doubt))
     if export is not None:
-        _write(export, learned.trajectories)
+        write_lines(export, learned.trajectories)
     if as_json:
         tell(LearnAnswer, _plain(learned))
     else:
         typer.echo(_table(learned))
     if not learned.taught:
         raise typer.Exit(1)
-
-
-def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    try:
-        path.write_text(lines_of(trajectories), encoding="utf-8")
-    except OSError as error:
-        raise ToolError(f"{path}: {error.strerror}; choose another place: --export") from None
 
 
 def _table(learned: Learned) -> str:

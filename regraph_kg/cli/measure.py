@@ -10,16 +10,16 @@ from typing import Annotated, get_args
 
 import typer
 
-from regraph_kg import atomic, jsonl, wiring
+from regraph_kg import jsonl, wiring
 from regraph_kg.cli.parameters import argument, option
-from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.evaluation import measure as stage
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Grade, Outcome
 from regraph_kg.models.target import TARGETS, DeviceKind, Target
 from regraph_kg.models.trajectory import Measurement, Trajectory
 from regraph_kg.report import times
-from regraph_kg.runs.learn import lines_of
+from regraph_kg.runs.learn import lines_of, write_lines
 from regraph_kg.runs.measuring import MeasureJob, jobs, measure_all
 from regraph_kg.settings import Settings, read_settings
 
@@ -133,14 +133,14 @@ class _Corpus:
                 if trajectory.id == job.trajectory.id:
                     trajectories[index] = stage.with_measurements(trajectory, new)
                     if self.in_place:
-                        _write(path, trajectories)
+                        write_lines(path, trajectories)
         if self.output:
-            _write(self.output, self.trajectories() + self.beside)
+            write_lines(self.output, self.trajectories() + self.beside)
 
     def end(self) -> None:
         """Print or write all, measured now or before."""
         if self.output:
-            _write(self.output, self.trajectories() + self.beside)
+            write_lines(self.output, self.trajectories() + self.beside)
         elif not self.in_place:
             typer.echo(lines_of(self.trajectories()), nl=False)
 
@@ -253,19 +253,8 @@ def _joined(trajectory: Trajectory, other: Trajectory | None) -> Trajectory:
 
 
 def read_trajectories(path: Path) -> list[Trajectory]:
-    try:
-        with path.open("rb") as file:
-            return [trajectory for _, trajectory in jsonl.parsed(path, file, Trajectory)]
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give a file of trajectories") from None
-
-
-def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Replace the file as a whole: it is never half-written."""
-    try:
-        atomic.write(path, lines_of(trajectories), mode=0o666)
-    except OSError as error:
-        raise ToolError(f"{path}: {error.strerror}; choose another place or free space") from None
+    with file_errors(path, "give a file of trajectories"), path.open("rb") as file:
+        return [trajectory for _, trajectory in jsonl.parsed(path, file, Trajectory)]
 
 
 def _figures(measurement: Measurement) -> str:

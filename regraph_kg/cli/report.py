@@ -16,7 +16,7 @@ from regraph_kg.cli.answers import FileWritten, tell
 from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import file_errors
 from regraph_kg.pages.live import served
 from regraph_kg.pages.render import runs_page
 from regraph_kg.runs.run_page import view_runs
@@ -82,10 +82,8 @@ def follow(settings: Settings, runs: Sequence[Path]) -> None:
 
 def write_page(path: Path, page: str, *, as_json: bool) -> None:
     """Write a page for its user alone, whole or not at all, and say where it is."""
-    try:
+    with file_errors(path, "choose another place: --output"):
         atomic.write(path, page)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; choose another place: --output") from None
     size = len(page.encode())
     if as_json:
         tell(FileWritten, FileWritten(path, size))

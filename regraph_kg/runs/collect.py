@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regraph_kg import atomic, wiring
+from regraph_kg import wiring
 from regraph_kg.collect.build import BuiltTrajectory, build, settled
 from regraph_kg.collect.conversation import AskingLimits, Conversation, prompt_hash
 from regraph_kg.collect.curate import CurationResult, CurationRules, counted_once, curate, fastest
@@ -22,7 +22,7 @@ from regraph_kg.collect.git_history import GitFile, read_history
 from regraph_kg.collect.journal import Journal, count_entries, key_of
 from regraph_kg.collect.openevolve import read_lineages
 from regraph_kg.collect.steps import StepSource
-from regraph_kg.errors import AnswersPending, BadInput, ToolError
+from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.measure import is_measured, measure
 from regraph_kg.evaluation.problem.problem import Problem
@@ -33,7 +33,7 @@ from regraph_kg.models.run import Task
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.models.trajectory import Source, Trajectory
-from regraph_kg.runs.learn import lines_of
+from regraph_kg.runs.learn import write_lines
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.prompts.examples import estimated_tokens
 from regraph_kg.settings import Settings
@@ -215,7 +215,7 @@ class _Collecting:
         curated = curate(built, self.choice.rules)
         trajectories = tuple(counted_once(curated.kept))
         if trajectories or self.choice.output.exists():
-            _write(self.choice.output, trajectories)
+            write_lines(self.choice.output, trajectories)
         return replace(curated, kept=trajectories)
 
     def ask(self, prompt: Prompt) -> Reply:
@@ -354,11 +354,3 @@ def _length(source: StepSource) -> int:
 
 def _nobody(_: Prompt) -> Reply:
     raise AssertionError("a preview asks nobody")
-
-
-def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Replace the file as a whole."""
-    try:
-        atomic.write(path, lines_of(trajectories), mode=0o666)
-    except OSError as error:
-        raise ToolError(f"{path}: {error.strerror}; choose another place: --output") from None

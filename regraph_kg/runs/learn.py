@@ -9,8 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from regraph_kg import wiring
-from regraph_kg.errors import BadInput, ToolError
+from regraph_kg import atomic, wiring
+from regraph_kg.errors import BadInput, ToolError, file_errors
 from regraph_kg.evaluation import evaluate
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.evaluation import Candidate, EvalReport
@@ -206,3 +206,9 @@ def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
 def lines_of(trajectories: Sequence[Trajectory]) -> str:
     """Trajectories as JSONL."""
     return "".join(trajectory.line() for trajectory in trajectories)
+
+
+def write_lines(path: Path, trajectories: Sequence[Trajectory]) -> None:
+    """Replace a file of trajectories as a whole: it is never half-written."""
+    with file_errors(path, "free space, or choose another place", ToolError):
+        atomic.write(path, lines_of(trajectories), mode=0o666)

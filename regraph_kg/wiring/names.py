@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors, first_mistake
 from regraph_kg.graph import Curator
 from regraph_kg.ingest.audit import audit as concerns
 from regraph_kg.ingest.check import RecordedVerdicts
@@ -41,19 +41,17 @@ def vocabulary(settings: Settings, path: Path | None = None) -> tuple[Technique,
     """The techniques of `path`, by default those of the corpus; no two share a name."""
     path = path or corpus_folder(settings) / "techniques.json"
     hint = "give a list of techniques: --vocabulary, or the corpus (REGRAPH_CORPUS)"
+    with file_errors(path, hint):
+        content = path.read_bytes()
     try:
-        techniques = TypeAdapter(tuple[Technique, ...]).validate_json(path.read_bytes())
+        techniques = TypeAdapter(tuple[Technique, ...]).validate_json(content)
         for technique in techniques:
             for name in (technique.name, *technique.aliases):
                 if not name.isprintable():
                     raise BadInput(f"technique {technique.id}: the name {name!r} cannot be printed")
         return Vocabulary(techniques).curated
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; {hint}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"{path}: {where or 'not a list'}: {first['msg']}; {hint}") from None
+        raise BadInput(f"{path}: {first_mistake(error, 'not a list')}; {hint}") from None
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
 

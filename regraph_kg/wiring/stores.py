@@ -17,7 +17,7 @@ from regraph_kg.backends.embedded import ServerState
 from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.reader import BoltReader
 from regraph_kg.backends.store import BoltStore
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import file_errors
 from regraph_kg.graph import Backup, Curator, GraphStore, Purge, ReadOnlyGraph
 from regraph_kg.models.difference import PartDifference
 from regraph_kg.settings import Settings
@@ -131,7 +131,5 @@ def browser_query(path: Sequence[str]) -> str:
 
 def write_browser_pack(folder: Path) -> tuple[Path, Path]:
     """Write saved queries and a style for Neo4j Browser into a folder; their paths."""
-    try:
+    with file_errors(folder, "give a folder to write into"):
         return write_pack(folder)
-    except OSError as error:
-        raise BadInput(f"{folder}: {error.strerror}; give a folder to write into") from None
