@@ -4,7 +4,6 @@ Not here: making and judging them (runs/collect.py).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -29,20 +28,7 @@ _MODEL, _GIVEN, _RULES = "From a model", "From what there is", "What is kept"
 _LIMITS, _RULE = AskingLimits(), CurationRules()
 
 
-@dataclass(frozen=True, slots=True)
-class CollectAnswer:
-    """Trajectories by name: those kept, and those left out with the reason."""
-
-    collected: int
-    kept: list[str]
-    left_out: dict[str, str]
-    pending: int
-    """Trajectories that wait for answers."""
-    calls: int
-    tokens: int
-
-
-ANSWERS = {"collect": CollectAnswer | Sequence[stage.CollectPreview]}
+ANSWERS = {"collect": stage.Gathered | Sequence[stage.CollectPreview]}
 """With --dry-run a preview of each problem."""
 
 
@@ -153,7 +139,7 @@ def collect(  # noqa: PLR0913 (a command's options)
     require_good(settings, choice.problems)
     gathered = watch(stage.collect(settings, choice))
     if as_json:
-        tell(CollectAnswer, _plain(gathered))
+        tell(stage.Gathered, gathered)
     else:
         typer.echo(_table(gathered, choice))
     if ingest and gathered.kept:
@@ -228,13 +214,10 @@ def _preview(settings: Settings, choice: stage.CollectChoice, *, as_json: bool) 
 
 
 def _table(gathered: stage.Gathered, choice: stage.CollectChoice) -> str:
-    total, count = len(gathered.built), len(gathered.kept)
+    total, count = gathered.collected, len(gathered.kept)
     share = f" ({count / total:.0%})" if total else ""
     lines = [f"kept: {count} of {total} trajectories{share}, in {choice.output}"]
     lines += [f"left out: {ref}: {why}" for ref, why in gathered.left_out.items()]
-    lines += [
-        f"left out: {built.ref}: no step was right" for built in gathered.built if built.empty
-    ]
     steps = sum(len(trajectory.steps) for trajectory in gathered.kept)
     failures = sum(len(trajectory.failures) for trajectory in gathered.kept)
     lines.append(f"in them: {steps} steps, {failures} failures")
@@ -243,15 +226,3 @@ def _table(gathered: stage.Gathered, choice: stage.CollectChoice) -> str:
     if gathered.pending:
         lines.append(f"waiting for answers: {gathered.pending} trajectories")
     return "\n".join(lines)
-
-
-def _plain(gathered: stage.Gathered) -> CollectAnswer:
-    empty = {built.ref: "no step was right" for built in gathered.built if built.empty}
-    return CollectAnswer(
-        collected=len(gathered.built),
-        kept=[str(built.ref) for built in gathered.kept],
-        left_out={**gathered.left_out, **empty},
-        pending=gathered.pending,
-        calls=gathered.calls,
-        tokens=gathered.tokens,
-    )

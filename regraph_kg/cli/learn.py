@@ -3,7 +3,6 @@
 Not here: the merge (runs/learn.py).
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,38 +12,10 @@ from regraph_kg import report
 from regraph_kg.cli.answers import tell
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
-from regraph_kg.models.graph import FreeChoice
 from regraph_kg.runs.learn import Doubt, Learned, learn_from, write_lines
 from regraph_kg.settings import read_settings
 
-
-@dataclass(frozen=True, slots=True)
-class LearnedRun:
-    """The lesson of one run."""
-
-    run: str
-    trajectories: int
-    steps: int
-    failures: int
-    declined: int
-    free: FreeChoice | None
-    judged_again: int
-    left_out: dict[str, int]
-    """Steps by the reason why."""
-    refused: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class LearnAnswer:
-    """The lessons of all runs, and the counts of the merge."""
-
-    runs: list[LearnedRun]
-    added: int
-    known: int
-    rejected: int
-
-
-ANSWERS = {"learn": LearnAnswer}
+ANSWERS = {"learn": Learned}
 
 
 def learn(  # noqa: PLR0913 (a command's options)
@@ -82,7 +53,7 @@ def learn(  # noqa: PLR0913 (a command's options)
     if export is not None:
         write_lines(export, learned.trajectories)
     if as_json:
-        tell(LearnAnswer, _plain(learned))
+        tell(Learned, learned)
     else:
         typer.echo(_table(learned))
     if not learned.taught:
@@ -91,16 +62,16 @@ def learn(  # noqa: PLR0913 (a command's options)
 
 def _table(learned: Learned) -> str:
     lines = [f"{'trajectories':>12} {'steps':>7} {'failures':>9} {'declined':>9}  run"]
-    for lesson in learned.lessons:
+    for lesson in learned.runs:
         counts = f"{len(lesson.trajectories):>12} {lesson.steps:>7} {lesson.failures:>9}"
         lines.append(f"{counts} {lesson.declined:>9}  {lesson.run.name}")
-        if lesson.measured:
-            lines.append(f"{'':>41}judged again here: {lesson.measured} codes")
+        if lesson.judged_again:
+            lines.append(f"{'':>41}judged again here: {lesson.judged_again} codes")
         if lesson.refused:
             lines.append(f"{'':>41}refused: {lesson.refused}")
         if lesson.free is not None:
             lines.append(f"{'':>41}{report.free_choice(lesson.free.choice)}")
-        for reason, count in (lesson.left_out or {}).items():
+        for reason, count in lesson.left_out.items():
             if not lesson.refused:
                 lines.append(f"{'':>41}left out: {count} steps, {reason}")
     if learned.added or learned.known or learned.rejected:
@@ -109,21 +80,3 @@ def _table(learned: Learned) -> str:
             f" {learned.rejected} rejected"
         )
     return "\n".join(lines)
-
-
-def _plain(learned: Learned) -> LearnAnswer:
-    runs = [
-        LearnedRun(
-            run=str(lesson.run),
-            trajectories=len(lesson.trajectories),
-            steps=lesson.steps,
-            failures=lesson.failures,
-            declined=lesson.declined,
-            free=None if lesson.free is None else lesson.free.choice,
-            judged_again=lesson.measured,
-            left_out=dict(lesson.left_out or {}),
-            refused=lesson.refused or None,
-        )
-        for lesson in learned.lessons
-    ]
-    return LearnAnswer(runs, learned.added, learned.known, learned.rejected)

@@ -17,21 +17,11 @@ from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
-from regraph_kg.evaluation.checkup.findings import ProblemFinding, error
+from regraph_kg.evaluation.checkup.findings import error
 from regraph_kg.settings import Settings, read_settings
 
 if TYPE_CHECKING:  # numpy comes with it
     from regraph_kg.evaluation.problem.problem import AnyProblem
-
-
-@dataclass(frozen=True, slots=True)
-class CheckAnswer:
-    """The findings of a problem's check."""
-
-    problem: str
-    seconds: float | None
-    """Seconds of a call of the serial code; None where it was not timed."""
-    findings: Sequence[ProblemFinding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +37,7 @@ class ProblemLine:
 
 ANSWERS = {
     **NEW_ANSWERS,
-    "problem check": Sequence[CheckAnswer] | Sequence[ProblemLine],
+    "problem check": Sequence[Checkup] | Sequence[ProblemLine],
 }
 """The second with --list."""
 
@@ -92,7 +82,7 @@ def check(
         return
     checkups = [_looked_at(settings, name) for name in names]
     if as_json:
-        tell(Sequence[CheckAnswer], [_plain(checkup) for checkup in checkups])
+        tell(Sequence[Checkup], checkups)
     else:
         for checkup in checkups:
             print_checkup(checkup, typer.echo)
@@ -135,7 +125,3 @@ def _looked_at(settings: Settings, name: str) -> Checkup:
         return checked(settings, name)
     except BadInput as failed:
         return Checkup(name, (error("problem.toml", str(failed)),), 0.0)
-
-
-def _plain(checkup: Checkup) -> CheckAnswer:
-    return CheckAnswer(checkup.problem, checkup.seconds, checkup.findings)

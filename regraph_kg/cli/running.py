@@ -113,7 +113,7 @@ def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
         words = ["regraph", "learn", *map(str, runs)]
         say(f"nothing was learned: {error}; later: {shlex.join(words)}")
         return
-    for lesson in learned.lessons:
+    for lesson in learned.runs:
         if lesson.refused:
             say(f"nothing was learned from {lesson.run}: {lesson.refused}")
         else:

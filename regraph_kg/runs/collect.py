@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import ConfigDict, Field, PlainSerializer
 
 from regraph_kg import wiring
 from regraph_kg.collect.build import BuiltTrajectory, build, settled
@@ -41,6 +43,9 @@ from regraph_kg.settings import Settings
 if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluator import Evaluator
     from regraph_kg.llm.model import LanguageModel
+
+
+NOTHING_RIGHT = "no step was right"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +90,30 @@ class CollectChoice:
         return self.output.with_name(f"{self.output.name}.journal")
 
 
+def _refs(trajectories: Sequence[Trajectory]) -> list[str]:
+    return [str(trajectory.ref) for trajectory in trajectories]
+
+
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The results of all sources; the caller raises `waiting` after printing them."""
+    """The results of all sources; the caller raises `waiting` after printing them.
 
-    built: tuple[BuiltTrajectory, ...]
-    kept: tuple[Trajectory, ...]
+    As JSON the kept trajectories are their names.
+    """
+
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    collected: int
+    kept: Annotated[tuple[Trajectory, ...], PlainSerializer(_refs, list[str])]
     left_out: Mapping[str, str]
+    """Reasons by name."""
     pending: int = 0
     """Trajectories that wait for answers by file."""
     calls: int = 0
     """New calls of the model, without answers from the journal."""
     tokens: int = 0
-    waiting: AnswersPending | None = None
+    waiting: Annotated[Any, Field(exclude=True)] = None
+    """The `AnswersPending` that ends the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +216,9 @@ class _Collecting:
         except AnswersPending as error:
             waiting = error
         return Gathered(
-            tuple(self.built),
+            len(self.built),
             curated.kept,
-            curated.left_out,
+            curated.left_out | {built.ref: NOTHING_RIGHT for built in self.built if built.empty},
             pending=self.pending,
             calls=self.calls,
             tokens=self.tokens,
