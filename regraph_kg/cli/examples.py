@@ -21,7 +21,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import place
 from regraph_kg.models.graph import UNMEASURED, Example
 from regraph_kg.models.target import Target
-from regraph_kg.runs.technique_names import by_id, resolve
+from regraph_kg.runs.technique_names import by_id, resolve_pair
 from regraph_kg.settings import Settings, read_settings
 
 CONTEXT = 2
@@ -93,7 +93,7 @@ def examples(  # noqa: PLR0913 (a command's options)
             path = None
             matches = store.nearest(vector, k=limit, target=target, exclude_problem=exclude_problem)
         else:
-            path = _pair(store, source, technique, target)
+            path = resolve_pair(source, technique, by_id(store.techniques()), target)
             matches = store.examples(
                 *path, device=device, limit=limit, exclude_problem=exclude_problem, near=vector
             )
@@ -116,12 +116,6 @@ def _query_text(near: str | None, code: Path | None) -> str | None:
     if near is not None and not any(letter.isalnum() for letter in near):
         raise BadInput(f"{code or '--near'}: there is no word in it")
     return near
-
-
-def _pair(store: GraphStore, source: str, technique: str, target: Target | None) -> tuple[str, str]:
-    techniques = by_id(store.techniques())
-    after = resolve(technique, techniques, target)
-    return resolve(source, techniques, target or techniques[after].target), after
 
 
 def _say_if_unmeasured(store: GraphStore, path: tuple[str, str] | None, device: str) -> None:
@@ -178,7 +172,7 @@ def _in_part(example: Example) -> Text:
     text = Text("(the changed lines alone: its code was not disclosed)")
     for line in example.diff.splitlines():
         style = {"-": "red", "+": "green"}.get(line[:1], "")
-        text.append("\n").append(_legible(line), style=style)
+        text.append("\n").append(line, style=style)
     return text
 
 
@@ -187,13 +181,13 @@ def _lines(number: int, example: Example, device: str | None, *, with_path: bool
     who = f", by {example.model}" if example.model else ", by somebody"
     who += f" (licence {example.licence})" if example.licence else " (no licence named)"
     title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
-    yield Text(_legible(" ".join(title.split())), style="bold")
+    yield Text(" ".join(title.split()), style="bold")
     if with_path:
-        yield Text(_legible(f"{example.source} -> {example.target}"))
+        yield Text(f"{example.source} -> {example.target}")
     also = f"also: {', '.join(example.also)}" if example.also else ""
     for text in (measured(example, device), also, example.reasoning, example.detail):
         if text:
-            yield Text(_legible(text))
+            yield Text(text)
 
 
 def measured(example: Example, device: str | None = None) -> str:
@@ -248,19 +242,11 @@ def _at(lines: list[str], index: int) -> str | None:
 
 def _marked(left: str | None, right: str | None) -> tuple[Text, Text]:
     if left == right:
-        return Text(f"  {_legible(left or '')}"), Text(f"  {_legible(right or '')}")
+        return Text(f"  {left or ''}"), Text(f"  {right or ''}")
     return (
-        Text("" if left is None else f"- {_legible(left)}", style="red"),
-        Text("" if right is None else f"+ {_legible(right)}", style="green"),
+        Text("" if left is None else f"- {left}", style="red"),
+        Text("" if right is None else f"+ {right}", style="green"),
     )
-
-
-def _legible(text: str) -> str:
-    """Text whose control characters cannot steer the terminal."""
-    return text.expandtabs(4).translate(_CONTROLS)
-
-
-_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"}
 
 
 ANSWERS = {"examples": Sequence[Example]}

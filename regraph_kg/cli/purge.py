@@ -12,7 +12,7 @@ from regraph_kg.cli.progress import bar, on_terminal, watch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.runs.ingest import embed_new
-from regraph_kg.settings import Settings, read_settings
+from regraph_kg.settings import read_settings
 
 ANSWERS = {"graph purge": PurgeCounts}
 
@@ -48,17 +48,16 @@ def purge(
         with bar("purging", counts.trajectories) as show:
             for purged in graph.run(origin):
                 show(purged.trajectories, "purging")
-    _embed(settings)
+    watch(embed_new(settings))
     _tell("gone", purged, as_json=as_json)
 
 
 def _provenance(problem: str | None, source: str | None, run: str | None) -> Provenance:
-    origins = [Provenance("problem", problem)] if problem is not None else []
-    origins += [Provenance("model", source)] if source is not None else []
-    origins += [Provenance("run", run)] if run is not None else []
-    if len(origins) != 1 or not origins[0].value:
+    origins = (Provenance("problem", problem or ""), Provenance("model", source or ""))
+    named = [origin for origin in (*origins, Provenance("run", run or "")) if origin.value]
+    if len(named) != 1:
         raise BadInput("say what is to go: one of --problem, --source and --run")
-    return origins[0]
+    return named[0]
 
 
 def _refuse_unknown(origin: Provenance, near: list[str] | None) -> None:
@@ -72,10 +71,6 @@ def _ask(origin: Provenance, counts: PurgeCounts) -> None:
         raise BadInput("this cannot be undone: look with --dry-run, then say --yes")
     question = f"{_summary(counts)} of {origin.by} {origin.value!r} will go for good: go on?"
     typer.confirm(question, abort=True, err=True)
-
-
-def _embed(settings: Settings) -> None:
-    watch(embed_new(settings))
 
 
 def _tell(state: str, counts: PurgeCounts, *, as_json: bool) -> None:

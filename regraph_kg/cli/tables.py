@@ -22,7 +22,7 @@ class PlainConsole(Console):
     """Prints text as it is, without markup and without invisible characters."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(highlight=False, markup=False, **options)
+        super().__init__(highlight=False, markup=False, tab_size=4, **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
