@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import regraph_kg
-from regraph_kg import BadInput, CodeJudge, evaluate, load_problem, optimize
+from regraph_kg import BadInput, CodeJudge, evaluate, load_problem, optimize, wiring
 from regraph_kg.settings import Settings
 from tests.stores import environment
 
@@ -19,7 +19,7 @@ PROBLEMS = ROOT / "tests" / "evaluation" / "problems"
 
 def test_every_name_is_there_and_documented() -> None:
     page = (ROOT / "docs" / "python.md").read_text()
-    assert sorted(regraph_kg.__all__) == sorted(regraph_kg._HOME)
+    assert sorted(regraph_kg.__all__) == sorted(" ".join(regraph_kg._NAMES.values()).split())
     for name in regraph_kg.__all__:
         assert getattr(regraph_kg, name).__doc__, name
         assert f"`{name}" in page, name
@@ -33,6 +33,10 @@ def test_no_name_that_is_documented_goes_away_unnoticed() -> None:
     rows = page.split("| name | what it is |")[1].split("\n\n")[0].splitlines()[2:]
     told = {name for row in rows for name in re.findall(r"`(\w+)", row.split("|")[1])}
     assert told == set(regraph_kg.__all__)
+
+
+def test_every_name_of_wiring_is_in_the_module_that_is_said() -> None:
+    assert all(hasattr(wiring, name) for name in " ".join(wiring.NAMES.values()).split())
 
 
 def test_importing_the_package_loads_nothing_of_it() -> None:
