@@ -6,23 +6,27 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.adopt.adopt import Adopted, write
+from regraph_kg.adopt.draft import Draft, Said
+from regraph_kg.adopt.reading import understand
+from regraph_kg.adopt.scalars import deciding
+from regraph_kg.adopt.texts import problem_name
 from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.first_look import checked, print_checkup
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal, telling
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import ProblemFinding
+from regraph_kg.evaluation.cpp.slice import with_headers
+from regraph_kg.evaluation.cpp.syntax import choose, read
+from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
-
-if TYPE_CHECKING:  # the parser comes with them
-    from regraph_kg.adopt.adopt import Adopted
-    from regraph_kg.adopt.draft import Draft, Said
 
 _TOO_SHORT = 0.05
 """Seconds of a timed call below which a function that stops early has hardly begun."""
@@ -107,18 +111,12 @@ def make(
     settings: Settings,
     file: Path,
     function: str,
-    answered: tuple["Said", Any],
+    answered: tuple[Said, Any],
     *,
     to: Path | None = None,
     ask: bool = True,
 ) -> Path:
     """Make the problem; return its folder. `answered`: the answers, and a tolerance or None."""
-    from regraph_kg.adopt.adopt import write  # noqa: PLC0415
-    from regraph_kg.adopt.draft import Draft  # noqa: PLC0415
-    from regraph_kg.adopt.reading import understand  # noqa: PLC0415
-    from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
-    from regraph_kg.evaluation.cpp.syntax import read  # noqa: PLC0415
-
     answers, tolerance = answered
     if ask and not on_terminal():
         raise BadInput(
@@ -144,12 +142,6 @@ def make(
 
 def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> Path:
     """The folder of a function's problem, made now or earlier from the same text."""
-    from regraph_kg.adopt.draft import Said  # noqa: PLC0415
-    from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
-    from regraph_kg.evaluation.cpp.slice import with_headers  # noqa: PLC0415
-    from regraph_kg.evaluation.cpp.syntax import choose, read  # noqa: PLC0415
-    from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
-
     source = read(file)
     folder = Path(problem_name(choose(source, function).name))
     home = load_home(folder)
@@ -164,10 +156,8 @@ def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> P
     return folder
 
 
-def _answered(draft: "Draft", *, ask: bool) -> "Draft":
+def _answered(draft: Draft, *, ask: bool) -> Draft:
     """The draft with shapes for all arrays, asked or proposed. Raises `BadInput`."""
-    from regraph_kg.adopt.draft import Draft  # noqa: PLC0415
-
     while draft.open:
         name = draft.open[0]
         proposed = draft.proposed(name)
@@ -186,7 +176,7 @@ def _answered(draft: "Draft", *, ask: bool) -> "Draft":
     return draft
 
 
-def _inferred(draft: "Draft") -> list[str]:
+def _inferred(draft: Draft) -> list[str]:
     """One line for each argument of the function."""
     function = draft.read.function
     lines = [f"{function.qualified}, {function.source.path}, line {function.line}:"]
@@ -209,10 +199,8 @@ def _inferred(draft: "Draft") -> list[str]:
     return lines + _one_valued(draft)
 
 
-def _one_valued(draft: "Draft") -> list[str]:
+def _one_valued(draft: Draft) -> list[str]:
     """Notes on scalars with one value by which the function branches."""
-    from regraph_kg.adopt.scalars import deciding  # noqa: PLC0415
-
     values = {a["name"]: a["value"] for a in draft.arguments() if "value" in a}
     extents = [name for name in values if draft.counts(name)]
     return [
@@ -223,7 +211,7 @@ def _one_valued(draft: "Draft") -> list[str]:
     ]
 
 
-def _tell(adopted: "Adopted", folder: Path) -> None:
+def _tell(adopted: Adopted, folder: Path) -> None:
     for header in adopted.left_out:
         typer.echo(f"left out: {header}, which is not here and not needed")
     for note in adopted.notes:
@@ -238,9 +226,7 @@ def _tell(adopted: "Adopted", folder: Path) -> None:
 
 def _answers(
     shapes: Sequence[str], sizes: Sequence[str], roles: Sequence[str], values: Sequence[str]
-) -> "Said":
-    from regraph_kg.adopt.draft import Said  # noqa: PLC0415
-
+) -> Said:
     answers = Said()
     for name, text in (_pair("--shape", shape) for shape in shapes):
         answers.shapes[name] = tuple(part.strip() for part in text.split(","))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -18,10 +18,8 @@ from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
 from regraph_kg.evaluation.checkup.findings import error
+from regraph_kg.evaluation.problem.problem import AnyProblem, ProjectProblem
 from regraph_kg.settings import Settings, read_settings
-
-if TYPE_CHECKING:  # numpy comes with it
-    from regraph_kg.evaluation.problem.problem import AnyProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +109,7 @@ def _listed(settings: Settings, name: str) -> ProblemLine:
     return ProblemLine(name, where, problem.entry, _timed_at(problem))
 
 
-def _timed_at(problem: "AnyProblem") -> str:
-    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
-
+def _timed_at(problem: AnyProblem) -> str:
     if isinstance(problem, ProjectProblem):
         return problem.commands.bench
     return ", ".join(f"{name} = {extent}" for name, extent in problem.sizes.time.items())
