@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli import backup, exchange, purge, query, update, upkeep
+from regraph_kg.cli import exchange, purge, query, upkeep
 from regraph_kg.cli.answers import FileWritten, tell
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.report import write_page
@@ -16,11 +16,9 @@ from regraph_kg.settings import Settings, read_settings
 
 ANSWERS = {
     "graph stats": GraphStats | FileWritten,
-    **backup.ANSWERS,
     **exchange.ANSWERS,
     **purge.ANSWERS,
     **query.ANSWERS,
-    **update.ANSWERS,
     **upkeep.ANSWERS,
 }
 
@@ -72,7 +70,7 @@ def _count(settings: Settings, *, as_json: bool) -> None:
 
 
 app.command()(upkeep.check)
-app.command()(update.update)
+app.command()(upkeep.update)
 app.command()(exchange.export)
-app.command()(backup.restore)
+app.command()(exchange.restore)
 app.command()(purge.purge)
