@@ -56,7 +56,9 @@ class JudgeDesk:
 
     async def check(self, problem: str, hear: Hear) -> Checkup:
         """Check that a problem is well posed and can be measured."""
-        return await self._ask(functools.partial(_check, self._settings, problem), hear)
+        return await self._ask(
+            functools.partial(wiring.check_problem, self._settings, problem), hear
+        )
 
     async def evaluate(
         self, problem: str, candidate: Candidate, grade: Grade, hear: Hear
@@ -134,10 +136,6 @@ def _opened(settings: Settings) -> Judge:
     if settings.workers:
         wiring.local_judge(settings)  # says why not
     return _judge(str(settings.cache_dir), settings.isolation, settings.gpu)
-
-
-def _check(settings: Settings, problem: str) -> Checkup:
-    return wiring.check_problem(settings, problem, wiring.nobody_hears)
 
 
 def _evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:

@@ -84,7 +84,8 @@ def audit(
     with open_curator() as curator:
         pages = wiring.audit(curator)
     if as_json:
-        tell(Sequence[AuditPage], [_as_json(clusters) for clusters in pages])
+        printed = [AuditPage(_token(found), [*map(_cluster_json, found)]) for found in pages]
+        tell(Sequence[AuditPage], printed)
     elif not pages:
         typer.echo("the vocabulary is clean: nothing to look at")
     elif page > len(pages):
@@ -219,10 +220,6 @@ def _concern_lines(concern: Concern) -> Iterator[str]:
     yield f"{concern.kind}: {heading}"
     for words in concern.commands:
         yield f"  {command(words)}"
-
-
-def _as_json(page: Sequence[Cluster]) -> AuditPage:
-    return AuditPage(_token(page), [_cluster_json(cluster) for cluster in page])
 
 
 def _cluster_json(cluster: Cluster) -> AuditCluster:

@@ -1,9 +1,12 @@
 """`regraph mcp`: graph and judge for coding agents, over the Model Context Protocol."""
 
 import asyncio
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
+
+import typer
 
 from regraph_kg import remedies
 from regraph_kg.cli.parameters import option
@@ -33,13 +36,13 @@ def mcp(
         raise ToolError(f"the MCP SDK is not installed: {remedies.install('mcp')}")
     from regraph_kg.agents.server import build  # noqa: PLC0415 (an extra, and slow to load)
     from regraph_kg.agents.tools import Limits  # noqa: PLC0415
-    from regraph_kg.agents.transports import say, serve_http, serve_stdio  # noqa: PLC0415
+    from regraph_kg.agents.transports import serve_http, serve_stdio  # noqa: PLC0415
 
     settings = read_settings()
     server = build(settings, root, Limits(judge_seconds, read_only))
     try:
         if http:
-            asyncio.run(serve_http(server, port, settings.data_dir, say))
+            asyncio.run(serve_http(server, port, settings.data_dir, partial(typer.echo, err=True)))
         else:
             asyncio.run(serve_stdio(server))
     except KeyboardInterrupt:

@@ -174,7 +174,7 @@ def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
         notes: list[str] = []
         for source in _sources(settings, choice, task, _nobody, ""):
             notes += source.notes
-            steps += _length(source)
+            steps += sum(1 for _ in source.proposals())
         previews.append(CollectPreview(problem.name, steps=steps, notes=tuple(notes)))
     return previews
 
@@ -361,11 +361,6 @@ def _cost(
         output_tokens=calls * settings.model_max_tokens,
         notes=notes,
     )
-
-
-def _length(source: StepSource) -> int:
-    """Number of steps that a source proposes without verdicts."""
-    return sum(1 for _ in source.proposals())
 
 
 def _nobody(_: Prompt) -> Reply:

@@ -10,9 +10,9 @@ from contextlib import closing
 from regraph_kg import report, wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import UNMEASURED, Example, Gain
-from regraph_kg.models.target import TARGETS
-from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.models.technique import Technique
 from regraph_kg.pages.views import CodePair, GainRow, GraphView, TechniqueView
+from regraph_kg.runs.technique_names import by_id
 from regraph_kg.settings import Settings
 
 MOST_TECHNIQUES = 300
@@ -31,7 +31,7 @@ def view_graph(settings: Settings) -> GraphView:
 
 
 def _view(store: GraphStore) -> GraphView:
-    techniques = {start.id: start for start in (*_starts(), *store.techniques())}
+    techniques = by_id(store.techniques())
     gains, pairs = store.gains(limit=MOST_ROWS), store.strongest(limit=MOST_ROWS)
     tries = Counter[str]()
     for gain in gains:
@@ -55,10 +55,6 @@ def _view(store: GraphStore) -> GraphView:
         names={technique.id: technique.name for technique in techniques.values()},
         notes=tuple(_notes(len(techniques), gains, devices)),
     )
-
-
-def _starts() -> Iterator[Technique]:
-    return (Technique(id=start_id(target), name="Serial code", target=target) for target in TARGETS)
 
 
 def _devices(gains: Sequence[Gain]) -> tuple[str, ...]:

@@ -67,7 +67,9 @@ def beats_shipped(settings: Settings, name: str) -> bool:
     return other is not None and problem_folder(settings, name) != other
 
 
-def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) -> Checkup:
+def check_problem(
+    settings: Settings, name: str, tell: Callable[[str], None] = nobody_hears
+) -> Checkup:
     """Check a problem, or recall its check; `tell` gets a few words on slow work.
 
     Raises `BadInput` where there is no problem, `ToolError` where there is no compiler.

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
 
 from regraph_kg import wiring
@@ -255,27 +256,13 @@ def _nobody(settings: Settings, choice: SearchChoice) -> _Judging:
     with suppress(ToolError), wiring.open_judge(settings) as judge:
         device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
         machine = judge.hardware(choice.target)
-    return _Judging(_NoJudge(device, toolchain, machine))
+    facts = {"device": device, "toolchain": toolchain, "hardware": machine}
+    answers = {name: partial(_fact, fact) for name, fact in facts.items()}
+    return _Judging(SimpleNamespace(evaluate=_refuse, **answers))
 
 
-class _NoJudge:
-    """The facts of a judge of this machine, without the judge."""
-
-    def __init__(self, *facts: str) -> None:
-        self._device, self._toolchain, self._machine = facts
-
-    def evaluate(self, *_: object, **__: object) -> NoReturn:
-        _refuse()
-
-    def device(self, _: str) -> str:
-        """See `Evaluator`."""
-        return self._device
-
-    def toolchain(self, _: str) -> str:
-        return self._toolchain
-
-    def hardware(self, _: str) -> str:
-        return self._machine
+def _fact(fact: str, _: str) -> str:
+    return fact
 
 
 def _refuse(*_: object) -> NoReturn:
