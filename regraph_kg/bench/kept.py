@@ -11,17 +11,14 @@ import re
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput, ToolError, file_errors
+from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.private import opener
-
-if TYPE_CHECKING:
-    from regraph_kg.llm.model import LanguageModel
 
 FILE = "exchanges.jsonl"
 _FIGURE = re.compile(r"-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|\b(?:nan|inf)\b)(?: (?:us|ms|s)\b)?")
@@ -37,7 +34,7 @@ class KeptExchange(Frozen):
 class KeepingModel:
     """A model whose answers are kept in a file as they come."""
 
-    def __init__(self, model: "LanguageModel", path: Path) -> None:
+    def __init__(self, model: LanguageModel, path: Path) -> None:
         """`path` is appended to: a resumed search repeats some prompts."""
         self._model, self._path = model, path
         self._writing = threading.Lock()

@@ -14,6 +14,7 @@ from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput, file_errors
+from regraph_kg.evaluation.problem.problem import ProjectProblem
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.text import plain
 from regraph_kg.runs import home_changes, take_home
@@ -120,8 +121,6 @@ def _say(deed: HomeDeed, files: list[Path], run: str, *, as_json: bool) -> None:
 def _changes(
     settings: Settings, trace: Path, where: tuple[str | None, Path | None], *, again: bool
 ) -> list[HomeChange]:
-    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
-
     named, to = where
     answer = take_home.found_code(RunRecord.read(trace, wiring.trace_key(settings)))
     name = named or answer.run.header.problem

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, PlainSerializer
 
@@ -26,8 +26,10 @@ from regraph_kg.collect.openevolve import read_lineages
 from regraph_kg.collect.steps import StepSource
 from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
+from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.measure import is_measured, measure
 from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, Reply
@@ -39,11 +41,6 @@ from regraph_kg.runs.learn import write_lines
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.prompts.examples import estimated_tokens
 from regraph_kg.settings import Settings
-
-if TYPE_CHECKING:
-    from regraph_kg.evaluation.evaluator import Evaluator
-    from regraph_kg.llm.model import LanguageModel
-
 
 NOTHING_RIGHT = "no step was right"
 
@@ -131,7 +128,7 @@ class CollectPreview:
 
 
 def collect(
-    settings: Settings, choice: CollectChoice, model: "LanguageModel | None" = None
+    settings: Settings, choice: CollectChoice, model: LanguageModel | None = None
 ) -> Story[Gathered]:
     """Collect, and write the trajectories that meet the rules to `choice.output`.
 
@@ -184,8 +181,8 @@ class _Collecting:
     settings: Settings
     choice: CollectChoice
     journal: Journal
-    judge: "Evaluator"
-    model: "LanguageModel | None"
+    judge: Evaluator
+    model: LanguageModel | None
     built: list[BuiltTrajectory] = field(default_factory=list)
     pending: int = 0
     calls: int = 0
