@@ -43,6 +43,13 @@ def tell(kind: Any, value: object) -> None:
     typer.echo(json.dumps(plain, indent=2))
 
 
+def answered(kind: Any, value: object, as_json: bool) -> bool:
+    """Print an answer with --json; whether it is printed. Else the caller's words follow."""
+    if as_json:
+        tell(kind, value)
+    return as_json
+
+
 def answers_of(group: str) -> dict[str, Any]:
     """Answer types of the command `group` and its subcommands, by the words to type."""
     module = import_module(f"regraph_kg.cli.{group.replace('-', '_')}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.curation import command, counted, legible, note_of, open_curator
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import watch
@@ -128,9 +128,7 @@ def accept(
 
 
 def _preview(commands: Sequence[str], *, as_json: bool) -> None:
-    if as_json:
-        tell(Sequence[str], commands)
-    else:
+    if not answered(Sequence[str], commands, as_json):
         typer.echo("\n".join(commands))
 
 

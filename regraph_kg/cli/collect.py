@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import notes_aside, tell
+from regraph_kg.cli.answers import answered, notes_aside
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
@@ -138,9 +138,7 @@ def collect(  # noqa: PLR0913 (a command's options)
         return
     require_good(settings, choice.problems)
     gathered = watch(stage.collect(settings, choice))
-    if as_json:
-        tell(stage.Gathered, gathered)
-    else:
+    if not answered(stage.Gathered, gathered, as_json):
         typer.echo(_table(gathered, choice))
     if ingest and gathered.kept:
         with notes_aside(as_json):
@@ -198,8 +196,7 @@ def _check(choice: stage.CollectChoice, model: str | None) -> None:
 def _preview(settings: Settings, choice: stage.CollectChoice, *, as_json: bool) -> None:
     previews = stage.preview(settings, choice)
     asks = isinstance(choice.origin, stage.ModelAsked)
-    if as_json:
-        tell(Sequence[stage.CollectPreview], previews)
+    if answered(Sequence[stage.CollectPreview], previews, as_json):
         return
     for line in previews:
         for note in line.notes:

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
@@ -216,8 +216,7 @@ def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
             for verdict in (curator.verdicts() if relabels else ())
             if technique is None or technique in (verdict.technique, verdict.runner_up)
         ]
-    if as_json:
-        tell(CurationLog, CurationLog(curations, verdicts if relabels else None))
+    if answered(CurationLog, CurationLog(curations, verdicts if relabels else None), as_json):
         return
     for line in (*_log_lines(curations), *map(_verdict_line, verdicts)):
         typer.echo(line)
@@ -239,8 +238,7 @@ def _curate(order: CurationOrder, who: str | None, why: str) -> Curation:
 
 
 def _tell(curation: Curation, *, as_json: bool) -> None:
-    if as_json:
-        tell(Curation, curation)
+    if answered(Curation, curation, as_json):
         return
     typer.echo(f"curation {curation.number}: {legible(curation.summary)}")
     if curation.examples or curation.failures:

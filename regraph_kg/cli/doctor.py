@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import bar
 from regraph_kg.evaluation.doctor import CheckRow, Scope, rows
@@ -38,9 +38,7 @@ def doctor(
     scope = Scope(settings.cache_dir, target, quick, remeasure)
     with examination(settings, scope) as checks, bar("doctor", len(checks)) as show:
         results += rows(checks, show)
-    if as_json:
-        tell(ANSWERS["doctor"], results)
-    else:
+    if not answered(ANSWERS["doctor"], results, as_json):
         _print(results)
     if any(row.state == "red" for row in results):
         raise typer.Exit(1)

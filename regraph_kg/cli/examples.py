@@ -12,7 +12,7 @@ from rich.text import Text
 
 from regraph_kg import report, wiring
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import wide_console
@@ -99,9 +99,7 @@ def examples(  # noqa: PLR0913 (a command's options)
             )
         if device is not None:
             _say_if_unmeasured(store, path, device)
-    if as_json:
-        tell(ANSWERS["examples"], matches)
-    else:
+    if not answered(ANSWERS["examples"], matches, as_json):
         _show(settings, matches, path, device)
     if not matches:
         raise typer.Exit(1)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import DownloadColumn
 
 from regraph_kg import atomic, wiring
-from regraph_kg.cli.answers import FileWritten, tell
+from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import transient
 from regraph_kg.errors import BadInput, file_errors
@@ -68,9 +68,7 @@ def export(
             return
         write(lines, output)
     size = output.stat().st_size
-    if as_json:
-        tell(FileWritten, FileWritten(output, size))
-    elif form == "backup":
+    if not answered(FileWritten, FileWritten(output, size), as_json) and form == "backup":
         typer.echo(f"{output}: {size / 1e6:.1f} MB; regraph graph restore brings it back")
 
 
@@ -88,9 +86,7 @@ def _lines(
 def compare(settings: Settings, a: str, b: str, *, as_json: bool) -> None:
     """Print the differences of two graphs; exit with 1 where there are any."""
     parts = wiring.graph_difference(settings, a, b)
-    if as_json:
-        tell(dict[str, PartDifference], {part.part: part for part in parts})
-    else:
+    if not answered(dict[str, PartDifference], {part.part: part for part in parts}, as_json):
         for part in parts:
             _print(part, a, b)
     if not all(part.equal for part in parts):
@@ -127,8 +123,7 @@ def restore(
             show(restored)
     with closing(wiring.open_store(settings)) as store:
         stats = store.stats()
-    if as_json:
-        tell(GraphStats, stats)
+    if answered(GraphStats, stats, as_json):
         return
     typer.echo(
         f"restored: {stats.techniques} techniques, {stats.transitions} examples of"

@@ -8,7 +8,7 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli import exchange, purge, query, upkeep
-from regraph_kg.cli.answers import FileWritten, tell
+from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.report import write_page
 from regraph_kg.models.graph import GraphStats
@@ -58,8 +58,7 @@ def stats(
 def _count(settings: Settings, *, as_json: bool) -> None:
     with closing(wiring.open_store(settings)) as store:
         totals, bound = store.stats(), store.bound()
-    if as_json:
-        tell(GraphStats, totals)
+    if answered(GraphStats, totals, as_json):
         return
     by_target = ", ".join(f"{count} {target}" for target, count in sorted(totals.targets.items()))
     typer.echo(f"techniques    {totals.techniques}")

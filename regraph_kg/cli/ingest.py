@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.verdicts import NameVerdict, print_verdicts
@@ -166,8 +166,9 @@ def _origin(serial: Path | None, problem: str | None, target: Target | None) -> 
 
 def _summarise(ingested: Ingested, *, as_json: bool) -> None:
     totals = ingested.counts
-    if as_json:
-        tell(IngestAnswer, IngestAnswer(**totals, rejected_files=ingested.rejected_files))
+    if answered(
+        IngestAnswer, IngestAnswer(**totals, rejected_files=ingested.rejected_files), as_json
+    ):
         return
     typer.echo(
         f"trajectories: {totals['added']} added, {totals['known']} known already,"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import report
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.runs.learn import Doubt, Learned, learn_from, write_lines
@@ -52,9 +52,7 @@ def learn(  # noqa: PLR0913 (a command's options)
     learned = watch(learn_from(read_settings(), runs, problems=problem or (), doubt=doubt))
     if export is not None:
         write_lines(export, learned.trajectories)
-    if as_json:
-        tell(Learned, learned)
-    else:
+    if not answered(Learned, learned, as_json):
         typer.echo(_table(learned))
     if not learned.taught:
         raise typer.Exit(1)

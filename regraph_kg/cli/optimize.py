@@ -11,7 +11,7 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli import display, running
-from regraph_kg.cli.answers import notes_aside, tell
+from regraph_kg.cli.answers import answered, notes_aside
 from regraph_kg.cli.choice import SETTABLE, choose, every_call, set_names
 from regraph_kg.cli.dry_run import EstimateAnswer, preview
 from regraph_kg.cli.first_look import require_good
@@ -99,9 +99,7 @@ def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool
                 run.publish(f"go on: {handover.go_on}")
                 raise
     run.publish()
-    if options.as_json:
-        tell(RunSummary, summary)
-    else:
+    if not answered(RunSummary, summary, options.as_json):
         rows = {
             "problem": wiring.chosen_problem(settings, choice.problem),
             "code": str(handover.output),

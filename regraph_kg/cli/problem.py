@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import checked, print_checkup
 from regraph_kg.cli.new_problem import ANSWERS as NEW_ANSWERS
@@ -79,9 +79,7 @@ def check(
         _list(settings, names, as_json=as_json)
         return
     checkups = [_looked_at(settings, name) for name in names]
-    if as_json:
-        tell(Sequence[Checkup], checkups)
-    else:
+    if not answered(Sequence[Checkup], checkups, as_json):
         for checkup in checkups:
             print_checkup(checkup, typer.echo)
     if any(checkup.errors for checkup in checkups):
@@ -90,8 +88,7 @@ def check(
 
 def _list(settings: Settings, names: Sequence[str], *, as_json: bool) -> None:
     rows = [_listed(settings, name) for name in names]
-    if as_json:
-        tell(Sequence[ProblemLine], rows)
+    if answered(Sequence[ProblemLine], rows, as_json):
         return
     table = Table("problem", "where", "entry", "timed at", box=None, pad_edge=False)
     for row in rows:

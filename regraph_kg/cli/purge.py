@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import bar, on_terminal, watch
 from regraph_kg.errors import BadInput
@@ -74,9 +74,7 @@ def _ask(origin: Provenance, counts: PurgeCounts) -> None:
 
 
 def _tell(state: str, counts: PurgeCounts, *, as_json: bool) -> None:
-    if as_json:
-        tell(PurgeCounts, counts)
-    else:
+    if not answered(PurgeCounts, counts, as_json):
         typer.echo(f"{state}: {_summary(counts)}")
 
 

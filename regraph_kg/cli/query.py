@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import print_table
 from regraph_kg.errors import BadInput
@@ -45,8 +45,7 @@ def query(
     parameters = dict(_parameter(text) for text in param or ())
     with closing(wiring.open_reader(read_settings())) as graph:
         answer = graph.query(statement, parameters, limit=limit, seconds=timeout)
-    if as_json:
-        tell(GraphTable, answer)
+    if answered(GraphTable, answer, as_json):
         return
     if answer.columns:
         _print(answer)

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.tables import print_table
 from regraph_kg.cli.verdicts import NameVerdict, decision, legible
@@ -88,9 +88,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         cascade = wiring.cascade(settings, vocabulary, level, verdict_model)
         verdicts = tuple(cascade.settle({(line.target, line.label): NameUse() for line in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
-    if as_json:
-        tell(ANSWERS["dev relabel-check"], _report(judged, verbose=verbose))
-    else:
+    if not answered(ANSWERS["dev relabel-check"], _report(judged, verbose=verbose), as_json):
         _print(judged)
         if verbose:
             _list(judged[relabel])

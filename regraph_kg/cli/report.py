@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import atomic, locks
-from regraph_kg.cli.answers import FileWritten, tell
+from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
@@ -85,7 +85,5 @@ def write_page(path: Path, page: str, *, as_json: bool) -> None:
     with file_errors(path, "choose another place: --output"):
         atomic.write(path, page)
     size = len(page.encode())
-    if as_json:
-        tell(FileWritten, FileWritten(path, size))
-    else:
+    if not answered(FileWritten, FileWritten(path, size), as_json):
         typer.echo(f"{path}: open it in a browser ({size / 1e6:.1f} MB)")

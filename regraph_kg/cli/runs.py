@@ -11,7 +11,7 @@ from rich.table import Table
 
 from regraph_kg import locks, report, wiring
 from regraph_kg.cli import display
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
@@ -154,9 +154,7 @@ def _compare(
     answer = RunsCompared(lines[0], lines[1], why is None, why)
     if why is None and again:
         answer.again = _again(settings, pair, problem)
-    if as_json:
-        tell(RunsCompared, answer)
-    else:
+    if not answered(RunsCompared, answer, as_json):
         _print(lines)
         typer.echo(f"not comparable: {why}" if why else _compared(answer.again, pair))
     if why is not None:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import audit, curation
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, print_table
@@ -77,8 +77,7 @@ app.command()(curation.mend)
 def _list(target: Target | None, *, as_json: bool) -> None:
     with closing(wiring.open_store(read_settings())) as store:
         techniques = store.techniques(target)
-    if as_json:
-        tell(tuple[Technique, ...], techniques)
+    if answered(tuple[Technique, ...], techniques, as_json):
         return
     table = Table("id", "name", "also called", box=None, pad_edge=False)
     for technique in techniques:
@@ -91,9 +90,7 @@ def _show(technique: str, target: Target | None, device: str, *, as_json: bool) 
         techniques = by_id(store.techniques())
         resolved = techniques[resolve(technique, techniques, target)]
         neighbourhood = store.neighbourhood(resolved.id, device=device)
-    if as_json:
-        tell(TechniqueShown, TechniqueShown(resolved, neighbourhood.successors))
-    else:
+    if not answered(TechniqueShown, TechniqueShown(resolved, neighbourhood.successors), as_json):
         _print(resolved, neighbourhood, device)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.exchange import compare
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
@@ -78,9 +78,7 @@ def check(
             watch(embed_new(settings))
             findings = store.check()
         mended -= len(findings)
-    if as_json:
-        tell(tuple[GraphFinding, ...], findings)
-    else:
+    if not answered(tuple[GraphFinding, ...], findings, as_json):
         for finding in findings[:SHOWN]:
             typer.echo(
                 f"{finding.kind}: {finding.source} -> {finding.target}: {finding.what}:"
@@ -132,8 +130,7 @@ def update(
     """
     settings = read_settings(embedder=embedder)
     in_sight, space = _derive(settings, bound)
-    if as_json:
-        tell(GraphUpdated, GraphUpdated(in_sight, space))
+    if answered(GraphUpdated, GraphUpdated(in_sight, space), as_json):
         return
     typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
     typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
