@@ -1,11 +1,10 @@
 """`regraph problem`: checks of problems before code is judged by them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from regraph_kg import wiring
 from regraph_kg.cli.answers import answered
@@ -14,7 +13,7 @@ from regraph_kg.cli.first_look import checked, print_checkup
 from regraph_kg.cli.new_problem import ANSWERS as NEW_ANSWERS
 from regraph_kg.cli.new_problem import new
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.tables import print_table
+from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
 from regraph_kg.evaluation.checkup.findings import error
@@ -90,10 +89,7 @@ def _list(settings: Settings, names: Sequence[str], *, as_json: bool) -> None:
     rows = [_listed(settings, name) for name in names]
     if answered(Sequence[ProblemLine], rows, as_json):
         return
-    table = Table("problem", "where", "entry", "timed at", box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(row.problem, row.where, row.entry, row.timed_at)
-    print_table(table, ())
+    print_rows(("problem", "where", "entry", "timed at"), map(astuple, rows))
 
 
 def _listed(settings: Settings, name: str) -> ProblemLine:

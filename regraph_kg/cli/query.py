@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 from pydantic import JsonValue
-from rich.table import Table
 
 from regraph_kg import wiring
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.tables import print_table
+from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.models.query import GraphTable
 from regraph_kg.settings import read_settings
@@ -66,15 +65,12 @@ def _parameter(text: str) -> tuple[str, JsonValue]:
 
 
 def _print(answer: GraphTable) -> None:
-    table = Table(*answer.columns, box=None, pad_edge=False)
-    for row in answer.rows:
-        table.add_row(*map(_cell, row))
     figures = {
         index
         for index in range(len(answer.columns))
         if all(isinstance(row[index], int | float) for row in answer.rows)
     }
-    print_table(table, figures)
+    print_rows(answer.columns, (map(_cell, row) for row in answer.rows), figures)
 
 
 def _cell(value: JsonValue) -> str:

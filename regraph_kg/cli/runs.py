@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from regraph_kg import locks, report, wiring
 from regraph_kg.cli import display
@@ -15,7 +14,7 @@ from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
-from regraph_kg.cli.tables import print_table
+from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.models.evaluation import Candidate
@@ -234,16 +233,15 @@ def _list(settings: Settings, folder: Path, *, as_json: bool) -> None:
 
 
 def _print(lines: Sequence[RunLine]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("run", "problem", "method", "model", "calls", "time", "best", "state"):
-        table.add_column(heading, overflow="fold")
+    rows = list[tuple[str, ...]]()
     for line in lines:
         sure = f" ({line.low:.3g} to {line.high:.3g})" if line.low and line.high else ""
         best = f"{report.times(line.best)}{sure}" if line.best else "-"
         calls = f"{line.calls} of {line.most_calls}"
         cells = (line.run, f"{line.problem} ({line.target})", line.method, line.model)
-        table.add_row(*cells, calls, report.seconds(line.seconds), best, line.state)
-    print_table(table, (4, 5))
+        rows.append((*cells, calls, report.seconds(line.seconds), best, line.state))
+    headings = ("run", "problem", "method", "model", "calls", "time", "best", "state")
+    print_rows(headings, rows, (4, 5))
 
 
 def _line(record: RunRecord) -> RunLine:

@@ -143,10 +143,7 @@ def _tell(options: Options, searches: Sequence[_State], *, stopped: bool) -> Non
     """Print all results; `stopped`: Ctrl-C ended the searches together."""
     if answered(Sequence[SearchAnswer], [_plain(search) for search in searches], options.as_json):
         return
-    rows = [
-        report.SearchRow(search.name, search.summary, _ended(search.error, stopped))
-        for search in searches
-    ]
+    rows = [(search.name, search.summary, _ended(search.error, stopped)) for search in searches]
     typer.echo(report.several_table(rows))
     for search in searches:
         if search.summary and not search.summary.improved:

@@ -40,6 +40,19 @@ def wide_console() -> PlainConsole:
     return console
 
 
+def print_rows(
+    headings: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    figures: Collection[int] = (),
+    console: Console | None = None,
+) -> None:
+    """Print rows below their headings, as `print_table` does."""
+    table = Table(*headings, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    print_table(table, figures, console)
+
+
 def print_table(table: Table, figures: Collection[int], console: Console | None = None) -> None:
     """Print `table`; the columns `figures` keep their width, even beyond the terminal's."""
     for index, column in enumerate(table.columns):

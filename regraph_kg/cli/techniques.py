@@ -1,18 +1,18 @@
 """`regraph techniques`: the graph's knowledge of techniques."""
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import audit, curation
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.tables import PlainConsole, print_table
+from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
@@ -79,10 +79,8 @@ def _list(target: Target | None, *, as_json: bool) -> None:
         techniques = store.techniques(target)
     if answered(tuple[Technique, ...], techniques, as_json):
         return
-    table = Table("id", "name", "also called", box=None, pad_edge=False)
-    for technique in techniques:
-        table.add_row(technique.id, technique.name, ", ".join(sorted(technique.aliases)))
-    print_table(table, {0})
+    rows = ((one.id, one.name, ", ".join(sorted(one.aliases))) for one in techniques)
+    print_rows(("id", "name", "also called"), rows, {0})
 
 
 def _show(technique: str, target: Target | None, device: str, *, as_json: bool) -> None:
@@ -106,18 +104,15 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
     if not neighbourhood.successors:
         console.print("Nothing was seen to follow it.")
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("followed by", overflow="fold")
-    for heading in ("examples", "tried", "verified", "declined", "effect", "best", ""):
-        table.add_column(heading)
-    for successor in neighbourhood.successors:
-        best = successor.best_effect
-        table.add_row(
-            successor.technique.id,
-            *(str(n) for n in (successor.examples, successor.tried, successor.verified)),
-            str(successor.declined),
-            "-" if successor.effect is None else report.times(successor.effect),
-            "-" if best is None else report.times(best),
-            "other devices" if device and successor.statistics == "other-devices" else "",
-        )
-    print_table(table, range(1, 7), console)
+    headings = ("examples", "tried", "verified", "declined", "effect", "best", "")
+    rows = (_cells(successor, device) for successor in neighbourhood.successors)
+    print_rows(("followed by", *headings), rows, range(1, 7), console)
+
+
+def _cells(successor: Successor, device: str) -> Iterator[str]:
+    yield successor.technique.id
+    yield from map(str, (successor.examples, successor.tried))
+    yield from map(str, (successor.verified, successor.declined))
+    for effect in (successor.effect, successor.best_effect):
+        yield "-" if effect is None else report.times(effect)
+    yield "other devices" if device and successor.statistics == "other-devices" else ""
