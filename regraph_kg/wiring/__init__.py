@@ -78,7 +78,7 @@ NAMES = {
     " open_curator open_purge open_reader open_store start_embedded stop_embedded"
     " store_address write_browser_pack",
 }
-"""Names by their modules."""
+"""Names by their modules, as they are imported above."""
 
 if not TYPE_CHECKING:
 
