@@ -110,7 +110,8 @@ class Conversation:
                 failed = FailedAnswer(Outcome.PARSE_FAILED, answer.reason, None)
                 continue
             label = answer.label
-            judged = yield _proposed(answer, repair)
+            fields = (answer.label, answer.code, answer.reasoning, answer.detail)
+            judged = yield ProposedStep(*fields, repairs=repair)
             if judged.right:
                 return self._take(answer, judged)
             if judged.outcome is None:
@@ -159,10 +160,6 @@ def prompt_hash() -> str:
     for path in sorted(FOLDER.glob("*.txt")):
         digest.update(f"{path.name}\0".encode() + path.read_bytes())
     return f"collect-{VERSION}:{digest.hexdigest()[:12]}"
-
-
-def _proposed(answer: AnsweredStep, repairs: int) -> ProposedStep:
-    return ProposedStep(answer.label, answer.code, answer.reasoning, answer.detail, repairs)
 
 
 def _filled(name: str, **values: str) -> str:

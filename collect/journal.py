@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from regraph_kg import locks
-from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.errors import BadInput, ToolError, file_errors
 from regraph_kg.private import opener
 
 FORMAT = 1
@@ -46,11 +46,9 @@ class Journal:
         Raises `BadInput` where the file is of another collection, no journal, or in use.
         """
         self._path = path
-        try:
+        with file_errors(path, "choose another place: --output", ToolError):
             # Unbuffered: what a full disk refused is not tried again when it is closed.
             self._file = open(path, "a+b", buffering=0, opener=opener)  # noqa: SIM115
-        except OSError as error:
-            raise ToolError(f"{path}: {error.strerror}; choose another place: --output") from None
         self._entries: dict[str, Any] = {}
         self._begun = False
         self.written = 0
@@ -122,15 +120,11 @@ class Journal:
         self.about = {**about, "created": head.get("created", about.get("created"))}
 
     def _append(self, entry: Mapping[str, Any]) -> None:
-        try:
+        with file_errors(self._path, "free space and run the same command again", ToolError):
             unwritten = json.dumps(entry).encode() + b"\n"
             while unwritten:
                 unwritten = unwritten[self._file.write(unwritten) :]
             os.fsync(self._file.fileno())
-        except OSError as error:
-            raise ToolError(
-                f"{self._path}: {error.strerror}; free space and run the same command again"
-            ) from None
 
 
 def _object(path: Path, number: int, line: bytes) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from regraph_kg import regular
 from regraph_kg.collect.steps import Proposals, ProposedStep, label_of, ref_of
 from regraph_kg.collect.unfit import unfit
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors, first_mistake
 from regraph_kg.models.prompt import PromptText
 from regraph_kg.models.run import Task
 from regraph_kg.models.text import plain
@@ -205,13 +205,12 @@ def _programs(folder: Path) -> tuple[dict[str, EvolvedProgram], list[str]]:
 
 
 def _program(path: Path) -> EvolvedProgram:
+    with file_errors(path, "make it readable, or remove it"):
+        content = regular.read_bytes(path, LARGEST_PROGRAM)
     try:
-        return EvolvedProgram.model_validate(json.loads(regular.read_bytes(path, LARGEST_PROGRAM)))
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; make it readable, or remove it") from None
+        return EvolvedProgram.model_validate(json.loads(content))
     except ValidationError as error:
-        field = ".".join(map(str, error.errors()[0]["loc"])) or "program"
-        raise BadInput(f"{path}: {field}: {error.errors()[0]['msg']}; not OpenEvolve's") from None
+        raise BadInput(f"{path}: {first_mistake(error, 'program')}; not OpenEvolve's") from None
     except (ValueError, RecursionError):
         raise BadInput(f"{path}: not JSON; remove it if it is half-written") from None
 

@@ -51,41 +51,31 @@ __all__ = [
     "read_settings",
 ]
 
-_HOME = {
-    "BadInput": "errors",
-    "CodeJudge": "api.judge",
-    "Comparison": "evaluation.compare",
-    "Environment": "errors",
-    "EvalReport": "models.evaluation",
-    "FinishedRun": "runs.search",
-    "Graph": "api.graph",
-    "KnownFailure": "models.graph",
-    "NextSteps": "models.next_steps",
-    "Outcome": "models.evaluation",
-    "Problem": "evaluation.problem.problem",
-    "ProjectProblem": "evaluation.problem.project",
-    "RegraphError": "errors",
-    "RunSummary": "models.run",
-    "Settings": "settings",
-    "SimulationRecord": "models.run",
-    "StepExample": "models.next_steps",
-    "SuggestedStep": "models.next_steps",
-    "Technique": "models.technique",
-    "UnfitStep": "models.next_steps",
-    "evaluate": "api.judge",
-    "load_problem": "api.judge",
-    "open_graph": "api.graph",
-    "optimize": "api.searches",
-    "read_settings": "settings",
+_NAMES = {
+    "api.graph": "Graph open_graph",
+    "api.judge": "CodeJudge evaluate load_problem",
+    "api.searches": "optimize",
+    "errors": "BadInput Environment RegraphError",
+    "evaluation.compare": "Comparison",
+    "evaluation.problem.problem": "Problem",
+    "evaluation.problem.project": "ProjectProblem",
+    "models.evaluation": "EvalReport Outcome",
+    "models.graph": "KnownFailure",
+    "models.next_steps": "NextSteps StepExample SuggestedStep UnfitStep",
+    "models.run": "RunSummary SimulationRecord",
+    "models.technique": "Technique",
+    "runs.search": "FinishedRun",
+    "settings": "Settings read_settings",
 }
-"""Module of each name."""
+"""Names by their modules."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    for module, names in _NAMES.items():
+        if name in names.split():
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_HOME]
+    return [*globals(), *__all__]

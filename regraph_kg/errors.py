@@ -13,6 +13,13 @@ Every message is one line: what, where, how to mend. The CLI prints it and exits
 exit code 1 (an honest negative) is a result, not an error.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
 
 class RegraphError(Exception):
     """Root of all errors that this project raises on purpose."""
@@ -54,3 +61,18 @@ class AnswersPending(RegraphError):
     """Prompts were written to a file and wait for their answers."""
 
     exit_code = 5
+
+
+@contextmanager
+def file_errors(path: object, remedy: str, kind: type[RegraphError] = BadInput) -> Iterator[None]:
+    """Turn an `OSError` over `path` into an error of ours that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{path}: {error.strerror}; {remedy}") from None
+
+
+def first_mistake(error: "ValidationError", whole: str = "") -> str:
+    """The first mistake of a value with its place, which is `whole` where it has no field."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or whole}: {first['msg']}"

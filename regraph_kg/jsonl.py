@@ -7,7 +7,7 @@ from typing import BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, first_mistake
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -45,6 +45,5 @@ def parsed(path: Path, lines: Iterable[bytes], kind: type[M]) -> Iterator[tuple[
             try:
                 yield number, kind.model_validate_json(line)
             except ValidationError as error:
-                first = error.errors()[0]
-                field = ".".join(map(str, first["loc"])) or "line"
-                raise BadInput(f"{path}:{number}: {field}: {first['msg']}; mend the line") from None
+                mistake = first_mistake(error, "line")
+                raise BadInput(f"{path}:{number}: {mistake}; mend the line") from None

@@ -1,7 +1,6 @@
 """Records to text and tables; the only place that decides how a number is written."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Interval, Outcome, WorkAccount
 from regraph_kg.models.graph import FreeChoice
@@ -228,19 +227,13 @@ def limits(budget: SearchLimits) -> str:
     return ", ".join(filter(None, parts))
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRow:
-    """One search of several; `ended` says why it has no summary."""
+def several_table(searches: Sequence[tuple[str, RunSummary | None, str]]) -> str:
+    """One line a search: its problem, its result and cost, or how it ended without a summary.
 
-    problem: str
-    summary: RunSummary | None
-    ended: str = ""
-
-
-def several_table(rows: Sequence[SearchRow]) -> str:
-    """One line a search, with its result and cost; columns without any figure are left out."""
+    Columns without any figure are left out.
+    """
     names = ("problem", "speedup", "95 %", *_COSTS)
-    cells = [(row.problem, *_cells(row)) for row in rows]
+    cells = [(problem, *_cells(summary, ended)) for problem, summary, ended in searches]
     filled = [index for index in range(len(names)) if any(cell[index] for cell in cells)]
     columns = [[names[index], *(cell[index] or "-" for cell in cells)] for index in filled]
     widths = [max(map(len, column)) for column in columns]
@@ -252,11 +245,10 @@ def several_table(rows: Sequence[SearchRow]) -> str:
     return "\n".join(lines)
 
 
-def _cells(row: SearchRow) -> tuple[str, ...]:
+def _cells(summary: RunSummary | None, ended: str) -> tuple[str, ...]:
     """A line of `several_table` without its problem."""
-    summary = row.summary
     if summary is None:
-        return (row.ended, *[""] * (1 + len(_COSTS)))
+        return (ended, *[""] * (1 + len(_COSTS)))
     cost, spread = summary.cost, summary.speedup_interval
     surely = summary.improved and spread is not None
     return (

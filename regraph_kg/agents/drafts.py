@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from pydantic import ValidationError
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, first_mistake
 from regraph_kg.evaluation.measure import measurement
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.ingest.relabel.cascade import Cascade
@@ -140,8 +140,7 @@ def step(technique: str, reasoning: str, code: str, target: Target) -> Step:
     try:
         return Step(label=_name(technique, "technique"), reasoning=reasoning, code=code)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise BadInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise BadInput(first_mistake(error)) from None
 
 
 def named(step: Step, draft: AgentDraft, cascade: Cascade) -> Step:

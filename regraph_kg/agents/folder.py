@@ -5,7 +5,6 @@ link while it is read, by somebody who may write the folder anyhow.
 """
 
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from regraph_kg import wiring
@@ -86,7 +85,8 @@ class ProjectFolder:
 
     def problems(self) -> list[str]:
         """Problems of the folder, and names of the corpus."""
-        local = {str(path.parent.relative_to(self.root)) for path in self._own()}
+        own = (path for path in self.root.glob("*/problem.toml") if self._ours(path))
+        local = {str(path.parent.relative_to(self.root)) for path in own}
         shipped = wiring.corpus_folder(self._settings).glob("problems/*/problem.toml")
         return sorted(local | {path.parent.name for path in shipped})
 
@@ -104,9 +104,6 @@ class ProjectFolder:
         every = (self.root / "runs").glob("*.jsonl")
         traces = [path for path in every if path.is_file() and self._ours(path)]
         return sorted(traces, key=lambda path: path.stat().st_mtime, reverse=True)
-
-    def _own(self) -> Iterator[Path]:
-        return (path for path in self.root.glob("*/problem.toml") if self._ours(path))
 
     def _ours(self, path: Path) -> bool:
         return path.resolve().is_relative_to(self.root)

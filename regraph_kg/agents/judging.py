@@ -56,7 +56,9 @@ class JudgeDesk:
 
     async def check(self, problem: str, hear: Hear) -> Checkup:
         """Check that a problem is well posed and can be measured."""
-        return await self._ask(functools.partial(_check, self._settings, problem), hear)
+        return await self._ask(
+            functools.partial(wiring.check_problem, self._settings, problem), hear
+        )
 
     async def evaluate(
         self, problem: str, candidate: Candidate, grade: Grade, hear: Hear
@@ -136,15 +138,10 @@ def _opened(settings: Settings) -> Judge:
     return _judge(str(settings.cache_dir), settings.isolation, settings.gpu)
 
 
-def _check(settings: Settings, problem: str) -> Checkup:
-    return wiring.check_problem(settings, problem, _nobody_hears)
-
-
 def _evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:
     judge = _opened(settings)
-    if not wiring.is_refused(candidate):
-        _require_good(settings, problem)
-    return judge.evaluate(candidate, wiring.find_problem(settings, problem), grade=grade)
+    find = wiring.find_problem if wiring.is_refused(candidate) else wiring.good_problem
+    return judge.evaluate(candidate, find(settings, problem), grade=grade)
 
 
 def _compare(
@@ -152,19 +149,9 @@ def _compare(
 ) -> Comparison:
     judge = _opened(settings)
     declared = comparable(wiring.find_problem(settings, problem))
-    _require_good(settings, problem)
+    wiring.good_problem(settings, problem)
     for version in (candidate, other):
         report = judge.evaluate(version, declared)
         if not report.passed:
             raise BadInput(f"compare: one of the two does not pass: {report.diagnosis}")
     return judge.compare(candidate, other, declared)
-
-
-def _require_good(settings: Settings, problem: str) -> None:
-    checkup = wiring.check_problem(settings, problem, _nobody_hears)
-    if checkup.errors:
-        raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
-
-
-def _nobody_hears(_: str) -> None:
-    """Hear nothing."""

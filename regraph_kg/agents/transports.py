@@ -9,7 +9,6 @@ import os
 import secrets
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -134,8 +133,3 @@ class _WithToken:
                 await refused(scope, receive, send)
                 return
         await self._app(scope, receive, send)
-
-
-def say(line: str) -> None:
-    """Print to the user; standard output belongs to the agents."""
-    print(line, file=sys.stderr, flush=True)  # noqa: T201

@@ -23,7 +23,7 @@ from regraph_kg.models.next_steps import NextSteps, StepExample
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.runs.next_steps import Question, next_steps
-from regraph_kg.runs.technique_names import by_id, resolve
+from regraph_kg.runs.technique_names import by_id, resolve, resolve_pair
 from regraph_kg.settings import Settings, read_settings
 
 
@@ -142,9 +142,7 @@ class Graph:
             return by_id(self._store.techniques())
 
     def _pair(self, before: str, technique: str, target: Target | None) -> tuple[str, str]:
-        techniques = self._by_id()
-        after = resolve(technique, techniques, target)
-        return resolve(before, techniques, target or techniques[after].target), after
+        return resolve_pair(before, technique, self._by_id(), target)
 
     def _place(self, code: str) -> Vector | None:
         """The embedding of a code in the graph's space; None where the graph has none."""

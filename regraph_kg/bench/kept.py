@@ -11,17 +11,14 @@ import re
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.errors import BadInput, ToolError, file_errors
+from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.private import opener
-
-if TYPE_CHECKING:
-    from regraph_kg.llm.model import LanguageModel
 
 FILE = "exchanges.jsonl"
 _FIGURE = re.compile(r"-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|\b(?:nan|inf)\b)(?: (?:us|ms|s)\b)?")
@@ -37,7 +34,7 @@ class KeptExchange(Frozen):
 class KeepingModel:
     """A model whose answers are kept in a file as they come."""
 
-    def __init__(self, model: "LanguageModel", path: Path) -> None:
+    def __init__(self, model: LanguageModel, path: Path) -> None:
         """`path` is appended to: a resumed search repeats some prompts."""
         self._model, self._path = model, path
         self._writing = threading.Lock()
@@ -62,12 +59,13 @@ class KeepingModel:
 
     def _keep(self, exchange: KeptExchange) -> None:
         line = exchange.model_dump_json() + "\n"
-        try:
-            with self._writing, open(self._path, "a", encoding="utf-8", opener=opener) as file:
-                # the newline ends a line torn by a kill or a full disk
-                file.write(line if self._begun or not file.tell() else f"\n{line}")
-        except OSError as error:
-            raise ToolError(f"{self._path}: {error.strerror}; make room") from None
+        with (
+            file_errors(self._path, "make room", ToolError),
+            self._writing,
+            open(self._path, "a", encoding="utf-8", opener=opener) as file,
+        ):
+            # the newline ends a line torn by a kill or a full disk
+            file.write(line if self._begun or not file.tell() else f"\n{line}")
         self._begun = True
 
 
@@ -102,13 +100,10 @@ def _address(prompt: Prompt) -> str:
 def _read(path: Path) -> list[KeptExchange]:
     """The complete lines of a file; a kill or a full disk may tear some."""
     exchanges = []
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                with suppress(ValidationError):
-                    exchanges.append(KeptExchange.model_validate_json(line))
-    except OSError as error:
-        raise BadInput(f"{path}: {error}; give the folder of an earlier regraph bench") from None
+    with file_errors(path, "give the folder of an earlier regraph bench"), path.open("rb") as file:
+        for line in file:
+            with suppress(ValidationError):
+                exchanges.append(KeptExchange.model_validate_json(line))
     if not exchanges:
         raise BadInput(f"{path}: not the kept answers of a bench of this version")
     return exchanges

@@ -13,18 +13,19 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from regraph_kg import wiring
+from regraph_kg.adopt.adopt import Adopted
+from regraph_kg.adopt.draft import Draft, Said
+from regraph_kg.adopt.reading import Read, understand
+from regraph_kg.adopt.texts import problem_name, toml
 from regraph_kg.bench.suites import Tell
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
+from regraph_kg.evaluation.cpp.syntax import functions, read
+from regraph_kg.evaluation.problem.problem import shape_text
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
-
-if TYPE_CHECKING:  # the parser comes with them
-    from regraph_kg.adopt.adopt import Adopted
-    from regraph_kg.adopt.draft import Draft
-    from regraph_kg.adopt.reading import Read
 
 VALIDATION_NOTE = (
     "Verdicts are this project's own and may differ from ParEval's, whose drivers compare floats"
@@ -160,8 +161,6 @@ def make(
 
 def _name(checkout: Path, task: str, target: Target) -> str:
     """A problem's name; one for each size, so that targets of one size share it."""
-    from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
-
     sizes = _sizes(checkout).get(task, {})
     shared = sizes.get(_MODELS[target]) == sizes.get(_MODELS["openmp"])
     end = "" if shared else f"-{target}"
@@ -171,20 +170,18 @@ def _name(checkout: Path, task: str, target: Target) -> str:
 def _sizes(checkout: Path) -> dict[str, dict[str, str]]:
     """Sizes as problem-sizes.json has them, by task and model."""
     path = checkout / _SIZES
+    with file_errors(path, _REMEDY):
+        content = path.read_bytes()
     try:
-        rows = json.loads(path.read_text("utf-8"))
+        rows = json.loads(content)
         return {str(task): {str(k): str(v) for k, v in row.items()} for task, row in rows.items()}
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; {_REMEDY}") from None
     except (ValueError, AttributeError, RecursionError):
         raise BadInput(f"{path}: no JSON of sizes by task and model; {_REMEDY}") from None
 
 
 def _read(path: Path) -> str:
-    try:
+    with file_errors(path, "git checkout -- . restores it"):
         return path.read_text("utf-8", "replace")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; git checkout -- . restores it") from None
 
 
 def _folder(checkout: Path, task: str) -> Path:
@@ -237,7 +234,7 @@ class _Facts:
         self._lengths = dict(self._numbers(_LENGTH, driver))
         self.ranges = {name: (int(a), int(b) - 1) for name, a, b in _DRAWN.findall(driver)}
 
-    def sizes(self, draft: "Draft") -> dict[str, int]:
+    def sizes(self, draft: Draft) -> dict[str, int]:
         """ParEval's sizes for those of a draft; the task's number where its driver has none."""
         return {name: self._size(name, expression) for name, expression in draft.sizes.items()}
 
@@ -318,8 +315,6 @@ def _make(settings: Settings, folder: Path, text: str, facts: _Facts, tell: Tell
 
 def _fill(settings: Settings, folder: Path, text: str, facts: _Facts, tell: Tell) -> None:
     """Write a problem at ParEval's sizes; where those cannot be, at sizes found by growing."""
-    from regraph_kg.evaluation.problem.problem import shape_text  # noqa: PLC0415
-
     folder.mkdir()
     (folder / _SOURCE).write_text(text, "utf-8")
     baseline = _understood(folder / _SOURCE)
@@ -336,11 +331,8 @@ def _fill(settings: Settings, folder: Path, text: str, facts: _Facts, tell: Tell
     (folder / _NOTE).write_text(note.replace(f"{folder}/", ""), "utf-8")
 
 
-def _understood(source: Path) -> "Read":
+def _understood(source: Path) -> Read:
     """The baseline: the one function that ParEval calls correct."""
-    from regraph_kg.adopt.reading import understand  # noqa: PLC0415
-    from regraph_kg.evaluation.cpp.syntax import functions, read  # noqa: PLC0415
-
     file = read(source)
     named = [item.shown() for item in functions(file) if re.match("correct[A-Z]", item.name)]
     if len(named) != 1:
@@ -350,10 +342,8 @@ def _understood(source: Path) -> "Read":
     return understand(file, named[0])
 
 
-def _draft(baseline: "Read", facts: _Facts, sizes: Mapping[str, int]) -> "Draft":
+def _draft(baseline: Read, facts: _Facts, sizes: Mapping[str, int]) -> Draft:
     """The draft with all shapes, answered or proposed. Raises `BadInput` for an open one."""
-    from regraph_kg.adopt.draft import Draft, Said  # noqa: PLC0415
-
     answers = facts.answers
     choices = Said(shapes=dict(answers.shapes), values=dict(answers.values), sizes=dict(sizes))
     choices.roles |= dict.fromkeys(answers.outs, "out")
@@ -368,7 +358,7 @@ def _draft(baseline: "Read", facts: _Facts, sizes: Mapping[str, int]) -> "Draft"
     return draft
 
 
-def _adopt(settings: Settings, folder: Path, pair: tuple["Draft", _Facts], tell: Tell) -> "Adopted":
+def _adopt(settings: Settings, folder: Path, pair: tuple[Draft, _Facts], tell: Tell) -> Adopted:
     """Write the problem beside its source and check it. Raises `BadInput`."""
     draft, facts = pair
     adopted = wiring.open_adopter(settings, tell).adopt(draft, folder.name, folder)
@@ -381,8 +371,6 @@ def _adopt(settings: Settings, folder: Path, pair: tuple["Draft", _Facts], tell:
 
 def _drawn(declared: str, facts: _Facts) -> dict[str, str]:
     """The declaration with ParEval's inputs, where the usual ones miss the task."""
-    from regraph_kg.adopt.texts import toml  # noqa: PLC0415
-
     fields, answers = tomllib.loads(declared), facts.answers
     for arg in fields["args"]:
         name = arg["name"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from regraph_kg import atomic, locks
-from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.errors import BadInput, ToolError, file_errors, first_mistake
 from regraph_kg.models.bench import BenchResults
 from regraph_kg.private import make_folder, opener
 
@@ -23,11 +23,9 @@ _SAME = ("version", "suite", "model", "answers", "calls", "final", "prompting")
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Lock the folder, made if missing, for this process; `BadInput` where another has it."""
-    try:
+    with file_errors(folder, "choose another folder: --into", ToolError):
         make_folder(folder)
         file = open(folder / _LOCK, "wb", opener=opener)  # noqa: SIM115 (closed below)
-    except OSError as error:
-        raise ToolError(f"{folder}: {error.strerror}; choose another folder: --into") from None
     with file:
         if not locks.take(file):
             raise BadInput(
@@ -39,28 +37,20 @@ def locked(folder: Path) -> Iterator[None]:
 def read(path: Path) -> BenchResults:
     """Results of a file or a bench's folder; `BadInput` for anything else."""
     file = path / FILE if path.is_dir() else path
+    with file_errors(file, "give results of regraph bench"):
+        content = file.read_bytes()
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "no text"
-        raise BadInput(f"{file}: {why}; give results of regraph bench") from None
-    try:
-        return BenchResults.model_validate_json(text)
+        return BenchResults.model_validate_json(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise BadInput(f"{file}: {where}: {first['msg']}; not results of this version") from None
+        mistake = first_mistake(error, "the file")
+        raise BadInput(f"{file}: {mistake}; not results of this version") from None
 
 
 def write(results: BenchResults, folder: Path) -> None:
     """Write results into `folder` atomically; `ToolError` where that fails."""
     path = folder / FILE
-    try:
+    with file_errors(path, "make room and run the same command again", ToolError):
         atomic.write(path, results.model_dump_json(indent=1), synced=True)
-    except OSError as error:
-        raise ToolError(
-            f"{path}: {error.strerror}; make room and run the same command again"
-        ) from None
 
 
 def go_on(folder: Path, new: BenchResults) -> BenchResults:

@@ -10,12 +10,10 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from pydantic import TypeAdapter
-
-Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 VERSIONS: dict[str, int] = {}
 """Versions of answers that are not 1; one rises when a field goes or changes its meaning."""
@@ -43,6 +41,13 @@ def tell(kind: Any, value: object) -> None:
     """
     plain = TypeAdapter(kind).dump_python(value, mode="json", warnings="error")
     typer.echo(json.dumps(plain, indent=2))
+
+
+def answered(kind: Any, value: object, as_json: bool) -> bool:
+    """Print an answer with --json; whether it is printed. Else the caller's words follow."""
+    if as_json:
+        tell(kind, value)
+    return as_json
 
 
 def answers_of(group: str) -> dict[str, Any]:

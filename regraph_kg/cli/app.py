@@ -10,6 +10,7 @@ import typer
 import typer.core
 import typer.main
 
+from regraph_kg.cli.parameters import option
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
 
 DEBUG = "--debug"
@@ -86,7 +87,17 @@ def _command(name: str) -> Any:
         epilog = getattr(module, "EPILOG", None)
         alone.command(name, epilog=epilog)(getattr(module, name.replace("-", "_")))
     alone.callback()(_root)  # a callback makes it a group
-    return typer.main.get_group(alone).commands[name]
+    command = typer.main.get_group(alone).commands[name]
+    for each in (command, *getattr(command, "commands", {}).values()):
+        _drop_no_forms(each)
+    return command
+
+
+def _drop_no_forms(command: Any) -> None:
+    """Take `--no-NAME` from the switches that are off by default."""
+    for parameter in command.params:
+        if parameter.default is False:
+            parameter.secondary_opts = []
 
 
 app = typer.Typer(
@@ -112,10 +123,9 @@ def _version(requested: bool) -> None:
 @app.callback()
 def _root(
     _: Annotated[
-        bool,
-        typer.Option("--version", is_eager=True, callback=_version, help="Show the version."),
+        bool, option("Show the version.", "--version", is_eager=True, callback=_version)
     ] = False,
-    debug: Annotated[bool, typer.Option(DEBUG, help="Show tracebacks.")] = False,
+    debug: Annotated[bool, option("Show tracebacks.", DEBUG)] = False,
 ) -> None:
     """Options of every command."""
 

@@ -8,11 +8,13 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_problem, complete_run
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
+from regraph_kg.evaluation.problem.problem import ProjectProblem
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.text import plain
 from regraph_kg.runs import home_changes, take_home
@@ -41,26 +43,25 @@ def apply(  # noqa: PLR0913 (a command's options)
     *,
     run: Annotated[
         str,
-        typer.Argument(metavar="RUN", help="A trace, or its name.", autocompletion=complete_run),
+        argument("A trace, or its name.", metavar="RUN", autocompletion=complete_run),
     ],
     to: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where the code goes, if not behind your own function."),
+        Path | None, option("Where the code goes, if not behind your own function.", metavar="FILE")
     ] = None,
     patch: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a patch for git apply instead.")
+        Path | None, option("Write a patch for git apply instead.", metavar="FILE")
     ] = None,
     problem: Annotated[
         str | None,
-        typer.Option(
-            help="Its problem's folder.",
+        option(
+            "Its problem's folder.",
             show_default="by the name in the run",
             autocompletion=complete_problem,
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Take back what RUN changed.")] = False,
-    runs: Annotated[Path, typer.Option(help="Folder of traces.")] = FOLDER,
+    yes: Annotated[bool, option("Do not ask.", "--yes", "-y")] = False,
+    undo: Annotated[bool, option("Take back what RUN changed.")] = False,
+    runs: Annotated[Path, option("Folder of traces.")] = FOLDER,
     as_json: Json = False,
 ) -> None:
     """Bring the fastest code of RUN home: show the change, ask, write it.
@@ -84,7 +85,8 @@ def apply(  # noqa: PLR0913 (a command's options)
     changes = _changes(settings, trace, (problem, to), again=record.exists())
     text = home_changes.patch(changes)
     if patch is not None:
-        _write_patch(patch, text)
+        with file_errors(patch, "give another FILE"):
+            patch.write_bytes(text)
         _say("patch", [patch], run, as_json=as_json)
         return
     typer.echo(plain(text.decode("utf-8", "replace")), nl=False, err=as_json)
@@ -119,8 +121,6 @@ def _say(deed: HomeDeed, files: list[Path], run: str, *, as_json: bool) -> None:
 def _changes(
     settings: Settings, trace: Path, where: tuple[str | None, Path | None], *, again: bool
 ) -> list[HomeChange]:
-    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
-
     named, to = where
     answer = take_home.found_code(RunRecord.read(trace, wiring.trace_key(settings)))
     name = named or answer.run.header.problem
@@ -158,10 +158,3 @@ def _refuse_unseen(changes: list[HomeChange]) -> None:
                 f"{name}: no source file by its name; look at the change and answer (without"
                 " --yes), or write it to --patch FILE"
             )
-
-
-def _write_patch(path: Path, text: bytes) -> None:
-    try:
-        path.write_bytes(text)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give another FILE") from None

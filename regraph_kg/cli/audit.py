@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.curation import command, counted, legible, note_of, open_curator
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import Curator
@@ -69,8 +70,8 @@ ANSWERS = {"techniques audit": Sequence[AuditPage]}
 
 
 def audit(
-    page: Annotated[int, typer.Option(min=1, help="Which page of clusters.")] = 1,
-    everything: Annotated[bool, typer.Option("--all", help="All pages.")] = False,
+    page: Annotated[int, option("Which page of clusters.", min=1)] = 1,
+    everything: Annotated[bool, option("All pages.", "--all")] = False,
     as_json: Json = False,
 ) -> None:
     """Look for what is wrong with the vocabulary: findings in clusters, what changes most first.
@@ -83,7 +84,8 @@ def audit(
     with open_curator() as curator:
         pages = wiring.audit(curator)
     if as_json:
-        tell(Sequence[AuditPage], [_as_json(clusters) for clusters in pages])
+        printed = [AuditPage(_token(found), [*map(_cluster_json, found)]) for found in pages]
+        tell(Sequence[AuditPage], printed)
     elif not pages:
         typer.echo("the vocabulary is clean: nothing to look at")
     elif page > len(pages):
@@ -126,9 +128,7 @@ def accept(
 
 
 def _preview(commands: Sequence[str], *, as_json: bool) -> None:
-    if as_json:
-        tell(Sequence[str], commands)
-    else:
+    if not answered(Sequence[str], commands, as_json):
         typer.echo("\n".join(commands))
 
 
@@ -218,10 +218,6 @@ def _concern_lines(concern: Concern) -> Iterator[str]:
     yield f"{concern.kind}: {heading}"
     for words in concern.commands:
         yield f"  {command(words)}"
-
-
-def _as_json(page: Sequence[Cluster]) -> AuditPage:
-    return AuditPage(_token(page), [_cluster_json(cluster) for cluster in page])
 
 
 def _cluster_json(cluster: Cluster) -> AuditCluster:

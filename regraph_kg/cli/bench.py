@@ -21,8 +21,9 @@ from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan, planned_again
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.suites import SuiteChoice
 from regraph_kg.bench.tables import BenchSection, sections
-from regraph_kg.cli.answers import Json, notes_aside, tell
+from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.dry_run import estimate
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.report import write_page
 from regraph_kg.cli.tables import PlainConsole, print_table
@@ -51,68 +52,55 @@ def bench(  # noqa: PLR0913 (a command's options)
     *,
     problems: Annotated[
         list[str] | None,
-        typer.Argument(
+        argument(
+            "Problems, or folders of problems; tasks of ParEval.",
             metavar="PROBLEM",
-            help="Problems, or folders of problems; tasks of ParEval.",
             show_default="all that are shipped, or all tasks",
         ),
     ] = None,
     suite: Annotated[
-        Literal["own", "pareval"], typer.Option(help="pareval: its tasks, from --checkout.")
+        Literal["own", "pareval"], option("pareval: its tasks, from --checkout.")
     ] = "own",
-    checkout: Annotated[
-        Path | None, typer.Option(help="A checkout of ParEval, for --suite pareval.")
-    ] = None,
+    checkout: Annotated[Path | None, option("A checkout of ParEval, for --suite pareval.")] = None,
     arm: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="METHOD[/GRAPH][+NAME=VALUE]",
-            help="A method to compare; after a slash the graph it is shown: names,"
+        option(
+            "A method to compare; after a slash the graph it is shown: names,"
             " shuffled-statistics, shuffled-structure, none; after + a setting of its prompts,"
             " or `full`. May be repeated.",
+            metavar="METHOD[/GRAPH][+NAME=VALUE]",
             show_default=", ".join(bench_arms.USUAL),
         ),
     ] = None,
     target: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="|".join(TARGETS), help=f"{NEEDS} May be repeated.", show_default=USUAL
-        ),
+        option(f"{NEEDS} May be repeated.", metavar="|".join(TARGETS), show_default=USUAL),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="As of regraph optimize.", show_default="the setting")
+        str | None, option("As of regraph optimize.", show_default="the setting")
     ] = None,
     budget: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Calls of each search.", show_default=f"{CALLS}; with --rejudge as was"
-        ),
+        option("Calls of each search.", min=1, show_default=f"{CALLS}; with --rejudge as was"),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Searches of each arm and problem.", min=1)] = 1,
+    seeds: Annotated[int, option("Searches of each arm and problem.", min=1)] = 1,
     parallel: Annotated[
         int,
-        typer.Option(
-            help="Calls of the model at once, over all searches. At 1 model and judge take turns.",
-            min=1,
+        option(
+            "Calls of the model at once, over all searches. At 1 model and judge take turns.", min=1
         ),
     ] = 1,
-    final: Annotated[FinalGrade, typer.Option(help="How the best are measured again.")] = "full",
-    into: Annotated[
-        Path, typer.Option(help="The bench's folder; the same one again goes on.")
-    ] = FOLDER,
+    final: Annotated[FinalGrade, option("How the best are measured again.")] = "full",
+    into: Annotated[Path, option("The bench's folder; the same one again goes on.")] = FOLDER,
     rejudge: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Judge the kept answers of an earlier bench again; no model."
-        ),
+        option("Judge the kept answers of an earlier bench again; no model.", metavar="FOLDER"),
     ] = None,
     drawn_from: Annotated[
         list[Path] | None,
-        typer.Option("--from", metavar="RESULTS", help="Only show these; run nothing. Repeatable."),
+        option("Only show these; run nothing. Repeatable.", "--from", metavar="RESULTS"),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what it would cost.")
-    ] = False,
+    dry_run: Annotated[bool, option("Only say what it would cost.")] = False,
     as_json: Json = False,
 ) -> None:
     """Compare methods at equal budgets: which share of PROBLEMs is solved, how fast, at what cost.

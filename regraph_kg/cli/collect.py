@@ -4,14 +4,14 @@ Not here: making and judging them (runs/collect.py).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import Json, notes_aside, tell
+from regraph_kg.cli.answers import answered, notes_aside
 from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import AskingLimits
 from regraph_kg.collect.curate import CurationRules
@@ -28,102 +28,78 @@ _MODEL, _GIVEN, _RULES = "From a model", "From what there is", "What is kept"
 _LIMITS, _RULE = AskingLimits(), CurationRules()
 
 
-@dataclass(frozen=True, slots=True)
-class CollectAnswer:
-    """Trajectories by name: those kept, and those left out with the reason."""
-
-    collected: int
-    kept: list[str]
-    left_out: dict[str, str]
-    pending: int
-    """Trajectories that wait for answers."""
-    calls: int
-    tokens: int
-
-
-ANSWERS = {"collect": CollectAnswer | Sequence[stage.CollectPreview]}
+ANSWERS = {"collect": stage.Gathered | Sequence[stage.CollectPreview]}
 """With --dry-run a preview of each problem."""
 
 
 def collect(  # noqa: PLR0913 (a command's options)
     *,
     problems: Annotated[
-        list[str] | None, typer.Argument(metavar="PROBLEM...", help="Names, or folders.")
+        list[str] | None, argument("Names, or folders.", metavar="PROBLEM...")
     ] = None,
-    problem: Annotated[
-        list[str] | None, typer.Option(help="As PROBLEM.", show_default=False)
-    ] = None,
-    target: Annotated[Target, typer.Option(help=NEEDS)] = USUAL,
-    output: Annotated[Path, typer.Option(help="The trajectories; FILE.journal lies beside it.")] = (
+    problem: Annotated[list[str] | None, option("As PROBLEM.", show_default=False)] = None,
+    target: Annotated[Target, option(NEEDS)] = USUAL,
+    output: Annotated[Path, option("The trajectories; FILE.journal lies beside it.")] = (
         Path("collected.jsonl")
     ),
     model: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "A large model, which is asked step by step.",
             metavar="ollama:NAME|openai:NAME|batch:FOLDER",
-            help="A large model, which is asked step by step.",
             show_default="REGRAPH_MODEL",
             rich_help_panel=_MODEL,
         ),
     ] = None,
     trajectories: Annotated[
-        int, typer.Option(min=1, max=1000, help="Of each problem.", rich_help_panel=_MODEL)
+        int, option("Of each problem.", min=1, max=1000, rich_help_panel=_MODEL)
     ] = 1,
     steps: Annotated[
-        int, typer.Option(min=1, max=100, help="At most, of each.", rich_help_panel=_MODEL)
+        int, option("At most, of each.", min=1, max=100, rich_help_panel=_MODEL)
     ] = _LIMITS.steps,
     repairs: Annotated[
-        int, typer.Option(min=0, max=20, help="Calls to mend a step.", rich_help_panel=_MODEL)
+        int, option("Calls to mend a step.", min=0, max=20, rich_help_panel=_MODEL)
     ] = _LIMITS.repairs,
     patience: Annotated[
         int,
-        typer.Option(
+        option(
+            "Ends after as many tries in a row that make nothing faster.",
             min=1,
             max=100,
-            help="Ends after as many tries in a row that make nothing faster.",
             rich_help_panel=_MODEL,
         ),
     ] = _LIMITS.patience,
     git: Annotated[
-        Path | None,
-        typer.Option(metavar="REPO", help="The history of --file.", rich_help_panel=_GIVEN),
+        Path | None, option("The history of --file.", metavar="REPO", rich_help_panel=_GIVEN)
     ] = None,
-    file: Annotated[
-        str | None, typer.Option(help="Its path in REPO.", rich_help_panel=_GIVEN)
-    ] = None,
+    file: Annotated[str | None, option("Its path in REPO.", rich_help_panel=_GIVEN)] = None,
     revision: Annotated[
-        str, typer.Option(help="The last commit that counts.", rich_help_panel=_GIVEN)
+        str, option("The last commit that counts.", rich_help_panel=_GIVEN)
     ] = "HEAD",
     openevolve: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="A checkpoint, or a run's output.", rich_help_panel=_GIVEN
-        ),
+        option("A checkpoint, or a run's output.", metavar="FOLDER", rich_help_panel=_GIVEN),
     ] = None,
     best: Annotated[
-        int, typer.Option(min=1, help="Programs of FOLDER, the best.", rich_help_panel=_GIVEN)
+        int, option("Programs of FOLDER, the best.", min=1, rich_help_panel=_GIVEN)
     ] = 3,
     min_speedup: Annotated[
-        float, typer.Option(min=0, help="Of the fastest step.", rich_help_panel=_RULES)
+        float, option("Of the fastest step.", min=0, rich_help_panel=_RULES)
     ] = _RULE.min_speedup,
     max_reasoning: Annotated[
-        int, typer.Option(min=0, help="Characters, a step.", rich_help_panel=_RULES)
+        int, option("Characters, a step.", min=0, rich_help_panel=_RULES)
     ] = _RULE.max_reasoning,
     max_steps: Annotated[
-        int, typer.Option(min=1, help="A trajectory.", rich_help_panel=_RULES)
+        int, option("A trajectory.", min=1, rich_help_panel=_RULES)
     ] = _RULE.max_steps,
     keep: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="The fastest of a problem.", show_default="all", rich_help_panel=_RULES
-        ),
+        option("The fastest of a problem.", min=1, show_default="all", rich_help_panel=_RULES),
     ] = None,
-    licence: Annotated[str, typer.Option(help="Of the code; stored with it.")] = "",
-    by: Annotated[str, typer.Option(help="Who made it, where that is not the model asked.")] = "",
-    ingest: Annotated[bool, typer.Option("--ingest", help="Into the graph, at the end.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what it would take.")
-    ] = False,
+    licence: Annotated[str, option("Of the code; stored with it.")] = "",
+    by: Annotated[str, option("Who made it, where that is not the model asked.")] = "",
+    ingest: Annotated[bool, option("Into the graph, at the end.")] = False,
+    dry_run: Annotated[bool, option("Only say what it would take.")] = False,
     as_json: Json = False,
 ) -> None:
     """Collect new trajectories: from a model's answers, a git history, or an evolution's programs.
@@ -162,9 +138,7 @@ def collect(  # noqa: PLR0913 (a command's options)
         return
     require_good(settings, choice.problems)
     gathered = watch(stage.collect(settings, choice))
-    if as_json:
-        tell(CollectAnswer, _plain(gathered))
-    else:
+    if not answered(stage.Gathered, gathered, as_json):
         typer.echo(_table(gathered, choice))
     if ingest and gathered.kept:
         with notes_aside(as_json):
@@ -222,8 +196,7 @@ def _check(choice: stage.CollectChoice, model: str | None) -> None:
 def _preview(settings: Settings, choice: stage.CollectChoice, *, as_json: bool) -> None:
     previews = stage.preview(settings, choice)
     asks = isinstance(choice.origin, stage.ModelAsked)
-    if as_json:
-        tell(Sequence[stage.CollectPreview], previews)
+    if answered(Sequence[stage.CollectPreview], previews, as_json):
         return
     for line in previews:
         for note in line.notes:
@@ -238,13 +211,10 @@ def _preview(settings: Settings, choice: stage.CollectChoice, *, as_json: bool) 
 
 
 def _table(gathered: stage.Gathered, choice: stage.CollectChoice) -> str:
-    total, count = len(gathered.built), len(gathered.kept)
+    total, count = gathered.collected, len(gathered.kept)
     share = f" ({count / total:.0%})" if total else ""
     lines = [f"kept: {count} of {total} trajectories{share}, in {choice.output}"]
     lines += [f"left out: {ref}: {why}" for ref, why in gathered.left_out.items()]
-    lines += [
-        f"left out: {built.ref}: no step was right" for built in gathered.built if built.empty
-    ]
     steps = sum(len(trajectory.steps) for trajectory in gathered.kept)
     failures = sum(len(trajectory.failures) for trajectory in gathered.kept)
     lines.append(f"in them: {steps} steps, {failures} failures")
@@ -253,15 +223,3 @@ def _table(gathered: stage.Gathered, choice: stage.CollectChoice) -> str:
     if gathered.pending:
         lines.append(f"waiting for answers: {gathered.pending} trajectories")
     return "\n".join(lines)
-
-
-def _plain(gathered: stage.Gathered) -> CollectAnswer:
-    empty = {built.ref: "no step was right" for built in gathered.built if built.empty}
-    return CollectAnswer(
-        collected=len(gathered.built),
-        kept=[str(built.ref) for built in gathered.kept],
-        left_out={**gathered.left_out, **empty},
-        pending=gathered.pending,
-        calls=gathered.calls,
-        tokens=gathered.tokens,
-    )

@@ -15,8 +15,9 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_technique
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import Curator
@@ -69,42 +70,32 @@ _WORDS: Mapping[CurationDeed, tuple[int, int | None, str]] = {
 
 def mend(  # noqa: PLR0913 (a command's options)
     *,
-    deed: Annotated[CurationDeed, typer.Argument(help="What to do; see above.")],
+    deed: Annotated[CurationDeed, argument("What to do; see above.")],
     words: Annotated[
         list[str] | None,
-        typer.Argument(
+        argument(
+            "Ids of techniques; of undo numbers, of accept tokens.",
             metavar="[ID...]",
-            help="Ids of techniques; of undo numbers, of accept tokens.",
             autocompletion=complete_technique,
         ),
     ] = None,
     aliases: Annotated[
         list[str] | None,
-        typer.Option(
-            "--aliases", "--alias", help="split, keep: names; commas between, or repeated."
-        ),
+        option("split, keep: names; commas between, or repeated.", "--aliases", "--alias"),
     ] = None,
-    to: Annotated[
-        str | None, typer.Option(metavar="ID", help="split: the technique that they go to.")
-    ] = None,
+    to: Annotated[str | None, option("split: the technique that they go to.", metavar="ID")] = None,
     name: Annotated[
-        str, typer.Option(help="split: of the new technique.", show_default="the first alias")
+        str, option("split: of the new technique.", show_default="the first alias")
     ] = "",
     new_id: Annotated[
-        str, typer.Option("--id", help="split, rename: the new id.", show_default="by its name")
+        str, option("split, rename: the new id.", "--id", show_default="by its name")
     ] = "",
-    definition: Annotated[
-        str, typer.Option(help="split, describe: what it is, in a sentence.")
-    ] = "",
-    applies: Annotated[str, typer.Option(help="describe: when it applies, in a sentence.")] = "",
-    hurts: Annotated[str, typer.Option(help="describe: when it does harm, in a sentence.")] = "",
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="accept: print what would be done.")
-    ] = False,
-    why: Annotated[str, typer.Option(help="The reason, for whoever reads the log.")] = "",
-    who: Annotated[
-        str | None, typer.Option(help="Who decides.", show_default="you, at this machine")
-    ] = None,
+    definition: Annotated[str, option("split, describe: what it is, in a sentence.")] = "",
+    applies: Annotated[str, option("describe: when it applies, in a sentence.")] = "",
+    hurts: Annotated[str, option("describe: when it does harm, in a sentence.")] = "",
+    dry_run: Annotated[bool, option("accept: print what would be done.")] = False,
+    why: Annotated[str, option("The reason, for whoever reads the log.")] = "",
+    who: Annotated[str | None, option("Who decides.", show_default="you, at this machine")] = None,
     as_json: Json = False,
 ) -> None:
     """Change the vocabulary, logged and undoable; examples, failures and statistics go along.
@@ -225,8 +216,7 @@ def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
             for verdict in (curator.verdicts() if relabels else ())
             if technique is None or technique in (verdict.technique, verdict.runner_up)
         ]
-    if as_json:
-        tell(CurationLog, CurationLog(curations, verdicts if relabels else None))
+    if answered(CurationLog, CurationLog(curations, verdicts if relabels else None), as_json):
         return
     for line in (*_log_lines(curations), *map(_verdict_line, verdicts)):
         typer.echo(line)
@@ -248,8 +238,7 @@ def _curate(order: CurationOrder, who: str | None, why: str) -> Curation:
 
 
 def _tell(curation: Curation, *, as_json: bool) -> None:
-    if as_json:
-        tell(Curation, curation)
+    if answered(Curation, curation, as_json):
         return
     typer.echo(f"curation {curation.number}: {legible(curation.summary)}")
     if curation.examples or curation.failures:

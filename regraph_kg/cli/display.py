@@ -7,7 +7,6 @@ import itertools
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Protocol
 
 import typer
 from rich.console import Console
@@ -29,18 +28,10 @@ from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
 
 
-class Show(Protocol):
-    """Shows the progress of one search; callable from any thread."""
-
-    def record(self, record: SimulationRecord) -> None:
-        """An iteration has ended."""
-
-    def say(self, line: str) -> None:
-        """Something else is worth a line."""
-
-
 @contextmanager
-def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Callable[[str], Show]]:
+def progress(
+    budgets: Mapping[str, int], *, every: bool = False
+) -> Iterator[Callable[[str], "Show"]]:
     """Show searches by name: a line for each new best, and on a terminal a live bar each.
 
     `budgets` are their calls; `every` prints every record. Lines of several searches begin with the
@@ -61,7 +52,7 @@ def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Cal
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden, expand=True) as bar:
 
-        def show(name: str) -> Show:
+        def show(name: str) -> "Show":
             mark = f"{name:<{width}}  " if len(budgets) > 1 else ""
             task = bar.add_task("", total=budgets[name], name=name, best="")
 
@@ -72,13 +63,13 @@ def progress(budgets: Mapping[str, int], *, every: bool = False) -> Iterator[Cal
                 best, tried = f"best {report.times(record.best_speedup)}", report.tried(record)
                 bar.update(task, completed=record.spent, best=best, description=plain(tried))
 
-            return _ShownSearch(budgets[name], note, update, every=every)
+            return Show(budgets[name], note, update, every=every)
 
         yield show
 
 
-class _ShownSearch:
-    """The display of one search."""
+class Show:
+    """The display of one search; callable from any thread."""
 
     def __init__(
         self,
@@ -101,6 +92,7 @@ class _ShownSearch:
             self._note(report.no_best(record, self._budget))
 
     def say(self, line: str) -> None:
+        """Print another line."""
         self._note(line)
 
 

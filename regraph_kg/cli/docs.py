@@ -17,7 +17,8 @@ import typer.main
 from typer.cli import get_docs_for_click
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, answers_of, schema_of, tell
+from regraph_kg.cli.answers import answers_of, schema_of, tell
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import (
@@ -37,17 +38,13 @@ TRAJECTORY = "trajectory"
 
 
 def docs(
-    name: Annotated[
-        str | None, typer.Argument(help="A document.", show_default="a list of them")
-    ] = None,
-    settings: Annotated[
-        bool, typer.Option("--settings", help="Every setting: its value, and who set it.")
-    ] = False,
+    name: Annotated[str | None, argument("A document.", show_default="a list of them")] = None,
+    settings: Annotated[bool, option("Every setting: its value, and who set it.")] = False,
     schema: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "The JSON Schema of what COMMAND prints with --json, or of a trajectory.",
             metavar="COMMAND",
-            help="The JSON Schema of what COMMAND prints with --json, or of a trajectory.",
         ),
     ] = None,
     as_json: Json = False,
@@ -186,9 +183,9 @@ def _with_panels(text: str, name: str, command: Any) -> str:
     """The reference of a command with its options below the panels of its help."""
     before, heading, after = text.partition(f"## `regraph {name}`\n")
     panel = None
-    for option in command.params:
-        if (new := getattr(option, "rich_help_panel", None)) != panel:
-            panel, line = new, f"* `{option.opts[0]}"
+    for typed in command.params:
+        if (new := getattr(typed, "rich_help_panel", None)) != panel:
+            panel, line = new, f"* `{typed.opts[0]}"
             after = after.replace(line, f"\n{panel}:\n\n{line}", 1)
     return before + heading + after
 

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import bar
 from regraph_kg.evaluation.doctor import CheckRow, Scope, rows
 from regraph_kg.models.target import Target
@@ -21,14 +22,10 @@ _COLOURS = {"green": "green", "red": "bold red", "absent": "bright_black"}
 def doctor(
     target: Annotated[
         Target | None,
-        typer.Option(help="Only this target's compiler, device and exploits.", show_default="all"),
+        option("Only this target's compiler, device and exploits.", show_default="all"),
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Judge no exploits, measure no peaks.")
-    ] = False,
-    remeasure: Annotated[
-        bool, typer.Option("--remeasure", help="Measure the device's peaks anew.")
-    ] = False,
+    quick: Annotated[bool, option("Judge no exploits, measure no peaks.")] = False,
+    remeasure: Annotated[bool, option("Measure the device's peaks anew.")] = False,
     as_json: Json = False,
 ) -> None:
     """Check compilers, GPU, sandbox, store and models; judge a dozen exploits; say what to mend.
@@ -41,9 +38,7 @@ def doctor(
     scope = Scope(settings.cache_dir, target, quick, remeasure)
     with examination(settings, scope) as checks, bar("doctor", len(checks)) as show:
         results += rows(checks, show)
-    if as_json:
-        tell(ANSWERS["doctor"], results)
-    else:
+    if not answered(ANSWERS["doctor"], results, as_json):
         _print(results)
     if any(row.state == "red" for row in results):
         raise typer.Exit(1)

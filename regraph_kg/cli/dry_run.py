@@ -14,7 +14,7 @@ from typing import NoReturn
 import typer
 
 from regraph_kg import report, wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.choice import details_of, each_choice
 from regraph_kg.cli.options import Options
 from regraph_kg.errors import RegraphError
@@ -80,8 +80,7 @@ Estimated = tuple[EstimateAnswer, tuple[Prompt, ...]]
 
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     estimates = [estimate(settings, options.runs, task) for task in each_choice(choice, options)]
-    if options.as_json:
-        tell(Sequence[EstimateAnswer], [answer for answer, _ in estimates])
+    if answered(Sequence[EstimateAnswer], [answer for answer, _ in estimates], options.as_json):
         return
     for answer, prompts in estimates:
         typer.echo(_text(answer, prompts))

@@ -8,43 +8,40 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
-from regraph_kg.evaluation.problem.problem import AnyProblem, comparable
+from regraph_kg.evaluation.compare import Comparison
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.report import interval, roofline, seconds, times
-from regraph_kg.settings import Settings, read_settings
+from regraph_kg.settings import read_settings
 
 
 def evaluate(  # noqa: PLR0913 (a command's options)
     *,
     problem: Annotated[
         str,
-        typer.Argument(
-            help="Folder of a problem, or a name of the corpus.", autocompletion=complete_problem
-        ),
+        argument("Folder of a problem, or a name of the corpus.", autocompletion=complete_problem),
     ],
     candidates: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="CANDIDATE", help="Source files that export the problem's entry point."
-        ),
+        argument("Source files that export the problem's entry point.", metavar="CANDIDATE"),
     ],
-    target: Annotated[Target, typer.Option(help=NEEDS)] = USUAL,
+    target: Annotated[Target, option(NEEDS)] = USUAL,
     grade: Annotated[
         Literal["screening", "full"],
-        typer.Option(help="full: more inputs, three fresh workers in turn with the serial code."),
+        option("full: more inputs, three fresh workers in turn with the serial code."),
     ] = "screening",
     against: Annotated[
-        Path | None,
-        typer.Option(help="Other code: is CANDIDATE faster? Fresh workers of both, in turn."),
+        Path | None, option("Other code: is CANDIDATE faster? Fresh workers of both, in turn.")
     ] = None,
     strict_timing: Annotated[
-        bool,
-        typer.Option("--strict-timing", help="Code that is too noisy to time here has failed."),
+        bool, option("Code that is too noisy to time here has failed.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -64,51 +61,39 @@ def evaluate(  # noqa: PLR0913 (a command's options)
         comparable(judged)
     if not all(wiring.is_refused(code) for code in codes):
         require_good(settings, [problem])
-    printer = _Printer(candidates, as_json, strict_timing)
-    if other:
-        _compare(settings, grade, judged, codes, other, printer)
-    else:
-        with telling() as tell, wiring.open_judge(settings, grade, tell) as judge:
-            for code in codes:
-                report = judge.evaluate(code, judged)
-                tell("")
-                printer.show(report)
+    printer = _Printer(candidates, as_json, strict_timing, compares=other is not None)
+    opened = wiring.local_judge if other else wiring.open_judge
+    with telling() as tell, opened(settings, grade, tell) as judge:
+        for code in codes:
+            report = judge.evaluate(code, judged)
+            comparison = None
+            if other and report.passed and isinstance(judge, Judge):
+                comparison = judge.compare(code, other, judged)
+            tell("")
+            printer.show(report, comparison)
     printer.end()
     if not printer.good:
         raise typer.Exit(1)
 
 
-def _compare(
-    settings: Settings,
-    grade: Literal["screening", "full"],
-    problem: AnyProblem,
-    codes: Sequence[Candidate],
-    other: Candidate,
-    printer: "_Printer",
-) -> None:
-    """Judge each code, then measure it in turn with the other where it passed."""
-    with telling() as tell, wiring.local_judge(settings, grade, tell) as judge:
-        for code in codes:
-            report = judge.evaluate(code, problem)
-            comparison = judge.compare(code, other, problem) if report.passed else None
-            tell("")
-            note = f"against    {comparison.verdict}: {comparison.reason}" if comparison else ""
-            faster = comparison is not None and comparison.verdict == "faster"
-            printer.show(report, note, good=faster)
-
-
 class _Printer:
     """Prints reports: one alone as it is, several with a table or as a JSON list."""
 
-    def __init__(self, paths: Sequence[Path], as_json: bool, strict: bool) -> None:
-        self._paths, self._as_json, self._strict = paths, as_json, strict
+    def __init__(
+        self, paths: Sequence[Path], as_json: bool, strict: bool, *, compares: bool
+    ) -> None:
+        self._paths, self._as_json = paths, as_json
+        self._strict, self._compares = strict, compares
         self._reports: list[EvalReport] = []
         self.good = True
 
-    def show(self, report: EvalReport, note: str = "", *, good: bool = True) -> None:
-        """Print the next report; `note` is an extra line."""
+    def show(self, report: EvalReport, comparison: Comparison | None) -> None:
+        """Print the next report; of two codes also how they compare, where both passed."""
         unsteady = report.outcome is Outcome.UNSTABLE_TIMING and not self._strict
-        self.good = self.good and good and (report.passed or unsteady)
+        faster = comparison is not None and comparison.verdict == "faster"
+        good = faster if self._compares else report.passed or unsteady
+        self.good = self.good and good
+        note = f"against    {comparison.verdict}: {comparison.reason}" if comparison else ""
         path = self._paths[len(self._reports)]
         self._reports.append(report)
         if self._as_json:

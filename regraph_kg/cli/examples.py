@@ -11,15 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from regraph_kg import report, wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.api.sources import read_source
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import wide_console
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import place
 from regraph_kg.models.graph import UNMEASURED, Example
 from regraph_kg.models.target import Target
-from regraph_kg.runs.technique_names import by_id, resolve
+from regraph_kg.runs.technique_names import by_id, resolve_pair
 from regraph_kg.settings import Settings, read_settings
 
 CONTEXT = 2
@@ -30,45 +32,42 @@ def examples(  # noqa: PLR0913 (a command's options)
     *,
     source: Annotated[
         str | None,
-        typer.Argument(
-            help="Technique before: id, name or alias; or start.",
+        argument(
+            "Technique before: id, name or alias; or start.",
             show_default="any transition",
             autocompletion=complete_technique,
         ),
     ] = None,
     technique: Annotated[
         str | None,
-        typer.Argument(
+        argument(
+            "Technique after.",
             metavar="TARGET",
-            help="Technique after.",
             show_default=False,
             autocompletion=complete_technique,
         ),
     ] = None,
     target: Annotated[
-        Target | None,
-        typer.Option("--target", help="Where names are looked up; whose examples are shown."),
+        Target | None, option("Where names are looked up; whose examples are shown.", "--target")
     ] = None,
-    limit: Annotated[int, typer.Option("-k", min=1, help="How many, best first.")] = 3,
+    limit: Annotated[int, option("How many, best first.", "-k", min=1)] = 3,
     near: Annotated[
         str | None,
-        typer.Option(
-            metavar="TEXT", help="Those most similar to TEXT by name, reasoning and detail."
-        ),
+        option("Those most similar to TEXT by name, reasoning and detail.", metavar="TEXT"),
     ] = None,
     code: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Those that began with code most similar to that in FILE: what came of code like"
+        option(
+            "Those that began with code most similar to that in FILE: what came of code like"
             " yours.",
+            metavar="FILE",
         ),
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help="Prefer what was verified on it.", show_default="any")
+        str | None, option("Prefer what was verified on it.", show_default="any")
     ] = None,
     exclude_problem: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Leave this problem's examples out.")
+        str | None, option("Leave this problem's examples out.", metavar="NAME")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -94,15 +93,13 @@ def examples(  # noqa: PLR0913 (a command's options)
             path = None
             matches = store.nearest(vector, k=limit, target=target, exclude_problem=exclude_problem)
         else:
-            path = _pair(store, source, technique, target)
+            path = resolve_pair(source, technique, by_id(store.techniques()), target)
             matches = store.examples(
                 *path, device=device, limit=limit, exclude_problem=exclude_problem, near=vector
             )
         if device is not None:
             _say_if_unmeasured(store, path, device)
-    if as_json:
-        tell(ANSWERS["examples"], matches)
-    else:
+    if not answered(ANSWERS["examples"], matches, as_json):
         _show(settings, matches, path, device)
     if not matches:
         raise typer.Exit(1)
@@ -113,21 +110,10 @@ def _query_text(near: str | None, code: Path | None) -> str | None:
     if near is not None and code is not None:
         raise BadInput("give --near or --code, not both")
     if code is not None:
-        try:
-            near = code.read_text(encoding="utf-8")
-        except OSError as error:
-            raise BadInput(f"{code}: {error.strerror}; give a file with code") from None
-        except UnicodeDecodeError:
-            raise BadInput(f"{code}: not UTF-8 text; give a file with code") from None
+        near = read_source(code)
     if near is not None and not any(letter.isalnum() for letter in near):
         raise BadInput(f"{code or '--near'}: there is no word in it")
     return near
-
-
-def _pair(store: GraphStore, source: str, technique: str, target: Target | None) -> tuple[str, str]:
-    techniques = by_id(store.techniques())
-    after = resolve(technique, techniques, target)
-    return resolve(source, techniques, target or techniques[after].target), after
 
 
 def _say_if_unmeasured(store: GraphStore, path: tuple[str, str] | None, device: str) -> None:
@@ -184,7 +170,7 @@ def _in_part(example: Example) -> Text:
     text = Text("(the changed lines alone: its code was not disclosed)")
     for line in example.diff.splitlines():
         style = {"-": "red", "+": "green"}.get(line[:1], "")
-        text.append("\n").append(_legible(line), style=style)
+        text.append("\n").append(line, style=style)
     return text
 
 
@@ -193,13 +179,13 @@ def _lines(number: int, example: Example, device: str | None, *, with_path: bool
     who = f", by {example.model}" if example.model else ", by somebody"
     who += f" (licence {example.licence})" if example.licence else " (no licence named)"
     title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
-    yield Text(_legible(" ".join(title.split())), style="bold")
+    yield Text(" ".join(title.split()), style="bold")
     if with_path:
-        yield Text(_legible(f"{example.source} -> {example.target}"))
+        yield Text(f"{example.source} -> {example.target}")
     also = f"also: {', '.join(example.also)}" if example.also else ""
     for text in (measured(example, device), also, example.reasoning, example.detail):
         if text:
-            yield Text(_legible(text))
+            yield Text(text)
 
 
 def measured(example: Example, device: str | None = None) -> str:
@@ -254,19 +240,11 @@ def _at(lines: list[str], index: int) -> str | None:
 
 def _marked(left: str | None, right: str | None) -> tuple[Text, Text]:
     if left == right:
-        return Text(f"  {_legible(left or '')}"), Text(f"  {_legible(right or '')}")
+        return Text(f"  {left or ''}"), Text(f"  {right or ''}")
     return (
-        Text("" if left is None else f"- {_legible(left)}", style="red"),
-        Text("" if right is None else f"+ {_legible(right)}", style="green"),
+        Text("" if left is None else f"- {left}", style="red"),
+        Text("" if right is None else f"+ {right}", style="green"),
     )
-
-
-def _legible(text: str) -> str:
-    """Text whose control characters cannot steer the terminal."""
-    return text.expandtabs(4).translate(_CONTROLS)
-
-
-_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"}
 
 
 ANSWERS = {"examples": Sequence[Example]}

@@ -1,17 +1,21 @@
-"""`regraph graph export`: the content of a graph as a file; differences of two graphs."""
+"""`regraph graph export` and `restore`: a graph as a file; differences of two graphs."""
 
-from collections.abc import Iterable
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.console import Console
+from rich.progress import DownloadColumn
 
-from regraph_kg import wiring
-from regraph_kg.cli.answers import FileWritten, Json, tell
-from regraph_kg.cli.backup import counted, counting, write
-from regraph_kg.errors import BadInput
+from regraph_kg import atomic, wiring
+from regraph_kg.cli.answers import FileWritten, answered
+from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.progress import transient
+from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.models.difference import PartDifference
+from regraph_kg.models.graph import GraphStats
 from regraph_kg.models.text import plain
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import Settings, read_settings
@@ -20,29 +24,21 @@ SHOWN = 5
 """Differences of a kind that are listed; the rest are counted."""
 
 
-ANSWERS = {"graph export": FileWritten}
-"""The answer with --output."""
+ANSWERS = {"graph export": FileWritten, "graph restore": GraphStats}
+"""Of the export with --output."""
 
 
 def export(
     *,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to write.", show_default="standard output"),
+        Path | None, option("File to write.", "--output", "-o", show_default="standard output")
     ] = None,
     form: Annotated[
         Literal["jsonl", "sft", "backup"],
-        typer.Option(
-            "--format",
-            help="Trajectories, examples to train a model on, or the whole graph.",
-        ),
+        option("Trajectories, examples to train a model on, or the whole graph.", "--format"),
     ] = "jsonl",
-    unverified: Annotated[
-        bool, typer.Option("--unverified", help="sft: steps too that never passed.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="backup: replace the file, once the new one is whole.")
-    ] = False,
+    unverified: Annotated[bool, option("sft: steps too that never passed.")] = False,
+    force: Annotated[bool, option("backup: replace the file, once the new one is whole.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write every trajectory, ordered by id, lines to train a model on, or the whole graph.
@@ -72,9 +68,7 @@ def export(
             return
         write(lines, output)
     size = output.stat().st_size
-    if as_json:
-        tell(FileWritten, FileWritten(output, size))
-    elif form == "backup":
+    if not answered(FileWritten, FileWritten(output, size), as_json) and form == "backup":
         typer.echo(f"{output}: {size / 1e6:.1f} MB; regraph graph restore brings it back")
 
 
@@ -92,9 +86,7 @@ def _lines(
 def compare(settings: Settings, a: str, b: str, *, as_json: bool) -> None:
     """Print the differences of two graphs; exit with 1 where there are any."""
     parts = wiring.graph_difference(settings, a, b)
-    if as_json:
-        tell(dict[str, PartDifference], {part.part: part for part in parts})
-    else:
+    if not answered(dict[str, PartDifference], {part.part: part for part in parts}, as_json):
         for part in parts:
             _print(part, a, b)
     if not all(part.equal for part in parts):
@@ -110,3 +102,56 @@ def _print(part: PartDifference, a: str, b: str) -> None:
             typer.echo(plain(f"  {kind}: {name}"))
         if len(names) > SHOWN:
             typer.echo(f"  {kind}: {len(names) - SHOWN} more (--json lists all)")
+
+
+def restore(
+    file: Annotated[
+        Path,
+        argument("What regraph graph export --format backup wrote.", metavar="FILE"),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Fill an empty database with the graph that FILE holds.
+
+    Until it is through, nothing else opens the database. An interrupted restore is simply run
+    again.
+    """
+    settings = read_settings()
+    size = file.stat().st_size if file.is_file() else None
+    with closing(wiring.open_backup(settings)) as graph, counting(file.name, size) as show:
+        for restored in graph.restore(file):
+            show(restored)
+    with closing(wiring.open_store(settings)) as store:
+        stats = store.stats()
+    if answered(GraphStats, stats, as_json):
+        return
+    typer.echo(
+        f"restored: {stats.techniques} techniques, {stats.transitions} examples of"
+        f" {stats.trajectories} trajectories; regraph graph check proves them"
+    )
+
+
+def counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
+    """Pass lines on; `show` gets the bytes so far."""
+    total = 0
+    for line in lines:
+        total += len(line)
+        show(total)
+        yield line
+
+
+def write(lines: Iterable[bytes], path: Path) -> None:
+    """Write a file as a whole; an older file stays until the new one is complete."""
+    with (
+        file_errors(path, "give another --output"),
+        atomic.replacing(path, mode=0o666, synced=True) as file,
+    ):
+        file.writelines(lines)
+
+
+@contextmanager
+def counting(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
+    """Show the bytes done on a terminal."""
+    with transient(Console(stderr=True), DownloadColumn()) as bar:
+        task = bar.add_task(name, total=size)
+        yield lambda completed: bar.update(task, completed=completed)

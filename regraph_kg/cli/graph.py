@@ -7,19 +7,18 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli import backup, exchange, purge, query, update, upkeep
-from regraph_kg.cli.answers import FileWritten, Json, tell
+from regraph_kg.cli import exchange, purge, query, upkeep
+from regraph_kg.cli.answers import FileWritten, answered
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.report import write_page
 from regraph_kg.models.graph import GraphStats
 from regraph_kg.settings import Settings, read_settings
 
 ANSWERS = {
     "graph stats": GraphStats | FileWritten,
-    **backup.ANSWERS,
     **exchange.ANSWERS,
     **purge.ANSWERS,
     **query.ANSWERS,
-    **update.ANSWERS,
     **upkeep.ANSWERS,
 }
 
@@ -35,8 +34,7 @@ app.command()(query.query)
 @app.command()
 def stats(
     page: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the graph as a page for a browser instead."),
+        Path | None, option("Write the graph as a page for a browser instead.", metavar="FILE")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -60,8 +58,7 @@ def stats(
 def _count(settings: Settings, *, as_json: bool) -> None:
     with closing(wiring.open_store(settings)) as store:
         totals, bound = store.stats(), store.bound()
-    if as_json:
-        tell(GraphStats, totals)
+    if answered(GraphStats, totals, as_json):
         return
     by_target = ", ".join(f"{count} {target}" for target, count in sorted(totals.targets.items()))
     typer.echo(f"techniques    {totals.techniques}")
@@ -72,7 +69,7 @@ def _count(settings: Settings, *, as_json: bool) -> None:
 
 
 app.command()(upkeep.check)
-app.command()(update.update)
+app.command()(upkeep.update)
 app.command()(exchange.export)
-app.command()(backup.restore)
+app.command()(exchange.restore)
 app.command()(purge.purge)

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.verdicts import NameVerdict, print_verdicts
 from regraph_kg.errors import BadInput, Interrupted, StoreError
@@ -47,49 +48,39 @@ ANSWERS = {"ingest": IngestAnswer | Sequence[NameVerdict]}
 def ingest(  # noqa: PLR0913 (a command's options)
     *,
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="FILE...", help="Trajectory JSONL, or step lists."),
+        list[Path] | None, argument("Trajectory JSONL, or step lists.", metavar="FILE...")
     ] = None,
-    starter: Annotated[
-        bool, typer.Option("--starter", help="The starter graph that comes with regraph, too.")
-    ] = False,
+    starter: Annotated[bool, option("The starter graph that comes with regraph, too.")] = False,
     vocabulary: Annotated[
-        Path | None,
-        typer.Option(help="List of techniques.", show_default="techniques.json of the corpus"),
+        Path | None, option("List of techniques.", show_default="techniques.json of the corpus")
     ] = None,
     serial: Annotated[
-        Path | None, typer.Option(help="Step lists only: the file with their serial code.")
+        Path | None, option("Step lists only: the file with their serial code.")
     ] = None,
-    problem: Annotated[
-        str | None, typer.Option(help="Step lists only: the name of their problem.")
-    ] = None,
-    target: Annotated[
-        Target | None, typer.Option(help="Step lists only: what their code is for.")
-    ] = None,
+    problem: Annotated[str | None, option("Step lists only: the name of their problem.")] = None,
+    target: Annotated[Target | None, option("Step lists only: what their code is for.")] = None,
     relabel: Annotated[
-        RelabelLevel, typer.Option(help="How hard to look for the technique that a name means.")
+        RelabelLevel, option("How hard to look for the technique that a name means.")
     ] = "lexical",
     model: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Whom --relabel model asks.",
             metavar="ollama:NAME|openai:NAME|batch:FOLDER",
-            help="Whom --relabel model asks.",
             show_default="REGRAPH_MODEL",
         ),
     ] = None,
     disclose: Annotated[
         Disclosure | None,
-        typer.Option(
-            help="What of FILEs enters the graph: all, diffs in place of code, or counts alone.",
+        option(
+            "What of FILEs enters the graph: all, diffs in place of code, or counts alone.",
             show_default="REGRAPH_DISCLOSE",
         ),
     ] = None,
     writers: Annotated[
-        int, typer.Option(min=1, max=64, help="How many merge at once, each on a connection.")
+        int, option("How many merge at once, each on a connection.", min=1, max=64)
     ] = 1,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only print what each name would be taken for.")
-    ] = False,
+    dry_run: Annotated[bool, option("Only print what each name would be taken for.")] = False,
     as_json: Json = False,
 ) -> None:
     """Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail, code}].
@@ -175,8 +166,9 @@ def _origin(serial: Path | None, problem: str | None, target: Target | None) -> 
 
 def _summarise(ingested: Ingested, *, as_json: bool) -> None:
     totals = ingested.counts
-    if as_json:
-        tell(IngestAnswer, IngestAnswer(**totals, rejected_files=ingested.rejected_files))
+    if answered(
+        IngestAnswer, IngestAnswer(**totals, rejected_files=ingested.rejected_files), as_json
+    ):
         return
     typer.echo(
         f"trajectories: {totals['added']} added, {totals['known']} known already,"

@@ -3,71 +3,33 @@
 Not here: the merge (runs/learn.py).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from regraph_kg import report
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
-from regraph_kg.errors import ToolError
-from regraph_kg.models.graph import FreeChoice
-from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.runs.learn import Doubt, Learned, learn_from, lines_of
+from regraph_kg.runs.learn import Doubt, Learned, learn_from, write_lines
 from regraph_kg.settings import read_settings
 
-
-@dataclass(frozen=True, slots=True)
-class LearnedRun:
-    """The lesson of one run."""
-
-    run: str
-    trajectories: int
-    steps: int
-    failures: int
-    declined: int
-    free: FreeChoice | None
-    judged_again: int
-    left_out: dict[str, int]
-    """Steps by the reason why."""
-    refused: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class LearnAnswer:
-    """The lessons of all runs, and the counts of the merge."""
-
-    runs: list[LearnedRun]
-    added: int
-    known: int
-    rejected: int
-
-
-ANSWERS = {"learn": LearnAnswer}
+ANSWERS = {"learn": Learned}
 
 
 def learn(  # noqa: PLR0913 (a command's options)
     *,
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Traces of finished runs.")],
+    runs: Annotated[list[Path], argument("Traces of finished runs.", metavar="RUN...")],
     problem: Annotated[
-        list[Path] | None,
-        typer.Option(help="Folder of a run's problem that is not in the corpus."),
+        list[Path] | None, option("Folder of a run's problem that is not in the corpus.")
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be learned.")
-    ] = False,
+    dry_run: Annotated[bool, option("Only say what would be learned.")] = False,
     export: Annotated[
-        Path | None, typer.Option(help="Also write the trajectories here, one JSON a line.")
+        Path | None, option("Also write the trajectories here, one JSON a line.")
     ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Judge every code again, also of this installation's.")
-    ] = False,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Believe the verdicts in traces of others.")
-    ] = False,
+    again: Annotated[bool, option("Judge every code again, also of this installation's.")] = False,
+    trust: Annotated[bool, option("Believe the verdicts in traces of others.")] = False,
     as_json: Json = False,
 ) -> None:
     """Teach the graph what finished RUNs of `regraph optimize` found: their verified paths.
@@ -89,34 +51,25 @@ def learn(  # noqa: PLR0913 (a command's options)
     doubt = Doubt(again, trust, dry_run)
     learned = watch(learn_from(read_settings(), runs, problems=problem or (), doubt=doubt))
     if export is not None:
-        _write(export, learned.trajectories)
-    if as_json:
-        tell(LearnAnswer, _plain(learned))
-    else:
+        write_lines(export, learned.trajectories)
+    if not answered(Learned, learned, as_json):
         typer.echo(_table(learned))
     if not learned.taught:
         raise typer.Exit(1)
 
 
-def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    try:
-        path.write_text(lines_of(trajectories), encoding="utf-8")
-    except OSError as error:
-        raise ToolError(f"{path}: {error.strerror}; choose another place: --export") from None
-
-
 def _table(learned: Learned) -> str:
     lines = [f"{'trajectories':>12} {'steps':>7} {'failures':>9} {'declined':>9}  run"]
-    for lesson in learned.lessons:
+    for lesson in learned.runs:
         counts = f"{len(lesson.trajectories):>12} {lesson.steps:>7} {lesson.failures:>9}"
         lines.append(f"{counts} {lesson.declined:>9}  {lesson.run.name}")
-        if lesson.measured:
-            lines.append(f"{'':>41}judged again here: {lesson.measured} codes")
+        if lesson.judged_again:
+            lines.append(f"{'':>41}judged again here: {lesson.judged_again} codes")
         if lesson.refused:
             lines.append(f"{'':>41}refused: {lesson.refused}")
         if lesson.free is not None:
             lines.append(f"{'':>41}{report.free_choice(lesson.free.choice)}")
-        for reason, count in (lesson.left_out or {}).items():
+        for reason, count in lesson.left_out.items():
             if not lesson.refused:
                 lines.append(f"{'':>41}left out: {count} steps, {reason}")
     if learned.added or learned.known or learned.rejected:
@@ -125,21 +78,3 @@ def _table(learned: Learned) -> str:
             f" {learned.rejected} rejected"
         )
     return "\n".join(lines)
-
-
-def _plain(learned: Learned) -> LearnAnswer:
-    runs = [
-        LearnedRun(
-            run=str(lesson.run),
-            trajectories=len(lesson.trajectories),
-            steps=lesson.steps,
-            failures=lesson.failures,
-            declined=lesson.declined,
-            free=None if lesson.free is None else lesson.free.choice,
-            judged_again=lesson.measured,
-            left_out=dict(lesson.left_out or {}),
-            refused=lesson.refused or None,
-        )
-        for lesson in learned.lessons
-    ]
-    return LearnAnswer(runs, learned.added, learned.known, learned.rejected)

@@ -1,6 +1,7 @@
 """`regraph mcp`: graph and judge for coding agents, over the Model Context Protocol."""
 
 import asyncio
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -8,25 +9,20 @@ from typing import Annotated
 import typer
 
 from regraph_kg import remedies
+from regraph_kg.cli.parameters import option
 from regraph_kg.errors import ToolError
 from regraph_kg.settings import read_settings
 
 
 def mcp(
     *,
-    root: Annotated[
-        Path, typer.Option(help="The project's folder: agents read nothing outside it.")
-    ] = Path(),
-    http: Annotated[
-        bool, typer.Option("--http", help="Serve HTTP on this machine, in place of stdio.")
-    ] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Of --http; 0: any.")] = 0,
+    root: Annotated[Path, option("The project's folder: agents read nothing outside it.")] = Path(),
+    http: Annotated[bool, option("Serve HTTP on this machine, in place of stdio.")] = False,
+    port: Annotated[int, option("Of --http; 0: any.", min=0, max=65535)] = 0,
     judge_seconds: Annotated[
-        float, typer.Option(min=0, help="Seconds of judging that all agents may take together.")
+        float, option("Seconds of judging that all agents may take together.", min=0)
     ] = 900,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Agents record nothing in the graph.")
-    ] = False,
+    read_only: Annotated[bool, option("Agents record nothing in the graph.")] = False,
 ) -> None:
     """Serve the graph and the judge to coding agents (Model Context Protocol).
 
@@ -40,13 +36,13 @@ def mcp(
         raise ToolError(f"the MCP SDK is not installed: {remedies.install('mcp')}")
     from regraph_kg.agents.server import build  # noqa: PLC0415 (an extra, and slow to load)
     from regraph_kg.agents.tools import Limits  # noqa: PLC0415
-    from regraph_kg.agents.transports import say, serve_http, serve_stdio  # noqa: PLC0415
+    from regraph_kg.agents.transports import serve_http, serve_stdio  # noqa: PLC0415
 
     settings = read_settings()
     server = build(settings, root, Limits(judge_seconds, read_only))
     try:
         if http:
-            asyncio.run(serve_http(server, port, settings.data_dir, say))
+            asyncio.run(serve_http(server, port, settings.data_dir, partial(typer.echo, err=True)))
         else:
             asyncio.run(serve_stdio(server))
     except KeyboardInterrupt:

@@ -10,15 +10,16 @@ from typing import Annotated, get_args
 
 import typer
 
-from regraph_kg import atomic, jsonl, wiring
-from regraph_kg.errors import BadInput, ToolError
+from regraph_kg import jsonl, wiring
+from regraph_kg.cli.parameters import argument, option
+from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.evaluation import measure as stage
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Grade, Outcome
 from regraph_kg.models.target import TARGETS, DeviceKind, Target
 from regraph_kg.models.trajectory import Measurement, Trajectory
 from regraph_kg.report import times
-from regraph_kg.runs.learn import lines_of
+from regraph_kg.runs.learn import lines_of, write_lines
 from regraph_kg.runs.measuring import MeasureJob, jobs, measure_all
 from regraph_kg.settings import Settings, read_settings
 
@@ -32,48 +33,37 @@ times drift: there a step is timed right after the one before it."""
 def measure(  # noqa: PLR0913, PLR0917 (a command's options)
     files: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[FILE...]", help="Trajectory JSONL.", show_default="the corpus' trajectories"
-        ),
+        argument("Trajectory JSONL.", metavar="[FILE...]", show_default="the corpus' trajectories"),
     ] = None,
     target: Annotated[
         Target | None,
-        typer.Option(
-            help="Only this target's.", show_default="all; without FILE, those with a device here"
-        ),
+        option("Only this target's.", show_default="all; without FILE, those with a device here"),
     ] = None,
     problem: Annotated[
         list[str] | None,
-        typer.Option(help="Only this problem's; several times for several.", show_default="all"),
+        option("Only this problem's; several times for several.", show_default="all"),
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(
-            help="call, device or call,device: what is timed. A target that cannot be timed so is"
+        option(
+            "call, device or call,device: what is timed. A target that cannot be timed so is"
             " left out.",
             show_default="the problem's own",
         ),
     ] = None,
     grade: Annotated[
-        Grade,
-        typer.Option(help="full: more inputs, three fresh workers in turn with the serial code."),
+        Grade, option("full: more inputs, three fresh workers in turn with the serial code.")
     ] = "full",
-    in_place: Annotated[
-        bool, typer.Option("--in-place", help="Write into FILE, after each trajectory.")
-    ] = False,
+    in_place: Annotated[bool, option("Write into FILE, after each trajectory.")] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            help="Write here, after each trajectory; what it holds already is not measured again.",
+        option(
+            "Write here, after each trajectory; what it holds already is not measured again.",
             show_default="standard output",
         ),
     ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Also what this machine has measured before.")
-    ] = False,
-    run: Annotated[
-        str | None, typer.Option(help="Name of this run.", show_default="the time")
-    ] = None,
+    again: Annotated[bool, option("Also what this machine has measured before.")] = False,
+    run: Annotated[str | None, option("Name of this run.", show_default="the time")] = None,
 ) -> None:
     """Compile, verify and time every step of the trajectories in FILEs, one run per trajectory.
 
@@ -143,14 +133,14 @@ class _Corpus:
                 if trajectory.id == job.trajectory.id:
                     trajectories[index] = stage.with_measurements(trajectory, new)
                     if self.in_place:
-                        _write(path, trajectories)
+                        write_lines(path, trajectories)
         if self.output:
-            _write(self.output, self.trajectories() + self.beside)
+            write_lines(self.output, self.trajectories() + self.beside)
 
     def end(self) -> None:
         """Print or write all, measured now or before."""
         if self.output:
-            _write(self.output, self.trajectories() + self.beside)
+            write_lines(self.output, self.trajectories() + self.beside)
         elif not self.in_place:
             typer.echo(lines_of(self.trajectories()), nl=False)
 
@@ -263,19 +253,8 @@ def _joined(trajectory: Trajectory, other: Trajectory | None) -> Trajectory:
 
 
 def read_trajectories(path: Path) -> list[Trajectory]:
-    try:
-        with path.open("rb") as file:
-            return [trajectory for _, trajectory in jsonl.parsed(path, file, Trajectory)]
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give a file of trajectories") from None
-
-
-def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Replace the file as a whole: it is never half-written."""
-    try:
-        atomic.write(path, lines_of(trajectories), mode=0o666)
-    except OSError as error:
-        raise ToolError(f"{path}: {error.strerror}; choose another place or free space") from None
+    with file_errors(path, "give a file of trajectories"), path.open("rb") as file:
+        return [trajectory for _, trajectory in jsonl.parsed(path, file, Trajectory)]
 
 
 def _figures(measurement: Measurement) -> str:

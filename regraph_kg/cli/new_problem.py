@@ -6,22 +6,27 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, notes_aside, tell
+from regraph_kg.adopt.adopt import Adopted, write
+from regraph_kg.adopt.draft import Draft, Said
+from regraph_kg.adopt.reading import understand
+from regraph_kg.adopt.scalars import deciding
+from regraph_kg.adopt.texts import problem_name
+from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.first_look import checked, print_checkup
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal, telling
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import ProblemFinding
+from regraph_kg.evaluation.cpp.slice import with_headers
+from regraph_kg.evaluation.cpp.syntax import choose, read
+from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
-
-if TYPE_CHECKING:  # the parser comes with them
-    from regraph_kg.adopt.adopt import Adopted
-    from regraph_kg.adopt.draft import Draft, Said
 
 _TOO_SHORT = 0.05
 """Seconds of a timed call below which a function that stops early has hardly begun."""
@@ -30,47 +35,38 @@ _WHOLE = re.compile(r"\d+")
 
 def new(  # noqa: PLR0913 (a command's options)
     *,
-    file: Annotated[Path, typer.Argument(help="C++ source file that defines the function.")],
+    file: Annotated[Path, argument("C++ source file that defines the function.")],
     function: Annotated[
         str,
-        typer.Option(
-            help="Its name: blur, image::blur, 'axpy<float>', or 'f(const float*, int)' of several."
-        ),
+        option("Its name: blur, image::blur, 'axpy<float>', or 'f(const float*, int)' of several."),
     ],
-    target: Annotated[
-        Target, typer.Option(help="What the next command is to optimize for.")
-    ] = USUAL,
+    target: Annotated[Target, option("What the next command is to optimize for.")] = USUAL,
     to: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where to write; the function's name.")
+        Path | None, option("Where to write; the function's name.", metavar="FOLDER")
     ] = None,
     shape: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ARG=EXTENT,..", help="An array's shape, as image=rows,cols."),
+        list[str] | None, option("An array's shape, as image=rows,cols.", metavar="ARG=EXTENT,..")
     ] = None,
     size: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=N", help="A size of the timed call; found by growing if not."),
+        option("A size of the timed call; found by growing if not.", metavar="NAME=N"),
     ] = None,
     role: Annotated[
         list[str] | None,
-        typer.Option(metavar="ARG=ROLE", help="in, out or inout, where it was taken for another."),
+        option("in, out or inout, where it was taken for another.", metavar="ARG=ROLE"),
     ] = None,
     values: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "An array's distributions, as x=normal,sparse; a scalar's value, as a=2.5.",
             metavar="ARG=KIND,..",
-            help="An array's distributions, as x=normal,sparse; a scalar's value, as a=2.5.",
         ),
     ] = None,
     tolerance: Annotated[
         str | None,
-        typer.Option(
-            help="exact, a number, or a rule as in problem.toml; calibrated if not given."
-        ),
+        option("exact, a number, or a rule as in problem.toml; calibrated if not given."),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Ask nothing: take what was inferred.")
-    ] = False,
+    yes: Annotated[bool, option("Ask nothing: take what was inferred.", "--yes", "-y")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a problem of a function NAME that FILE defines: problem.toml, serial.cpp, home.toml.
@@ -115,18 +111,12 @@ def make(
     settings: Settings,
     file: Path,
     function: str,
-    answered: tuple["Said", Any],
+    answered: tuple[Said, Any],
     *,
     to: Path | None = None,
     ask: bool = True,
 ) -> Path:
     """Make the problem; return its folder. `answered`: the answers, and a tolerance or None."""
-    from regraph_kg.adopt.adopt import write  # noqa: PLC0415
-    from regraph_kg.adopt.draft import Draft  # noqa: PLC0415
-    from regraph_kg.adopt.reading import understand  # noqa: PLC0415
-    from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
-    from regraph_kg.evaluation.cpp.syntax import read  # noqa: PLC0415
-
     answers, tolerance = answered
     if ask and not on_terminal():
         raise BadInput(
@@ -152,12 +142,6 @@ def make(
 
 def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> Path:
     """The folder of a function's problem, made now or earlier from the same text."""
-    from regraph_kg.adopt.draft import Said  # noqa: PLC0415
-    from regraph_kg.adopt.texts import problem_name  # noqa: PLC0415
-    from regraph_kg.evaluation.cpp.slice import with_headers  # noqa: PLC0415
-    from regraph_kg.evaluation.cpp.syntax import choose, read  # noqa: PLC0415
-    from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
-
     source = read(file)
     folder = Path(problem_name(choose(source, function).name))
     home = load_home(folder)
@@ -172,10 +156,8 @@ def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> P
     return folder
 
 
-def _answered(draft: "Draft", *, ask: bool) -> "Draft":
+def _answered(draft: Draft, *, ask: bool) -> Draft:
     """The draft with shapes for all arrays, asked or proposed. Raises `BadInput`."""
-    from regraph_kg.adopt.draft import Draft  # noqa: PLC0415
-
     while draft.open:
         name = draft.open[0]
         proposed = draft.proposed(name)
@@ -194,33 +176,31 @@ def _answered(draft: "Draft", *, ask: bool) -> "Draft":
     return draft
 
 
-def _inferred(draft: "Draft") -> list[str]:
+def _inferred(draft: Draft) -> list[str]:
     """One line for each argument of the function."""
     function = draft.read.function
     lines = [f"{function.qualified}, {function.source.path}, line {function.line}:"]
-    for argument in draft.arguments():
-        kind = argument["type"]
-        if argument["role"] == "size":
-            where = draft.sizes[argument["name"]]
-            summary = f"size{'' if where == argument['name'] else f', {where}'}"
-        elif "value" in argument:
-            summary = f"always {argument['value']}"
+    for arg in draft.arguments():
+        kind = arg["type"]
+        if arg["role"] == "size":
+            where = draft.sizes[arg["name"]]
+            summary = f"size{'' if where == arg['name'] else f', {where}'}"
+        elif "value" in arg:
+            summary = f"always {arg['value']}"
         else:
-            drawn = ", ".join(argument.get("values", ())) or "usual values"
-            if "range" in argument:
-                drawn += " in [{}, {}]".format(*argument["range"])
-            for field, ends in argument.get("ranges", {}).items():
+            drawn = ", ".join(arg.get("values", ())) or "usual values"
+            if "range" in arg:
+                drawn += " in [{}, {}]".format(*arg["range"])
+            for field, ends in arg.get("ranges", {}).items():
                 drawn += ", {} in [{}, {}]".format(field, *ends)
-            drawn = "" if argument["role"] == "out" else f", {drawn}"
-            summary = f"[{', '.join(argument['shape'])}], {argument['role']}{drawn}"
-        lines.append(f"  {argument['name']:<12} {kind:<8} {summary}")
+            drawn = "" if arg["role"] == "out" else f", {drawn}"
+            summary = f"[{', '.join(arg['shape'])}], {arg['role']}{drawn}"
+        lines.append(f"  {arg['name']:<12} {kind:<8} {summary}")
     return lines + _one_valued(draft)
 
 
-def _one_valued(draft: "Draft") -> list[str]:
+def _one_valued(draft: Draft) -> list[str]:
     """Notes on scalars with one value by which the function branches."""
-    from regraph_kg.adopt.scalars import deciding  # noqa: PLC0415
-
     values = {a["name"]: a["value"] for a in draft.arguments() if "value" in a}
     extents = [name for name in values if draft.counts(name)]
     return [
@@ -231,7 +211,7 @@ def _one_valued(draft: "Draft") -> list[str]:
     ]
 
 
-def _tell(adopted: "Adopted", folder: Path) -> None:
+def _tell(adopted: Adopted, folder: Path) -> None:
     for header in adopted.left_out:
         typer.echo(f"left out: {header}, which is not here and not needed")
     for note in adopted.notes:
@@ -246,9 +226,7 @@ def _tell(adopted: "Adopted", folder: Path) -> None:
 
 def _answers(
     shapes: Sequence[str], sizes: Sequence[str], roles: Sequence[str], values: Sequence[str]
-) -> "Said":
-    from regraph_kg.adopt.draft import Said  # noqa: PLC0415
-
+) -> Said:
     answers = Said()
     for name, text in (_pair("--shape", shape) for shape in shapes):
         answers.shapes[name] = tuple(part.strip() for part in text.split(","))

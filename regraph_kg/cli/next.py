@@ -9,7 +9,8 @@ import typer
 from regraph_kg import report
 from regraph_kg.api.graph import open_graph
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep
 from regraph_kg.models.target import USUAL, Target
@@ -21,30 +22,29 @@ REASON = 160
 
 def next(  # noqa: PLR0913 (the command's name; its options)
     *,
-    code: Annotated[Path, typer.Argument(metavar="CODE_FILE", help="The code as it is now.")],
+    code: Annotated[Path, argument("The code as it is now.", metavar="CODE_FILE")],
     after: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "What was applied to it last: id, name or alias.",
             metavar="TECHNIQUE",
-            help="What was applied to it last: id, name or alias.",
             show_default="nothing yet: serial code",
         ),
     ] = None,
-    target: Annotated[Target, typer.Option(help="What the code is to run on.")] = USUAL,
+    target: Annotated[Target, option("What the code is to run on.")] = USUAL,
     device: Annotated[
         str | None,
-        typer.Option(
-            help='Whose figures go first, as graphs name it; "" for any.',
-            show_default="this machine's",
+        option(
+            'Whose figures go first, as graphs name it; "" for any.', show_default="this machine's"
         ),
     ] = None,
-    limit: Annotated[int, typer.Option("-k", min=1, help="How many techniques.")] = 5,
-    examples: Annotated[int, typer.Option(min=1, max=10, help="Examples of each.")] = 1,
+    limit: Annotated[int, option("How many techniques.", "-k", min=1)] = 5,
+    examples: Annotated[int, option("Examples of each.", min=1, max=10)] = 1,
     exclude_problem: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Leave this problem's examples out.")
+        str | None, option("Leave this problem's examples out.", metavar="NAME")
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Also say what cannot be applied to the code, and why.")
+        bool, option("Also say what cannot be applied to the code, and why.", "--all")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -68,9 +68,7 @@ def next(  # noqa: PLR0913 (the command's name; its options)
             examples=examples,
             exclude_problem=exclude_problem,
         )
-    if as_json:
-        tell(ANSWERS["next"], answer)
-    else:
+    if not answered(ANSWERS["next"], answer, as_json):
         console = PlainConsole(soft_wrap=True)
         for line in _lines(answer, code, every=every):
             console.print(line)

@@ -11,11 +11,10 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli import display, running
-from regraph_kg.cli.answers import notes_aside, tell
+from regraph_kg.cli.answers import answered, notes_aside
 from regraph_kg.cli.choice import SETTABLE, choose, every_call, set_names
 from regraph_kg.cli.dry_run import EstimateAnswer, preview
 from regraph_kg.cli.first_look import require_good
-from regraph_kg.cli.new_problem import problem_of
 from regraph_kg.cli.options import Options, takes_options
 from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.several import SearchAnswer, run_several
@@ -82,6 +81,8 @@ def _problem_folder(settings: Settings, options: Options) -> str:
     if len(options.problems) > 1 or options.resume:
         raise BadInput("function: is of one C++ file, and of a new search; name that file alone")
     assert options.function is not None
+    from regraph_kg.cli.new_problem import problem_of  # noqa: PLC0415 (the parser comes with it)
+
     file = Path(options.problems[0])
     with notes_aside(options.as_json):
         return f"{problem_of(settings, file, options.function, ask=on_terminal())}/"
@@ -98,9 +99,7 @@ def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool
                 run.publish(f"go on: {handover.go_on}")
                 raise
     run.publish()
-    if options.as_json:
-        tell(RunSummary, summary)
-    else:
+    if not answered(RunSummary, summary, options.as_json):
         rows = {
             "problem": wiring.chosen_problem(settings, choice.problem),
             "code": str(handover.output),

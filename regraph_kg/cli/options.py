@@ -11,10 +11,8 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from regraph_kg.cli.answers import Json
 from regraph_kg.cli.completion import complete_problem
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import FinalGrade
 from regraph_kg.models.target import NEEDS, USUAL, Target
@@ -38,91 +36,78 @@ class Options:
 
     problems: Annotated[
         list[str],
-        typer.Argument(
+        argument(
+            "Folders of problems, names of the corpus, or a C++ file with --function.",
             metavar="PROBLEM",
-            help="Folders of problems, names of the corpus, or a C++ file with --function.",
             autocompletion=complete_problem,
         ),
     ]
     function: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "A function of the C++ file PROBLEM: regraph problem new makes its folder first.",
             metavar="NAME",
-            help="A function of the C++ file PROBLEM: regraph problem new makes its folder first.",
         ),
     ] = None
     model: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Recorded answers of the corpus, a live model, or prompts and answers by file.",
             metavar="recorded|ollama:NAME|openai:NAME|batch:FOLDER",
-            help="Recorded answers of the corpus, a live model, or prompts and answers by file.",
             show_default="recorded",
         ),
     ] = None
-    target: Annotated[
-        Target | None,
-        typer.Option(help=NEEDS, show_default=USUAL),
-    ] = None
+    target: Annotated[Target | None, option(NEEDS, show_default=USUAL)] = None
     method: Annotated[
         MethodName | None,
-        typer.Option(
-            help="How calls are spent: see below, and regraph docs methods.",
-            show_default=DEFAULT_METHOD,
+        option(
+            "How calls are spent: see below, and regraph docs methods.", show_default=DEFAULT_METHOD
         ),
     ] = None
     budget: Annotated[
-        int | None,
-        typer.Option(help="Calls of the model for code, at most.", show_default=str(BUDGET)),
+        int | None, option("Calls of the model for code, at most.", show_default=str(BUDGET))
     ] = None
     fast: Annotated[
         bool,
-        typer.Option(
-            "--fast",
-            help=f"A minute and {FAST_LIMITS['calls']} calls, short prompts, the best screened"
-            " again.",
+        option(
+            f"A minute and {FAST_LIMITS['calls']} calls, short prompts, the best screened again."
         ),
     ] = False
     parallel: Annotated[
         int | None,
-        typer.Option(
-            help="Calls of the model at once, at most; several problems share them.",
+        option(
+            "Calls of the model at once, at most; several problems share them.",
             show_default=f"1; by file {BY_FILE_PARALLEL}, a quarter of --budget at most",
         ),
     ] = None
     resume: Annotated[
-        Path | None,
-        typer.Option(metavar="TRACE", help="Go on with an interrupted run, as it was."),
+        Path | None, option("Go on with an interrupted run, as it was.", metavar="TRACE")
     ] = None
     output: Annotated[
         Path | None,
-        typer.Option(
-            help="Where the best code goes; a folder for several problems.",
+        option(
+            "Where the best code goes; a folder for several problems.",
             show_default="beside the trace",
         ),
     ] = None
-    learn: Annotated[
-        bool, typer.Option("--learn", help="Add what was found to the graph (regraph learn).")
-    ] = False
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Only say what would be sent, and what it may cost."),
-    ] = False
+    learn: Annotated[bool, option("Add what was found to the graph (regraph learn).")] = False
+    dry_run: Annotated[bool, option("Only say what would be sent, and what it may cost.")] = False
     starter: Annotated[
         bool | None,
-        typer.Option(
-            help="Load the starter graph into an embedded store that is empty.",
+        option(
+            "Load the starter graph into an embedded store that is empty.",
             show_default="asked on a terminal",
         ),
     ] = None
     sets: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "A setting of the method, or one of those below; repeatable.",
             "--set",
             metavar="NAME=VALUE",
-            help="A setting of the method, or one of those below; repeatable.",
         ),
     ] = None
-    runs: Annotated[Path, typer.Option(help="Folder for traces.")] = Path("runs")
+    runs: Annotated[Path, option("Folder for traces.")] = Path("runs")
     as_json: Json = False
 
 

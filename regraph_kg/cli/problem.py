@@ -1,36 +1,24 @@
 """`regraph problem`: checks of problems before code is judged by them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import astuple, dataclass
+from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import checked, print_checkup
 from regraph_kg.cli.new_problem import ANSWERS as NEW_ANSWERS
 from regraph_kg.cli.new_problem import new
-from regraph_kg.cli.tables import print_table
+from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
-from regraph_kg.evaluation.checkup.findings import ProblemFinding, error
+from regraph_kg.evaluation.checkup.findings import error
+from regraph_kg.evaluation.problem.problem import AnyProblem, ProjectProblem
 from regraph_kg.settings import Settings, read_settings
-
-if TYPE_CHECKING:  # numpy comes with it
-    from regraph_kg.evaluation.problem.problem import AnyProblem
-
-
-@dataclass(frozen=True, slots=True)
-class CheckAnswer:
-    """The findings of a problem's check."""
-
-    problem: str
-    seconds: float | None
-    """Seconds of a call of the serial code; None where it was not timed."""
-    findings: Sequence[ProblemFinding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +34,7 @@ class ProblemLine:
 
 ANSWERS = {
     **NEW_ANSWERS,
-    "problem check": Sequence[CheckAnswer] | Sequence[ProblemLine],
+    "problem check": Sequence[Checkup] | Sequence[ProblemLine],
 }
 """The second with --list."""
 
@@ -63,14 +51,14 @@ def _root() -> None:
 def check(
     problems: Annotated[
         list[str] | None,
-        typer.Argument(
+        argument(
+            "Names or folders; all of this folder and the corpus if none.",
             metavar="PROBLEM",
-            help="Names or folders; all of this folder and the corpus if none.",
             autocompletion=complete_problem,
         ),
     ] = None,
     only_list: Annotated[
-        bool, typer.Option("--list", help="Only list them, and where each comes from.")
+        bool, option("Only list them, and where each comes from.", "--list")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -90,9 +78,7 @@ def check(
         _list(settings, names, as_json=as_json)
         return
     checkups = [_looked_at(settings, name) for name in names]
-    if as_json:
-        tell(Sequence[CheckAnswer], [_plain(checkup) for checkup in checkups])
-    else:
+    if not answered(Sequence[Checkup], checkups, as_json):
         for checkup in checkups:
             print_checkup(checkup, typer.echo)
     if any(checkup.errors for checkup in checkups):
@@ -101,13 +87,9 @@ def check(
 
 def _list(settings: Settings, names: Sequence[str], *, as_json: bool) -> None:
     rows = [_listed(settings, name) for name in names]
-    if as_json:
-        tell(Sequence[ProblemLine], rows)
+    if answered(Sequence[ProblemLine], rows, as_json):
         return
-    table = Table("problem", "where", "entry", "timed at", box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(row.problem, row.where, row.entry, row.timed_at)
-    print_table(table, ())
+    print_rows(("problem", "where", "entry", "timed at"), map(astuple, rows))
 
 
 def _listed(settings: Settings, name: str) -> ProblemLine:
@@ -120,9 +102,7 @@ def _listed(settings: Settings, name: str) -> ProblemLine:
     return ProblemLine(name, where, problem.entry, _timed_at(problem))
 
 
-def _timed_at(problem: "AnyProblem") -> str:
-    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
-
+def _timed_at(problem: AnyProblem) -> str:
     if isinstance(problem, ProjectProblem):
         return problem.commands.bench
     return ", ".join(f"{name} = {extent}" for name, extent in problem.sizes.time.items())
@@ -134,7 +114,3 @@ def _looked_at(settings: Settings, name: str) -> Checkup:
         return checked(settings, name)
     except BadInput as failed:
         return Checkup(name, (error("problem.toml", str(failed)),), 0.0)
-
-
-def _plain(checkup: Checkup) -> CheckAnswer:
-    return CheckAnswer(checkup.problem, checkup.seconds, checkup.findings)

@@ -6,29 +6,26 @@ from typing import Annotated
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import bar, on_terminal, watch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.runs.ingest import embed_new
-from regraph_kg.settings import Settings, read_settings
+from regraph_kg.settings import read_settings
 
 ANSWERS = {"graph purge": PurgeCounts}
 
 
 def purge(
     *,
-    problem: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What was told of this problem.")
-    ] = None,
+    problem: Annotated[str | None, option("What was told of this problem.", metavar="NAME")] = None,
     source: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="What names this model as its source.")
+        str | None, option("What names this model as its source.", metavar="MODEL")
     ] = None,
-    run: Annotated[
-        str | None, typer.Option(metavar="RUN", help="What names this run as its source.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much would go.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    run: Annotated[str | None, option("What names this run as its source.", metavar="RUN")] = None,
+    dry_run: Annotated[bool, option("Only say how much would go.")] = False,
+    yes: Annotated[bool, option("Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
     """Take out all that came from one problem, source or run, as if it had never been told.
@@ -51,17 +48,16 @@ def purge(
         with bar("purging", counts.trajectories) as show:
             for purged in graph.run(origin):
                 show(purged.trajectories, "purging")
-    _embed(settings)
+    watch(embed_new(settings))
     _tell("gone", purged, as_json=as_json)
 
 
 def _provenance(problem: str | None, source: str | None, run: str | None) -> Provenance:
-    origins = [Provenance("problem", problem)] if problem is not None else []
-    origins += [Provenance("model", source)] if source is not None else []
-    origins += [Provenance("run", run)] if run is not None else []
-    if len(origins) != 1 or not origins[0].value:
+    origins = (Provenance("problem", problem or ""), Provenance("model", source or ""))
+    named = [origin for origin in (*origins, Provenance("run", run or "")) if origin.value]
+    if len(named) != 1:
         raise BadInput("say what is to go: one of --problem, --source and --run")
-    return origins[0]
+    return named[0]
 
 
 def _refuse_unknown(origin: Provenance, near: list[str] | None) -> None:
@@ -77,14 +73,8 @@ def _ask(origin: Provenance, counts: PurgeCounts) -> None:
     typer.confirm(question, abort=True, err=True)
 
 
-def _embed(settings: Settings) -> None:
-    watch(embed_new(settings))
-
-
 def _tell(state: str, counts: PurgeCounts, *, as_json: bool) -> None:
-    if as_json:
-        tell(PurgeCounts, counts)
-    else:
+    if not answered(PurgeCounts, counts, as_json):
         typer.echo(f"{state}: {_summary(counts)}")
 
 

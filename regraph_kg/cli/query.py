@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 from pydantic import JsonValue
-from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
-from regraph_kg.cli.tables import print_table
+from regraph_kg.cli.answers import answered
+from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.models.query import GraphTable
 from regraph_kg.settings import read_settings
@@ -25,15 +25,13 @@ NUMBERS = 4
 
 
 def query(
-    statement: Annotated[str, typer.Argument(metavar="CYPHER", help="MATCH .. RETURN ..")],
+    statement: Annotated[str, argument("MATCH .. RETURN ..", metavar="CYPHER")],
     param: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="What $NAME stands for, as JSON; may be repeated."),
+        option("What $NAME stands for, as JSON; may be repeated.", metavar="NAME=VALUE"),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Rows, at most.")] = 100,
-    timeout: Annotated[
-        float, typer.Option(min=0.1, max=3600, help="Seconds to wait for the answer.")
-    ] = 30.0,
+    limit: Annotated[int, option("Rows, at most.", min=1, max=100_000)] = 100,
+    timeout: Annotated[float, option("Seconds to wait for the answer.", min=0.1, max=3600)] = 30.0,
     as_json: Json = False,
 ) -> None:
     """Ask the graph a question in Cypher; what would change something is refused.
@@ -46,8 +44,7 @@ def query(
     parameters = dict(_parameter(text) for text in param or ())
     with closing(wiring.open_reader(read_settings())) as graph:
         answer = graph.query(statement, parameters, limit=limit, seconds=timeout)
-    if as_json:
-        tell(GraphTable, answer)
+    if answered(GraphTable, answer, as_json):
         return
     if answer.columns:
         _print(answer)
@@ -68,15 +65,12 @@ def _parameter(text: str) -> tuple[str, JsonValue]:
 
 
 def _print(answer: GraphTable) -> None:
-    table = Table(*answer.columns, box=None, pad_edge=False)
-    for row in answer.rows:
-        table.add_row(*map(_cell, row))
     figures = {
         index
         for index in range(len(answer.columns))
         if all(isinstance(row[index], int | float) for row in answer.rows)
     }
-    print_table(table, figures)
+    print_rows(answer.columns, (map(_cell, row) for row in answer.rows), figures)
 
 
 def _cell(value: JsonValue) -> str:

@@ -10,7 +10,8 @@ import typer
 from rich.table import Table
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.tables import print_table
 from regraph_kg.cli.verdicts import NameVerdict, decision, legible
 from regraph_kg.ingest import check, pairs
@@ -31,33 +32,29 @@ LEVELS: Mapping[RelabelLevel, tuple[RelabelLevel, ...]] = {
 
 def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
     labels: Annotated[
-        Path | None,
-        typer.Option(help="Folder of a labelled set.", show_default="relabel/ of the corpus"),
+        Path | None, option("Folder of a labelled set.", show_default="relabel/ of the corpus")
     ] = None,
     relabel: Annotated[
-        RelabelLevel, typer.Option(help="Judge this level, beside those that do less.")
+        RelabelLevel, option("Judge this level, beside those that do less.")
     ] = "lexical",
     split: Annotated[
-        Literal["dev", "test", "all"], typer.Option(help="Half of the set: tune by dev only.")
+        Literal["dev", "test", "all"], option("Half of the set: tune by dev only.")
     ] = "all",
     model: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Whom --relabel model asks; recorded has answers to the half test alone.",
             metavar="recorded|ollama:NAME|openai:NAME|batch:FOLDER",
-            help="Whom --relabel model asks; recorded has answers to the half test alone.",
             show_default="REGRAPH_MODEL, else recorded",
         ),
     ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="List the wrong and the missed merges.")
-    ] = False,
+    verbose: Annotated[bool, option("List the wrong and the missed merges.")] = False,
     clusters: Annotated[
         Literal["empty", "shipped"] | None,
-        typer.Option(help="Count pairs of the set's clusters, with this vocabulary."),
+        option("Count pairs of the set's clusters, with this vocabulary."),
     ] = None,
     aliases: Annotated[
-        bool,
-        typer.Option("--aliases", help="Ask about the vocabulary's own aliases, without them."),
+        bool, option("Ask about the vocabulary's own aliases, without them.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -91,9 +88,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         cascade = wiring.cascade(settings, vocabulary, level, verdict_model)
         verdicts = tuple(cascade.settle({(line.target, line.label): NameUse() for line in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
-    if as_json:
-        tell(ANSWERS["dev relabel-check"], _report(judged, verbose=verbose))
-    else:
+    if not answered(ANSWERS["dev relabel-check"], _report(judged, verbose=verbose), as_json):
         _print(judged)
         if verbose:
             _list(judged[relabel])

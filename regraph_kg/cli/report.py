@@ -12,10 +12,11 @@ from typing import Annotated
 import typer
 
 from regraph_kg import atomic, locks
-from regraph_kg.cli.answers import FileWritten, Json, tell
+from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.completion import complete_run
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import file_errors
 from regraph_kg.pages.live import served
 from regraph_kg.pages.render import runs_page
 from regraph_kg.runs.run_page import view_runs
@@ -31,20 +32,14 @@ def report(
     *,
     named: Annotated[
         list[str],
-        typer.Argument(
-            metavar="RUN...", help="Traces, or their names.", autocompletion=complete_run
-        ),
+        argument("Traces, or their names.", metavar="RUN...", autocompletion=complete_run),
     ],
-    folder: Annotated[Path, typer.Option("--runs", help="Folder of traces.")] = FOLDER,
+    folder: Annotated[Path, option("Folder of traces.", "--runs")] = FOLDER,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Where the page goes.", show_default=str(USUAL)),
+        Path | None, option("Where the page goes.", "--output", "-o", show_default=str(USUAL))
     ] = None,
     watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch", help="Serve the page to this machine's browser while the search runs."
-        ),
+        bool, option("Serve the page to this machine's browser while the search runs.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -87,12 +82,8 @@ def follow(settings: Settings, runs: Sequence[Path]) -> None:
 
 def write_page(path: Path, page: str, *, as_json: bool) -> None:
     """Write a page for its user alone, whole or not at all, and say where it is."""
-    try:
+    with file_errors(path, "choose another place: --output"):
         atomic.write(path, page)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; choose another place: --output") from None
     size = len(page.encode())
-    if as_json:
-        tell(FileWritten, FileWritten(path, size))
-    else:
+    if not answered(FileWritten, FileWritten(path, size), as_json):
         typer.echo(f"{path}: open it in a browser ({size / 1e6:.1f} MB)")

@@ -21,6 +21,7 @@ from regraph_kg.errors import (
     RegraphError,
     StoreError,
     ToolError,
+    file_errors,
 )
 from regraph_kg.models.run import RunSummary
 from regraph_kg.models.target import TARGETS
@@ -112,7 +113,7 @@ def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
         words = ["regraph", "learn", *map(str, runs)]
         say(f"nothing was learned: {error}; later: {shlex.join(words)}")
         return
-    for lesson in learned.lessons:
+    for lesson in learned.runs:
         if lesson.refused:
             say(f"nothing was learned from {lesson.run}: {lesson.refused}")
         else:
@@ -140,8 +141,6 @@ def _keep_best(run: LiveRun, output: Path) -> str:
 
 
 def _write(path: Path, code: str) -> None:
-    try:
+    with file_errors(path, "give another --output"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give another --output") from None

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from regraph_kg import locks, report, wiring
 from regraph_kg.cli import display
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_run
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
-from regraph_kg.cli.tables import print_table
+from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.models.evaluation import Candidate
@@ -81,30 +81,22 @@ def runs(  # noqa: PLR0913 (a command's options)
     *,
     named: Annotated[
         list[str] | None,
-        typer.Argument(
+        argument(
+            "Traces, or the beginnings of their names.",
             metavar="[RUN [OTHER]]",
-            help="Traces, or the beginnings of their names.",
             show_default="all, as a table",
             autocompletion=complete_run,
         ),
     ] = None,
-    folder: Annotated[Path, typer.Option("--runs", help="Folder of traces.")] = FOLDER,
-    code: Annotated[bool, typer.Option("--code", help="Only RUN's fastest right code.")] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Of two: time both answers now, in turn, by one judge.")
-    ] = False,
-    problem: Annotated[
-        str | None, typer.Option(help="With --again: their problem's folder.")
-    ] = None,
+    folder: Annotated[Path, option("Folder of traces.", "--runs")] = FOLDER,
+    code: Annotated[bool, option("Only RUN's fastest right code.")] = False,
+    again: Annotated[bool, option("Of two: time both answers now, in turn, by one judge.")] = False,
+    problem: Annotated[str | None, option("With --again: their problem's folder.")] = None,
     older: Annotated[
-        float | None, typer.Option(metavar="DAYS", help="Only those not written for so long.")
+        float | None, option("Only those not written for so long.", metavar="DAYS")
     ] = None,
-    without_answer: Annotated[
-        bool, typer.Option("--without-answer", help="Only those that found nothing faster.")
-    ] = False,
-    delete: Annotated[
-        bool, typer.Option("--delete", help="Delete those that --older or --without-answer says.")
-    ] = False,
+    without_answer: Annotated[bool, option("Only those that found nothing faster.")] = False,
+    delete: Annotated[bool, option("Delete those that --older or --without-answer says.")] = False,
     as_json: Json = False,
 ) -> None:
     """Runs of regraph optimize: a table of all, what RUN found, or how RUN compares with OTHER.
@@ -161,9 +153,7 @@ def _compare(
     answer = RunsCompared(lines[0], lines[1], why is None, why)
     if why is None and again:
         answer.again = _again(settings, pair, problem)
-    if as_json:
-        tell(RunsCompared, answer)
-    else:
+    if not answered(RunsCompared, answer, as_json):
         _print(lines)
         typer.echo(f"not comparable: {why}" if why else _compared(answer.again, pair))
     if why is not None:
@@ -243,16 +233,15 @@ def _list(settings: Settings, folder: Path, *, as_json: bool) -> None:
 
 
 def _print(lines: Sequence[RunLine]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("run", "problem", "method", "model", "calls", "time", "best", "state"):
-        table.add_column(heading, overflow="fold")
+    rows = list[tuple[str, ...]]()
     for line in lines:
         sure = f" ({line.low:.3g} to {line.high:.3g})" if line.low and line.high else ""
         best = f"{report.times(line.best)}{sure}" if line.best else "-"
         calls = f"{line.calls} of {line.most_calls}"
         cells = (line.run, f"{line.problem} ({line.target})", line.method, line.model)
-        table.add_row(*cells, calls, report.seconds(line.seconds), best, line.state)
-    print_table(table, (4, 5))
+        rows.append((*cells, calls, report.seconds(line.seconds), best, line.state))
+    headings = ("run", "problem", "method", "model", "calls", "time", "best", "state")
+    print_rows(headings, rows, (4, 5))
 
 
 def _line(record: RunRecord) -> RunLine:

@@ -13,7 +13,7 @@ import typer
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import display, running
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.choice import each_choice, every_call
 from regraph_kg.cli.display import Show
 from regraph_kg.cli.options import Options
@@ -141,13 +141,9 @@ def _search(shared: OpenSearches, options: Options, state: _State, show: Show) -
 
 def _tell(options: Options, searches: Sequence[_State], *, stopped: bool) -> None:
     """Print all results; `stopped`: Ctrl-C ended the searches together."""
-    if options.as_json:
-        tell(Sequence[SearchAnswer], [_plain(search) for search in searches])
+    if answered(Sequence[SearchAnswer], [_plain(search) for search in searches], options.as_json):
         return
-    rows = [
-        report.SearchRow(search.name, search.summary, _ended(search.error, stopped))
-        for search in searches
-    ]
+    rows = [(search.name, search.summary, _ended(search.error, stopped)) for search in searches]
     typer.echo(report.several_table(rows))
     for search in searches:
         if search.summary and not search.summary.improved:

@@ -22,7 +22,7 @@ class PlainConsole(Console):
     """Prints text as it is, without markup and without invisible characters."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(highlight=False, markup=False, **options)
+        super().__init__(highlight=False, markup=False, tab_size=4, **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -38,6 +38,19 @@ def wide_console() -> PlainConsole:
     if not console.is_terminal:
         console.width = max(console.width, _WIDE)  # ids stay whole for copying
     return console
+
+
+def print_rows(
+    headings: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    figures: Collection[int] = (),
+    console: Console | None = None,
+) -> None:
+    """Print rows below their headings, as `print_table` does."""
+    table = Table(*headings, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    print_table(table, figures, console)
 
 
 def print_table(table: Table, figures: Collection[int], console: Console | None = None) -> None:

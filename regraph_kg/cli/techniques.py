@@ -1,17 +1,18 @@
 """`regraph techniques`: the graph's knowledge of techniques."""
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from regraph_kg import report, wiring
 from regraph_kg.cli import audit, curation
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
-from regraph_kg.cli.tables import PlainConsole, print_table
+from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
@@ -42,25 +43,19 @@ def show(
     *,
     technique: Annotated[
         str | None,
-        typer.Argument(
+        argument(
+            "Its id, name or alias.",
             metavar="ID",
-            help="Its id, name or alias.",
             show_default="a list of all",
             autocompletion=complete_technique,
         ),
     ] = None,
     target: Annotated[
-        Target | None, typer.Option(help="Only this target's; where a name is looked up.")
+        Target | None, option("Only this target's; where a name is looked up.")
     ] = None,
-    device: Annotated[
-        str, typer.Option(help="Whose statistics, if it has any.", show_default="all")
-    ] = "",
-    log: Annotated[
-        bool, typer.Option("--log", help="Who changed it, or the vocabulary, how and why.")
-    ] = False,
-    relabels: Annotated[
-        bool, typer.Option("--relabels", help="With --log: also how ingests resolved labels.")
-    ] = False,
+    device: Annotated[str, option("Whose statistics, if it has any.", show_default="all")] = "",
+    log: Annotated[bool, option("Who changed it, or the vocabulary, how and why.")] = False,
+    relabels: Annotated[bool, option("With --log: also how ingests resolved labels.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show one technique: what it is, and what was seen to follow it, with what effect.
@@ -82,13 +77,10 @@ app.command()(curation.mend)
 def _list(target: Target | None, *, as_json: bool) -> None:
     with closing(wiring.open_store(read_settings())) as store:
         techniques = store.techniques(target)
-    if as_json:
-        tell(tuple[Technique, ...], techniques)
+    if answered(tuple[Technique, ...], techniques, as_json):
         return
-    table = Table("id", "name", "also called", box=None, pad_edge=False)
-    for technique in techniques:
-        table.add_row(technique.id, technique.name, ", ".join(sorted(technique.aliases)))
-    print_table(table, {0})
+    rows = ((one.id, one.name, ", ".join(sorted(one.aliases))) for one in techniques)
+    print_rows(("id", "name", "also called"), rows, {0})
 
 
 def _show(technique: str, target: Target | None, device: str, *, as_json: bool) -> None:
@@ -96,9 +88,7 @@ def _show(technique: str, target: Target | None, device: str, *, as_json: bool) 
         techniques = by_id(store.techniques())
         resolved = techniques[resolve(technique, techniques, target)]
         neighbourhood = store.neighbourhood(resolved.id, device=device)
-    if as_json:
-        tell(TechniqueShown, TechniqueShown(resolved, neighbourhood.successors))
-    else:
+    if not answered(TechniqueShown, TechniqueShown(resolved, neighbourhood.successors), as_json):
         _print(resolved, neighbourhood, device)
 
 
@@ -114,18 +104,15 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
     if not neighbourhood.successors:
         console.print("Nothing was seen to follow it.")
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("followed by", overflow="fold")
-    for heading in ("examples", "tried", "verified", "declined", "effect", "best", ""):
-        table.add_column(heading)
-    for successor in neighbourhood.successors:
-        best = successor.best_effect
-        table.add_row(
-            successor.technique.id,
-            *(str(n) for n in (successor.examples, successor.tried, successor.verified)),
-            str(successor.declined),
-            "-" if successor.effect is None else report.times(successor.effect),
-            "-" if best is None else report.times(best),
-            "other devices" if device and successor.statistics == "other-devices" else "",
-        )
-    print_table(table, range(1, 7), console)
+    headings = ("examples", "tried", "verified", "declined", "effect", "best", "")
+    rows = (_cells(successor, device) for successor in neighbourhood.successors)
+    print_rows(("followed by", *headings), rows, range(1, 7), console)
+
+
+def _cells(successor: Successor, device: str) -> Iterator[str]:
+    yield successor.technique.id
+    yield from map(str, (successor.examples, successor.tried))
+    yield from map(str, (successor.verified, successor.declined))
+    for effect in (successor.effect, successor.best_effect):
+        yield "-" if effect is None else report.times(effect)
+    yield "other devices" if device and successor.statistics == "other-devices" else ""

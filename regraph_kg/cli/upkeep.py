@@ -1,27 +1,41 @@
-"""`regraph graph check`: consistency of one graph, or a comparison of two."""
+"""`regraph graph check` and `update`: what is derived in a graph, and comparisons of two."""
 
 from collections import Counter
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.exchange import compare
+from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.difference import PartDifference
-from regraph_kg.models.graph import GraphFinding
-from regraph_kg.runs.ingest import embed_new
-from regraph_kg.settings import read_settings
+from regraph_kg.models.graph import EmbeddingSpace, GraphFinding
+from regraph_kg.runs.ingest import embed_new, embedding
+from regraph_kg.settings import Settings, read_settings
 
 SHOWN = 20
 """Findings printed; the rest are counted."""
 PAIR = 2
 
 
-ANSWERS = {"graph check": tuple[GraphFinding, ...] | dict[str, PartDifference]}
+@dataclass(frozen=True, slots=True)
+class GraphUpdated:
+    """The derived parts of a graph."""
+
+    bound: int
+    """Examples of a transition in sight."""
+    embeddings: EmbeddingSpace
+
+
+ANSWERS = {
+    "graph check": tuple[GraphFinding, ...] | dict[str, PartDifference],
+    "graph update": GraphUpdated,
+}
 """Differences of two graphs by part."""
 
 
@@ -29,13 +43,13 @@ def check(
     *,
     graphs: Annotated[
         list[str] | None,
-        typer.Argument(
+        argument(
+            "Two graphs to compare: exports, backups, or stores.",
             metavar="[A B]",
-            help="Two graphs to compare: exports, backups, or stores.",
             show_default="none: the graph alone",
         ),
     ] = None,
-    repair: Annotated[bool, typer.Option("--repair", help="Rebuild what is derived.")] = False,
+    repair: Annotated[bool, option("Rebuild what is derived.")] = False,
     as_json: Json = False,
 ) -> None:
     """Prove that statistics, failures and bookkeeping are what the trajectories say.
@@ -64,9 +78,7 @@ def check(
             watch(embed_new(settings))
             findings = store.check()
         mended -= len(findings)
-    if as_json:
-        tell(tuple[GraphFinding, ...], findings)
-    else:
+    if not answered(tuple[GraphFinding, ...], findings, as_json):
         for finding in findings[:SHOWN]:
             typer.echo(
                 f"{finding.kind}: {finding.source} -> {finding.target}: {finding.what}:"
@@ -91,3 +103,49 @@ def _conclude(kinds: Counter[str], mended: int, *, repair: bool) -> None:
     typer.echo(
         f"{kinds.total()} findings ({counts}); {'; '.join(advice) or 'is somebody writing?'}"
     )
+
+
+def update(
+    *,
+    embedder: Annotated[
+        str | None,
+        option(
+            "Whose embeddings the graph is to have.",
+            metavar="hash|ollama:NAME|sentence-transformers:NAME",
+            show_default="REGRAPH_EMBEDDER, else as they are",
+        ),
+    ] = None,
+    bound: Annotated[
+        int | None, option("How many examples of a transition stay in sight.", min=1)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Give embeddings to examples without; change the embedder or the bound.
+
+    Another embedder's vectors serve once all of them are there. The bound keeps the best examples
+    as TRANSITIONs, every device's and every problem's first; the others are archived: out of Neo4j
+    Browser's way, but counted in the statistics and exported.
+
+    It may be stopped, killed or interrupted, and is simply run again.
+    """
+    settings = read_settings(embedder=embedder)
+    in_sight, space = _derive(settings, bound)
+    if answered(GraphUpdated, GraphUpdated(in_sight, space), as_json):
+        return
+    typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
+    typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
+
+
+def _derive(settings: Settings, bound: int | None) -> tuple[int, EmbeddingSpace]:
+    """Update the bound and the embeddings; return both."""
+    with closing(wiring.open_store(settings)) as store:
+        if bound is not None:
+            for _ in store.set_bound(bound):
+                pass
+        if settings.embedder:
+            chosen = wiring.embedder(settings)
+            watch(embedding(store.reembed(chosen.space, chosen.embed)))
+        else:
+            chosen = wiring.embedder(settings, store.embedding_space())
+            watch(embedding(store.embed(chosen.space, chosen.embed)))
+        return store.bound(), chosen.space

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 
 from rich.table import Table
 
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.tables import print_table, wide_console
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.graph import Relabelled
@@ -31,10 +31,8 @@ def print_verdicts(
         replace(decision(verdict), target=target, steps=steps[target, label])
         for (target, label), verdict in zip(steps, verdicts, strict=True)
     ]
-    if as_json:
-        tell(Sequence[NameVerdict], rows)
+    if answered(Sequence[NameVerdict], rows, as_json):
         return
-
     table = Table("name", "technique", "stage", "score", "runner-up", "steps", box=None)
     for row in sorted(rows, key=lambda row: (row.stage, row.technique, row.label)):
         table.add_row(

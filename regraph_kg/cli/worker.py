@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import Json, tell
+from regraph_kg.cli.answers import tell
+from regraph_kg.cli.parameters import Json, option
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts import ray_cluster
 from regraph_kg.settings import read_settings
@@ -21,24 +22,19 @@ _OPEN = (
 
 def worker(  # noqa: PLR0913 (a command's options)
     *,
-    head: Annotated[bool, typer.Option("--head", help="Start a cluster here.")] = False,
+    head: Annotated[bool, option("Start a cluster here.")] = False,
     join: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Join the cluster of this head.")
+        str | None, option("Join the cluster of this head.", metavar="HOST:PORT")
     ] = None,
-    port: Annotated[int, typer.Option(help="Port of the head.")] = 6379,
+    port: Annotated[int, option("Port of the head.")] = 6379,
     judge: Annotated[
-        bool, typer.Option("--judge/--ask-only", help="Whether this host's devices judge.")
+        bool, option("Whether this host's devices judge.", "--judge/--ask-only")
     ] = True,
     token: Annotated[
         Path | None,
-        typer.Option(
-            help="File with the cluster's token.", show_default="worker-token in the data"
-        ),
+        option("File with the cluster's token.", show_default="worker-token in the data"),
     ] = None,
-    status: Annotated[
-        bool,
-        typer.Option("--status", help="Only list the hosts of this cluster, or --join's."),
-    ] = False,
+    status: Annotated[bool, option("Only list the hosts of this cluster, or --join's.")] = False,
     as_json: Json = False,
 ) -> None:
     """Judges on several hosts, by way of Ray: lend this host's devices, or start a cluster.

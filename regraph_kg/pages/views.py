@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from regraph_kg.models.graph import Gain, Successor
+from regraph_kg.models.technique import Technique
+
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
@@ -94,33 +97,11 @@ class RunView:
 
 
 @dataclass(frozen=True, slots=True)
-class GainCell:
-    """A gain: geometric mean (None where nothing was verified), best, and counts."""
-
-    mean: float | None
-    best: float | None
-    verified: int
-    tried: int
-
-
-@dataclass(frozen=True, slots=True)
 class GainRow:
-    """A technique in the table of techniques and devices; a cell is None where nobody tried it."""
+    """A technique's gains by device; None where nobody tried it."""
 
-    id: str
-    name: str
-    target: str
-    cells: tuple[GainCell | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PairRow:
-    """A technique after another one, on one device."""
-
-    source: str
-    target: str
-    device: str
-    gain: GainCell
+    technique: Technique
+    gains: tuple[Gain | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,26 +116,14 @@ class CodePair:
 
 
 @dataclass(frozen=True, slots=True)
-class Follower:
-    """A technique that was seen after another one, on all devices."""
-
-    id: str
-    name: str
-    examples: int
-    declined: int
-    gain: GainCell
-
-
-@dataclass(frozen=True, slots=True)
 class TechniqueView:
     """A technique's own part of the page."""
 
-    id: str
-    name: str
-    target: str
+    technique: Technique
     texts: Mapping[str, str]
     """Definition, when it applies and when it hurts, by heading."""
-    followers: tuple[Follower, ...]
+    successors: tuple[Successor, ...]
+    """On all devices."""
     example: CodePair | None
 
 
@@ -165,7 +134,7 @@ class GraphView:
     totals: Mapping[str, str]
     devices: tuple[str, ...]
     rows: tuple[GainRow, ...]
-    strongest: tuple[PairRow, ...]
+    strongest: tuple[Gain, ...]
     techniques: tuple[TechniqueView, ...]
     names: Mapping[str, str]
     """Names of techniques by id."""

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated, Any
 
-from regraph_kg import atomic, wiring
+from pydantic import ConfigDict, Field, PlainSerializer
+
+from regraph_kg import wiring
 from regraph_kg.collect.build import BuiltTrajectory, build, settled
 from regraph_kg.collect.conversation import AskingLimits, Conversation, prompt_hash
 from regraph_kg.collect.curate import CurationResult, CurationRules, counted_once, curate, fastest
@@ -22,10 +24,12 @@ from regraph_kg.collect.git_history import GitFile, read_history
 from regraph_kg.collect.journal import Journal, count_entries, key_of
 from regraph_kg.collect.openevolve import read_lineages
 from regraph_kg.collect.steps import StepSource
-from regraph_kg.errors import AnswersPending, BadInput, ToolError
+from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
+from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.measure import is_measured, measure
 from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, Reply
@@ -33,14 +37,12 @@ from regraph_kg.models.run import Task
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.models.trajectory import Source, Trajectory
-from regraph_kg.runs.learn import lines_of
+from regraph_kg.runs.learn import write_lines
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.prompts.examples import estimated_tokens
 from regraph_kg.settings import Settings
 
-if TYPE_CHECKING:
-    from regraph_kg.evaluation.evaluator import Evaluator
-    from regraph_kg.llm.model import LanguageModel
+NOTHING_RIGHT = "no step was right"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +87,30 @@ class CollectChoice:
         return self.output.with_name(f"{self.output.name}.journal")
 
 
+def _refs(trajectories: Sequence[Trajectory]) -> list[str]:
+    return [str(trajectory.ref) for trajectory in trajectories]
+
+
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The results of all sources; the caller raises `waiting` after printing them."""
+    """The results of all sources; the caller raises `waiting` after printing them.
 
-    built: tuple[BuiltTrajectory, ...]
-    kept: tuple[Trajectory, ...]
+    As JSON the kept trajectories are their names.
+    """
+
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    collected: int
+    kept: Annotated[tuple[Trajectory, ...], PlainSerializer(_refs, list[str])]
     left_out: Mapping[str, str]
+    """Reasons by name."""
     pending: int = 0
     """Trajectories that wait for answers by file."""
     calls: int = 0
     """New calls of the model, without answers from the journal."""
     tokens: int = 0
-    waiting: AnswersPending | None = None
+    waiting: Annotated[Any, Field(exclude=True)] = None
+    """The `AnswersPending` that ends the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +128,7 @@ class CollectPreview:
 
 
 def collect(
-    settings: Settings, choice: CollectChoice, model: "LanguageModel | None" = None
+    settings: Settings, choice: CollectChoice, model: LanguageModel | None = None
 ) -> Story[Gathered]:
     """Collect, and write the trajectories that meet the rules to `choice.output`.
 
@@ -158,7 +171,7 @@ def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
         notes: list[str] = []
         for source in _sources(settings, choice, task, _nobody, ""):
             notes += source.notes
-            steps += _length(source)
+            steps += sum(1 for _ in source.proposals())
         previews.append(CollectPreview(problem.name, steps=steps, notes=tuple(notes)))
     return previews
 
@@ -168,8 +181,8 @@ class _Collecting:
     settings: Settings
     choice: CollectChoice
     journal: Journal
-    judge: "Evaluator"
-    model: "LanguageModel | None"
+    judge: Evaluator
+    model: LanguageModel | None
     built: list[BuiltTrajectory] = field(default_factory=list)
     pending: int = 0
     calls: int = 0
@@ -200,9 +213,9 @@ class _Collecting:
         except AnswersPending as error:
             waiting = error
         return Gathered(
-            tuple(self.built),
+            len(self.built),
             curated.kept,
-            curated.left_out,
+            curated.left_out | {built.ref: NOTHING_RIGHT for built in self.built if built.empty},
             pending=self.pending,
             calls=self.calls,
             tokens=self.tokens,
@@ -215,7 +228,7 @@ class _Collecting:
         curated = curate(built, self.choice.rules)
         trajectories = tuple(counted_once(curated.kept))
         if trajectories or self.choice.output.exists():
-            _write(self.choice.output, trajectories)
+            write_lines(self.choice.output, trajectories)
         return replace(curated, kept=trajectories)
 
     def ask(self, prompt: Prompt) -> Reply:
@@ -347,18 +360,5 @@ def _cost(
     )
 
 
-def _length(source: StepSource) -> int:
-    """Number of steps that a source proposes without verdicts."""
-    return sum(1 for _ in source.proposals())
-
-
 def _nobody(_: Prompt) -> Reply:
     raise AssertionError("a preview asks nobody")
-
-
-def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Replace the file as a whole."""
-    try:
-        atomic.write(path, lines_of(trajectories), mode=0o666)
-    except OSError as error:
-        raise ToolError(f"{path}: {error.strerror}; choose another place: --output") from None

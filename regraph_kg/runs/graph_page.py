@@ -9,18 +9,10 @@ from contextlib import closing
 
 from regraph_kg import report, wiring
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.graph import EFFECT_SCALE, UNMEASURED, Example, Gain, Successor
-from regraph_kg.models.target import TARGETS
-from regraph_kg.models.technique import Technique, start_id
-from regraph_kg.pages.views import (
-    CodePair,
-    Follower,
-    GainCell,
-    GainRow,
-    GraphView,
-    PairRow,
-    TechniqueView,
-)
+from regraph_kg.models.graph import UNMEASURED, Example, Gain
+from regraph_kg.models.technique import Technique
+from regraph_kg.pages.views import CodePair, GainRow, GraphView, TechniqueView
+from regraph_kg.runs.technique_names import by_id
 from regraph_kg.settings import Settings
 
 MOST_TECHNIQUES = 300
@@ -39,7 +31,7 @@ def view_graph(settings: Settings) -> GraphView:
 
 
 def _view(store: GraphStore) -> GraphView:
-    techniques = {start.id: start for start in (*_starts(), *store.techniques())}
+    techniques = by_id(store.techniques())
     gains, pairs = store.gains(limit=MOST_ROWS), store.strongest(limit=MOST_ROWS)
     tries = Counter[str]()
     for gain in gains:
@@ -58,15 +50,11 @@ def _view(store: GraphStore) -> GraphView:
         totals=totals,
         devices=devices,
         rows=tuple(_rows(chosen, gains, devices)),
-        strongest=tuple(_pair(pair) for pair in pairs[:STRONGEST]),
+        strongest=tuple(pairs[:STRONGEST]),
         techniques=tuple(_techniques(store, chosen, pairs)),
         names={technique.id: technique.name for technique in techniques.values()},
         notes=tuple(_notes(len(techniques), gains, devices)),
     )
-
-
-def _starts() -> Iterator[Technique]:
-    return (Technique(id=start_id(target), name="Serial code", target=target) for target in TARGETS)
 
 
 def _devices(gains: Sequence[Gain]) -> tuple[str, ...]:
@@ -92,19 +80,11 @@ def _notes(count: int, gains: Sequence[Gain], devices: Sequence[str]) -> Iterato
 def _rows(
     techniques: Sequence[Technique], gains: Sequence[Gain], devices: Sequence[str]
 ) -> Iterator[GainRow]:
-    by_device = {(gain.target, gain.device): _cell(gain) for gain in gains}
+    by_device = {(gain.target, gain.device): gain for gain in gains}
     for technique in techniques:
         cells = tuple(by_device.get((technique.id, device)) for device in devices)
         if any(cells):
-            yield GainRow(technique.id, technique.name, technique.target, cells)
-
-
-def _cell(gain: Gain) -> GainCell:
-    return GainCell(gain.mean, gain.best_effect, gain.verified, gain.tried)
-
-
-def _pair(gain: Gain) -> PairRow:
-    return PairRow(gain.source, gain.target, gain.device, _cell(gain))
+            yield GainRow(technique, cells)
 
 
 def _techniques(
@@ -117,11 +97,9 @@ def _techniques(
         neighbourhood = store.neighbourhood(technique.id, device="", limit=FOLLOWERS)
         best = strongest.get(technique.id)
         yield TechniqueView(
-            technique.id,
-            technique.name,
-            technique.target,
+            technique,
             _texts(technique),
-            tuple(map(_follower, neighbourhood.successors)),
+            neighbourhood.successors,
             _example(store, best) if best else None,
         )
 
@@ -135,15 +113,6 @@ def _texts(technique: Technique) -> Mapping[str, str]:
         "state": "made by an ingest; nobody has looked at it yet" if technique.review else "",
     }
     return {name: text for name, text in texts.items() if text}
-
-
-def _follower(successor: Successor) -> Follower:
-    mean = None
-    if successor.verified:
-        mean = float(2 ** (successor.sum_log2_effect / EFFECT_SCALE / successor.verified))
-    cell = GainCell(mean, successor.best_effect, successor.verified, successor.tried)
-    technique, examples = successor.technique, successor.examples
-    return Follower(technique.id, technique.name, examples, successor.declined, cell)
 
 
 def _example(store: GraphStore, best: Gain) -> CodePair | None:

@@ -12,11 +12,12 @@ import os
 import re
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from regraph_kg import atomic, regular
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.wiring.key import seal
 
 LARGEST_FILE, LARGEST = 32 * 2**20, 128 * 2**20
@@ -74,10 +75,8 @@ def write(changes: Sequence[HomeChange], record: Path, key: bytes) -> None:
         }
         for change in changes
     ]
-    try:
+    with file_errors(record, "it is to say how to take this back"):
         atomic.write(record, json.dumps({"schema": 2, "files": rows, "mac": _mac(rows, key)}))
-    except OSError as error:
-        raise BadInput(f"{record}: {error.strerror}; it is to say how to take this back") from None
     try:
         for change in changes:
             if content_of(change.path) != change.before:
@@ -157,18 +156,15 @@ def _refuse_twice(record: Path, key: bytes) -> None:
 
 def content_of(path: Path) -> bytes | None:
     """A file's bytes; None where there is none. Raises `BadInput` of one that cannot be read."""
-    try:
+    with file_errors(path, "give another FILE with --to"), suppress(FileNotFoundError):
         return regular.read_bytes(path.resolve(), LARGEST_FILE)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give another FILE with --to") from None
+    return None
 
 
 def _replace(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; it keeps its mode."""
     real = path.resolve()
-    try:
+    with file_errors(path, "make it writable, or use --patch"):
         mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else None
         if mode is not None and not mode & 0o222:
             raise PermissionError(13, "is read-only")
@@ -176,8 +172,6 @@ def _replace(path: Path, content: bytes) -> None:
             file.write(content)
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; make it writable, or use --patch") from None
 
 
 def _restore(path: Path, before: bytes | None) -> None:
@@ -185,10 +179,8 @@ def _restore(path: Path, before: bytes | None) -> None:
         if content_of(path) != before:
             _replace(path, before)
         return
-    try:
+    with file_errors(path, "delete it by hand"):
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; delete it by hand") from None
 
 
 def _root(path: Path) -> Path:

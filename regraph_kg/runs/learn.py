@@ -6,15 +6,18 @@ Not here: the rules of a lesson (search/harvest.py); the merge of a trajectory (
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
-from regraph_kg import wiring
-from regraph_kg.errors import BadInput, ToolError
+from pydantic import ConfigDict, PlainSerializer
+
+from regraph_kg import atomic, wiring
+from regraph_kg.errors import BadInput, ToolError, file_errors
 from regraph_kg.evaluation import evaluate
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.graph import FreeRun
+from regraph_kg.models.graph import FreeChoice, FreeRun
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.ingest import grow
 from regraph_kg.runs.progress import Story, WorkDone
@@ -31,24 +34,31 @@ from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
 
 
+def _choice(free: FreeRun | None) -> FreeChoice | None:
+    return None if free is None else free.choice
+
+
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """The lesson of one run; `refused` says why there is none, and is empty otherwise."""
+    """The lesson of one run; as JSON its trajectories are their number."""
+
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
 
     run: Path
-    trajectories: tuple[Trajectory, ...] = ()
+    trajectories: Annotated[tuple[Trajectory, ...], PlainSerializer(len, int)] = ()
     steps: int = 0
     """Verified steps, each once."""
     failures: int = 0
     declined: int = 0
     """Steps that the model declined."""
-    left_out: Mapping[str, int] | None = None
-    """Number of unused steps by reason."""
-    refused: str = ""
-    measured: int = 0
-    """Codes that this command judged again."""
-    free: FreeRun | None = None
+    free: Annotated[FreeRun | None, PlainSerializer(_choice, FreeChoice | None)] = None
     """Results of the model's free choices."""
+    judged_again: int = 0
+    """Codes that this command judged again."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Number of unused steps by reason."""
+    refused: str | None = None
+    """Why there is none."""
 
     @property
     def taught(self) -> bool:
@@ -60,19 +70,21 @@ class Lesson:
 class Learned:
     """The lessons of all runs; `added` are new in the graph, `known` were there already."""
 
-    lessons: tuple[Lesson, ...]
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    runs: tuple[Lesson, ...]
     added: int = 0
     known: int = 0
     rejected: int = 0
 
     @property
     def trajectories(self) -> tuple[Trajectory, ...]:
-        return tuple(trajectory for lesson in self.lessons for trajectory in lesson.trajectories)
+        return tuple(trajectory for lesson in self.runs for trajectory in lesson.trajectories)
 
     @property
     def taught(self) -> bool:
         """Whether any run taught anything."""
-        return any(lesson.taught for lesson in self.lessons)
+        return any(lesson.taught for lesson in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +144,10 @@ def _lesson(
         result = harvest(run, problem.serial_code)
     except (BadInput, ToolError) as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
-    measured = len(claimed_codes(run)) if doubted and not doubt.dry else 0
+    again = len(claimed_codes(run)) if doubted and not doubt.dry else 0
     free = free_run(run)
     if not result.trajectories and free is None:
-        return Lesson(path, left_out=result.left_out, refused=_nothing(result), measured=measured)
+        return Lesson(path, left_out=result.left_out, refused=_nothing(result), judged_again=again)
     left_out = {why: n for why, n in result.left_out.items() if free is None or why != NAMELESS}
     return Lesson(
         path,
@@ -143,9 +155,9 @@ def _lesson(
         result.steps,
         result.failures,
         result.declined,
+        free,
+        again,
         left_out,
-        measured=measured,
-        free=free,
     )
 
 
@@ -197,12 +209,18 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
 def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
     """Merge the harvested trajectories; their techniques are ids."""
     with closing(wiring.open_store(settings)) as store:
-        store.add_free_runs([lesson.free for lesson in learned.lessons if lesson.free is not None])
+        store.add_free_runs([lesson.free for lesson in learned.runs if lesson.free is not None])
     lines = io.BytesIO(lines_of(learned.trajectories).encode())
     counts = yield from grow(settings, lines, "exact", "learning")
-    return Learned(learned.lessons, counts["added"], counts["known"], counts["rejected"])
+    return Learned(learned.runs, counts["added"], counts["known"], counts["rejected"])
 
 
 def lines_of(trajectories: Sequence[Trajectory]) -> str:
     """Trajectories as JSONL."""
     return "".join(trajectory.line() for trajectory in trajectories)
+
+
+def write_lines(path: Path, trajectories: Sequence[Trajectory]) -> None:
+    """Replace a file of trajectories as a whole: it is never half-written."""
+    with file_errors(path, "free space, or choose another place", ToolError):
+        atomic.write(path, lines_of(trajectories), mode=0o666)

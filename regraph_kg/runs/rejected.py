@@ -13,7 +13,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO
 
 from regraph_kg import atomic
-from regraph_kg.errors import Environment
+from regraph_kg.errors import Environment, file_errors
 from regraph_kg.ingest.read import MOST_BYTES, Rejected
 
 REJECTED = ".rejected.jsonl"
@@ -55,16 +55,12 @@ def is_json(first: Rejected) -> bool:
 def publish(listing: IO[str], path: Path) -> list[Path]:
     """Write the list, or remove an outdated one; return its path, if any."""
     listing.seek(0)
-    try:
+    remedy = "the good lines are in the graph, the list of the rejected ones is lost: make room"
+    with file_errors(path, f"{remedy} for it and run the same command again", Environment):
         if not listing.read(1):
             path.unlink(missing_ok=True)
             return []
         listing.seek(0)
         with atomic.replacing(path) as file:
             file.writelines(map(str.encode, listing))
-    except OSError as error:
-        raise Environment(
-            f"{path}: {error.strerror}; the good lines are in the graph, the list of the rejected"
-            " ones is lost: make room for it and run the same command again"
-        ) from None
     return [path]

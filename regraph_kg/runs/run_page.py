@@ -72,7 +72,7 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
         speedup=judged.speedup if judged else best.speedup if best else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
-        roofline=_roofline(judged),
+        roofline=report.roofline(judged.account) if judged and judged.account else "",
         share=_share(judged),
         path=_short(report.path(best.path)) if best else "",
         code=((best.code or "") if best else serial)[:MOST_CHARACTERS],
@@ -204,10 +204,6 @@ def _commands(run: RunRecord) -> Iterator[str]:
     yield shlex.join(["regraph", "evaluate", header.problem, code, "--target", header.target])
     if run.answer is not None:
         yield shlex.join(["regraph", "apply", run.path.stem])
-
-
-def _roofline(judged: EvalReport | None) -> str:
-    return report.roofline(judged.account) if judged and judged.account else ""
 
 
 def _share(judged: EvalReport | None) -> float | None:

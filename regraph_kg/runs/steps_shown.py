@@ -59,7 +59,8 @@ def steps_shown(
     """The tree of a run within its share; `serial` "": not known."""
     parents = _parents(run.steps)
     chosen = _chosen(run, parents, share.nodes)
-    nodes, numbers = [_root(serial)], {-1: 0}
+    root = Node(0, None, "serial code", "given", True, 1.0, code=serial[:MOST_CHARACTERS])
+    nodes, numbers = [root], {-1: 0}
     for number in sorted(chosen, key=lambda step: (len(run.steps[step].step.path), step)):
         numbers[number] = len(nodes)
         nodes.append(_node(run, number, parents[number], numbers))
@@ -120,10 +121,6 @@ def _chosen(run: RunRecord, parents: Mapping[int, int], most: int) -> list[int]:
         if len(chosen) + len(way) <= most:
             chosen |= dict.fromkeys(way)
     return list(chosen)
-
-
-def _root(serial: str) -> Node:
-    return Node(0, None, "serial code", "given", True, 1.0, code=serial[:MOST_CHARACTERS])
 
 
 def _node(run: RunRecord, number: int, parent: int, numbers: Mapping[int, int]) -> Node:

@@ -10,10 +10,11 @@ import textwrap
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from regraph_kg import locks, report
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.home import Home
+from regraph_kg.evaluation.problem.problem import Problem, ProjectProblem
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.target import TARGETS
@@ -21,10 +22,6 @@ from regraph_kg.models.text import plain
 from regraph_kg.remedies import PACKAGE
 from regraph_kg.runs.home_changes import HomeChange, content_of
 from regraph_kg.search.run_record import RunRecord
-
-if TYPE_CHECKING:  # numpy comes with it
-    from regraph_kg.evaluation.problem.home import Home
-    from regraph_kg.evaluation.problem.problem import Problem, ProjectProblem
 
 WIDTH = 98
 """Characters of a comment's line."""
@@ -61,9 +58,7 @@ def found_code(run: RunRecord) -> RunAnswer:
     return RunAnswer(run, step, verdict, plain(step.code or ""))
 
 
-def brought_home(
-    answer: RunAnswer, problem: "Problem", home: "Home", folder: Path
-) -> list[HomeChange]:
+def brought_home(answer: RunAnswer, problem: Problem, home: Home, folder: Path) -> list[HomeChange]:
     """Changes of the user's file, whose function calls the answer, and of the answer's own file."""
     path = home.path(folder)
     content = content_of(path)
@@ -92,7 +87,7 @@ def _answer_file(path: Path, entry: str, suffix: str) -> Path:
     )
 
 
-def put_into(answer: RunAnswer, problem: "Problem", path: Path) -> list[HomeChange]:
+def put_into(answer: RunAnswer, problem: Problem, path: Path) -> list[HomeChange]:
     """The change of a file to the answer, or of the serial code in it."""
     content = content_of(path)
     text = f"{answer_comment(answer, problem, None)}\n{answer.code.rstrip()}\n"
@@ -104,7 +99,7 @@ def put_into(answer: RunAnswer, problem: "Problem", path: Path) -> list[HomeChan
     return [HomeChange(path, content, content.replace(serial, text.strip().encode()))]
 
 
-def into_project(answer: RunAnswer, problem: "ProjectProblem", to: Path | None) -> list[HomeChange]:
+def into_project(answer: RunAnswer, problem: ProjectProblem, to: Path | None) -> list[HomeChange]:
     """The change of the project's file, or of the file `to`, which gets the same text."""
     content = content_of(problem.home)
     if content != problem.content.encode():
@@ -115,7 +110,7 @@ def into_project(answer: RunAnswer, problem: "ProjectProblem", to: Path | None) 
     return [HomeChange(to or problem.home, content if to is None else content_of(to), text)]
 
 
-def _project_notes(answer: RunAnswer, problem: "ProjectProblem") -> list[str]:
+def _project_notes(answer: RunAnswer, problem: ProjectProblem) -> list[str]:
     """Lines of the comment for later readers of the code."""
     verdict, commands = answer.verdict, problem.commands
     return [
@@ -127,7 +122,7 @@ def _project_notes(answer: RunAnswer, problem: "ProjectProblem") -> list[str]:
     ]
 
 
-def answer_comment(answer: RunAnswer, problem: "Problem", home: "Home | None") -> str:
+def answer_comment(answer: RunAnswer, problem: Problem, home: Home | None) -> str:
     """The comment for later readers of the code."""
     verdict = answer.verdict
     subject = f"{home.function} of {Path(home.file).name}" if home else problem.name
@@ -145,7 +140,7 @@ def answer_comment(answer: RunAnswer, problem: "Problem", home: "Home | None") -
     return "\n".join(_comment(line) for line in lines)
 
 
-def _tested_shapes(problem: "Problem") -> str:
+def _tested_shapes(problem: Problem) -> str:
     """Tested shapes, and the only tested value of each plain scalar."""
     shapes = [", ".join(f"{k}={v}" for k, v in shape.items()) for shape in problem.sizes.check]
     timed = ", ".join(f"{name}={size}" for name, size in problem.sizes.time.items())
@@ -169,7 +164,7 @@ def _origin(answer: RunAnswer) -> str:
     )
 
 
-def _with_call(content: bytes, home: "Home", file: str) -> bytes:
+def _with_call(content: bytes, home: Home, file: str) -> bytes:
     """The user's file, its function's body replaced by a call of the entry."""
     missing = [
         include for include in home.includes if f"#include {include}".encode() not in content

@@ -31,3 +31,11 @@ def resolve(name: str, techniques: Mapping[str, Technique], target: Target | Non
     near = get_close_matches(spelling(name).replace(" ", "-"), by_slug, n=3)
     hint = f"; near it: {', '.join(by_slug[slug] for slug in near)}" if near else ""
     raise BadInput(f"technique {name!r} is not in the graph (regraph techniques show){hint}")
+
+
+def resolve_pair(
+    before: str, after: str, techniques: Mapping[str, Technique], target: Target | None
+) -> tuple[str, str]:
+    """The ids of a step's two techniques; the later one tells the target of the earlier."""
+    second = resolve(after, techniques, target)
+    return resolve(before, techniques, target or techniques[second].target), second

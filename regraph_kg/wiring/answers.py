@@ -1,37 +1,33 @@
 """Language models and embedders by their specification."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
+from regraph_kg.llm import batch
+from regraph_kg.llm.batch import BatchModel, BatchStatus
+from regraph_kg.llm.embedder import Embedder, Prompts, Serving, open_embedder, spec_of
+from regraph_kg.llm.model import LanguageModel
+from regraph_kg.llm.ollama import OllamaModel
+from regraph_kg.llm.openai_compatible import Endpoint, OpenAICompatibleModel
+from regraph_kg.llm.scripted import ScriptedModel
+from regraph_kg.models.graph import EmbeddingSpace
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder
 
-if TYPE_CHECKING:
-    from regraph_kg.llm.batch import BatchStatus
-    from regraph_kg.llm.embedder import Embedder
-    from regraph_kg.llm.model import LanguageModel
-    from regraph_kg.models.graph import EmbeddingSpace
-
 
 def language_model(
     settings: Settings, spec: ModelSpec, problem: str, target: Target
-) -> "LanguageModel":
+) -> LanguageModel:
     """The model of `spec`: recorded answers of the corpus, or `any_model`."""
-    from regraph_kg.llm.scripted import ScriptedModel  # noqa: PLC0415
-
     if spec.is_recorded:
         return ScriptedModel.read(corpus_folder(settings) / "recorded", problem, target)
     return any_model(settings, spec)
 
 
-def any_model(settings: Settings, spec: ModelSpec) -> "LanguageModel":
+def any_model(settings: Settings, spec: ModelSpec) -> LanguageModel:
     """The model that `spec` names, for prompts of any kind. `BadInput` for recorded answers."""
-    from regraph_kg.llm.batch import BatchModel  # noqa: PLC0415
-    from regraph_kg.llm.ollama import OllamaModel  # noqa: PLC0415
-
     if spec.kind == "ollama":
         return OllamaModel(
             settings.ollama_url,
@@ -56,12 +52,7 @@ def any_model(settings: Settings, spec: ModelSpec) -> "LanguageModel":
     )
 
 
-def _openai_model(settings: Settings, name: str) -> "LanguageModel":
-    from regraph_kg.llm.openai_compatible import (  # noqa: PLC0415
-        Endpoint,
-        OpenAICompatibleModel,
-    )
-
+def _openai_model(settings: Settings, name: str) -> LanguageModel:
     return OpenAICompatibleModel(
         Endpoint(settings.openai_url, settings.openai_key),
         name,
@@ -72,20 +63,16 @@ def _openai_model(settings: Settings, name: str) -> "LanguageModel":
     )
 
 
-def batch_status(folder: Path) -> "BatchStatus":
+def batch_status(folder: Path) -> BatchStatus:
     """Counts of prompts and answers in the folder of a model "batch:FOLDER"."""
-    from regraph_kg.llm import batch  # noqa: PLC0415
-
     return batch.status(folder)
 
 
-def embedder(settings: Settings, space: "EmbeddingSpace | None" = None) -> "Embedder":
+def embedder(settings: Settings, space: EmbeddingSpace | None = None) -> Embedder:
     """The embedder of these settings; where they name none, that of `space`, a graph's.
 
     Raises `BadInput` for an embedder of another space than `space`.
     """
-    from regraph_kg.llm.embedder import Prompts, Serving, open_embedder, spec_of  # noqa: PLC0415
-
     unset = "hash" if space is None else spec_of(space)
     serving = Serving(
         settings.ollama_url,

@@ -8,17 +8,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from regraph_kg.errors import ModelError, StoreError
+from regraph_kg.evaluation.doctor import Check, CheckResult, Scope, checks
+from regraph_kg.evaluation.exploit_check import exploits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, batch_status, embedder
 from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import find_embedded, open_store, stop_embedded
-
-if TYPE_CHECKING:
-    from regraph_kg.evaluation.doctor import Check, CheckResult, Scope
 
 _MODEL_SECONDS = 20.0
 """Longest silence of a model server, which answers only for its version and models here."""
@@ -28,11 +26,8 @@ _SHORT_LIVED = ("ARCADEDB_JVM_ARGS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 @contextmanager
-def examination(settings: Settings, scope: "Scope") -> Iterator[tuple["Check", ...]]:
+def examination(settings: Settings, scope: Scope) -> Iterator[tuple["Check", ...]]:
     """Every check in the order of the table; exploits come last and are judged lazily."""
-    from regraph_kg.evaluation.doctor import Check, checks  # noqa: PLC0415
-    from regraph_kg.evaluation.exploit_check import exploits  # noqa: PLC0415
-
     parts = (
         Check("graph", "store", partial(_store, settings)),
         Check("models", f"model {settings.model}", partial(_model, settings)),
@@ -42,10 +37,8 @@ def examination(settings: Settings, scope: "Scope") -> Iterator[tuple["Check", .
         yield (*checks(scope), *parts, *played)
 
 
-def _store(settings: Settings) -> "CheckResult":
+def _store(settings: Settings) -> CheckResult:
     """The store's check; an embedded store that starts for it is ended."""
-    from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
-
     embedded = settings.store == "embedded"
     was_running = embedded and find_embedded(settings) is not None
     if embedded and not was_running:
@@ -65,10 +58,8 @@ def _store(settings: Settings) -> "CheckResult":
     )
 
 
-def _model(settings: Settings) -> "CheckResult":
+def _model(settings: Settings) -> CheckResult:
     """The check of the default model of searches."""
-    from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
-
     spec = ModelSpec.parse(settings.model)
     if spec.is_recorded:
         folder = corpus_folder(settings) / "recorded"
@@ -84,10 +75,8 @@ def _model(settings: Settings) -> "CheckResult":
     return CheckResult("green", model.name)
 
 
-def _by_file(folder: Path) -> "CheckResult":
+def _by_file(folder: Path) -> CheckResult:
     """The check of answers by file."""
-    from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
-
     if not folder.is_dir():
         return CheckResult("green", "answers come by file; no prompt has been written yet")
     status = batch_status(folder)
@@ -97,9 +86,7 @@ def _by_file(folder: Path) -> "CheckResult":
     return CheckResult("green", f"by file: {status.pending} prompts wait{failed}, {answered}")
 
 
-def _embedder(settings: Settings) -> "CheckResult":
-    from regraph_kg.evaluation.doctor import CheckResult  # noqa: PLC0415
-
+def _embedder(settings: Settings) -> CheckResult:
     if settings.embedder is None or settings.embedder == "hash":
         return CheckResult("green", "built in; no server is asked")
     try:

@@ -3,27 +3,25 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.evaluator import Evaluator
+from regraph_kg.evaluation.gpu.device import find_gpu, find_gpus
+from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here
+from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
+from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings, read_settings
-
-if TYPE_CHECKING:
-    from regraph_kg.evaluation.evaluate import Judge
-    from regraph_kg.evaluation.evaluator import Evaluator
-    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
-
-
-def nobody_hears(_: str) -> None:
-    """Ignore messages on slow work."""
+from regraph_kg.wiring.shipped import nobody_hears
 
 
 def open_judge(
     settings: Settings,
     grade: Literal["screening", "full"] = "screening",
     tell: Callable[[str], None] = nobody_hears,
-) -> "Judge | RayJudges":
+) -> Judge | RayJudges:
     """The judge of this machine, or the cluster of the settings; a context manager.
 
     `tell` gets a few words on slow work of this machine.
@@ -39,7 +37,7 @@ def open_judges(
     target: Target,
     parallel: int,
     grade: Literal["screening", "full"] = "screening",
-) -> "Iterator[tuple[Evaluator, int]]":
+) -> Iterator[tuple[Evaluator, int]]:
     """The judge of a search (this machine or the cluster), and the candidates it takes at once.
 
     On this machine it is a pool of processes: judging needs a problem's arrays several times, and
@@ -50,9 +48,6 @@ def open_judges(
         with open_judge(settings, grade) as judge:
             yield judge, parallel
         return
-    from regraph_kg.evaluation.gpu.device import find_gpus  # noqa: PLC0415
-    from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here  # noqa: PLC0415
-
     devices = devices_here(target)
     if not devices:
         find_gpus()  # raises the reason
@@ -65,16 +60,11 @@ def open_judges(
 
 def judged_here(settings: Settings) -> tuple[Target, ...]:
     """Targets that the judge has a device for; a cluster counts as having all."""
-    from regraph_kg.evaluation.hosts.pool import devices_here  # noqa: PLC0415
-
     return tuple(name for name in TARGETS if settings.workers or devices_here(name))
 
 
 def know_peaks(settings: Settings, target: Target) -> None:
     """Measure the peaks of this machine's device, where they are not yet on file."""
-    from regraph_kg.evaluation.gpu.device import find_gpu  # noqa: PLC0415
-    from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks  # noqa: PLC0415
-
     if settings.workers:
         return
     gpu = find_gpu(settings.gpu) if TARGETS[target].on_gpu else None
@@ -86,10 +76,8 @@ def local_judge(
     settings: Settings,
     grade: Literal["screening", "full"] = "screening",
     tell: Callable[[str], None] = nobody_hears,
-) -> "Judge":
+) -> Judge:
     """The judge of this machine; a context manager."""
-    from regraph_kg.evaluation.evaluate import Judge  # noqa: PLC0415
-
     if settings.workers:
         raise BadInput("setting workers: this is measured on one machine; unset REGRAPH_WORKERS")
     return Judge(
@@ -103,10 +91,7 @@ def local_judge(
 
 def _open_ray_judges(
     settings: Settings, address: str, grade: Literal["screening", "full"]
-) -> "RayJudges":
-    from regraph_kg.evaluation.hosts.pool import PoolOptions  # noqa: PLC0415
-    from regraph_kg.evaluation.hosts.ray_hosts import RayJudges  # noqa: PLC0415
-
+) -> RayJudges:
     token = settings.data_dir / "worker-token"
     options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
     return RayJudges(address, cache_here, options, token=token if token.exists() else None)

@@ -16,7 +16,7 @@ from pathlib import Path
 import platformdirs
 
 from regraph_kg import regular
-from regraph_kg.errors import ToolError
+from regraph_kg.errors import ToolError, file_errors
 from regraph_kg.settings import Settings
 
 BYTES = 32
@@ -34,17 +34,13 @@ def trace_key(settings: Settings, *, make: bool = True) -> bytes:
     if settings.origin("data_dir") == "folder":
         folder = Path(platformdirs.user_data_dir("regraph"))
     file = folder / "trace-key"
-    try:
+    with file_errors(file, "set REGRAPH_DATA_DIR to a folder of yours", ToolError):
         folder.mkdir(parents=True, exist_ok=True)
         if not file.exists():
             if not make:
                 raise ToolError(f"{file}: is gone, and what was written with it is not known again")
             _make(file)
         return _read(file)
-    except OSError as error:
-        raise ToolError(
-            f"{file}: {error.strerror}; set REGRAPH_DATA_DIR to a folder of yours"
-        ) from None
 
 
 def seal(content: bytes, key: bytes) -> str:

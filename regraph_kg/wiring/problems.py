@@ -6,38 +6,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.checkup.checkup import Checker, Checkup, is_new
+from regraph_kg.evaluation.checkup.own_commands import ProjectChecker
+from regraph_kg.evaluation.compile.source_rules import rejected
+from regraph_kg.evaluation.port.own_function import own_function
+from regraph_kg.evaluation.port.port import port
+from regraph_kg.evaluation.problem.home import Home, load_home
+from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, load_problem
+from regraph_kg.evaluation.problem.project import paths_of
+from regraph_kg.evaluation.problem.rows import remarks
+from regraph_kg.models.evaluation import Candidate
+from regraph_kg.models.port import Port
 from regraph_kg.models.run import Task
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.shipped import corpus_folder, shipped_corpus
+from regraph_kg.wiring.shipped import corpus_folder, nobody_hears, problem_names, shipped_corpus
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the parser comes with it
     from regraph_kg.adopt.adopt import Adopter
-    from regraph_kg.evaluation.checkup.checkup import Checkup
-    from regraph_kg.evaluation.problem.home import Home
-    from regraph_kg.evaluation.problem.problem import AnyProblem, Problem
-    from regraph_kg.models.evaluation import Candidate
-    from regraph_kg.models.port import Port
 
 
-def find_problem(settings: Settings, name: str) -> "AnyProblem":
+def find_problem(settings: Settings, name: str) -> AnyProblem:
     """The problem in the folder `name`, or the one of the corpus of that name."""
-    from regraph_kg.evaluation.problem.problem import load_problem  # noqa: PLC0415
-
     return load_problem(problem_folder(settings, name))
 
 
 def named_paths(folder: Path) -> list[Path]:
     """Paths that a problem's own commands copy or may read, as it declares them."""
-    from regraph_kg.evaluation.problem.project import paths_of  # noqa: PLC0415
-
     return paths_of(folder / "problem.toml")
 
 
-def declared_problem(settings: Settings, name: str) -> "Problem":
+def declared_problem(settings: Settings, name: str) -> Problem:
     """`find_problem` for uses that need arguments, shapes and the judge's own checks."""
-    from regraph_kg.evaluation.problem.problem import Problem  # noqa: PLC0415
-
     problem = find_problem(settings, name)
     if not isinstance(problem, Problem):
         raise BadInput(
@@ -48,12 +48,6 @@ def declared_problem(settings: Settings, name: str) -> "Problem":
     return problem
 
 
-def problem_names(settings: Settings) -> list[str]:
-    """Problems of the present folder, and those of the corpus."""
-    places = Path(), corpus_folder(settings) / "problems"
-    return sorted({path.parent.name for place in places for path in place.glob("*/problem.toml")})
-
-
 def chosen_problem(settings: Settings, name: str) -> str:
     """The problem of `name` in words: the user's own folder, or one of the corpus."""
     folder = problem_folder(settings, name)
@@ -62,10 +56,8 @@ def chosen_problem(settings: Settings, name: str) -> str:
     return f"{folder}/" + (f", not the shipped {name}" if beats_shipped(settings, name) else "")
 
 
-def home_of(settings: Settings, name: str) -> "Home | None":
+def home_of(settings: Settings, name: str) -> Home | None:
     """The function and file that a problem was made of; None for one written by hand."""
-    from regraph_kg.evaluation.problem.home import load_home  # noqa: PLC0415
-
     return load_home(problem_folder(settings, name))
 
 
@@ -75,19 +67,27 @@ def beats_shipped(settings: Settings, name: str) -> bool:
     return other is not None and problem_folder(settings, name) != other
 
 
-def check_problem(settings: Settings, name: str, tell: Callable[[str], None]) -> "Checkup":
+def check_problem(
+    settings: Settings, name: str, tell: Callable[[str], None] = nobody_hears
+) -> Checkup:
     """Check a problem, or recall its check; `tell` gets a few words on slow work.
 
     Raises `BadInput` where there is no problem, `ToolError` where there is no compiler.
     """
-    from regraph_kg.evaluation.checkup.checkup import Checker  # noqa: PLC0415
-    from regraph_kg.evaluation.checkup.own_commands import ProjectChecker  # noqa: PLC0415
-    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
-
     problem = find_problem(settings, name)
     if isinstance(problem, ProjectProblem):
         return ProjectChecker(settings.cache_dir, tell).check(problem)
     return Checker(settings.cache_dir, tell).check(problem)
+
+
+def good_problem(
+    settings: Settings, name: str, tell: Callable[[str], None] = nobody_hears
+) -> AnyProblem:
+    """`find_problem`, after its check; `BadInput` where that finds an error."""
+    checkup = check_problem(settings, name, tell)
+    if checkup.errors:
+        raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
+    return find_problem(settings, name)
 
 
 def open_adopter(settings: Settings, tell: Callable[[str], None]) -> "Adopter":
@@ -102,9 +102,6 @@ def first_use(settings: Settings, name: str) -> str | None:
 
     None also for problems of this package.
     """
-    from regraph_kg.evaluation.checkup.checkup import is_new  # noqa: PLC0415
-    from regraph_kg.evaluation.problem.problem import ProjectProblem, load_problem  # noqa: PLC0415
-
     folder = problem_folder(settings, name)
     problem = load_problem(folder)
     shipped = (shipped_corpus() / "problems").resolve()
@@ -120,10 +117,8 @@ def first_use(settings: Settings, name: str) -> str | None:
     return f"{problem.name}: compiles and runs {files} of {folder}, confined"
 
 
-def is_refused(candidate: "Candidate") -> bool:
+def is_refused(candidate: Candidate) -> bool:
     """Whether the source rules refuse a candidate for any problem."""
-    from regraph_kg.evaluation.compile.source_rules import rejected  # noqa: PLC0415
-
     return rejected(candidate.code) is not None
 
 
@@ -157,11 +152,8 @@ def _missing(settings: Settings, folder: Path) -> str:
     return f"neither a folder nor in the corpus ({meant}known: {', '.join(names) or 'none'})"
 
 
-def task_of(problem: "AnyProblem", target: Target) -> Task:
+def task_of(problem: AnyProblem, target: Target) -> Task:
     """The task of a search on a problem."""
-    from regraph_kg.evaluation.problem.problem import ProjectProblem  # noqa: PLC0415
-    from regraph_kg.evaluation.problem.rows import remarks  # noqa: PLC0415
-
     if isinstance(problem, ProjectProblem):
         problem.require(target)
         return Task(
@@ -183,12 +175,8 @@ def task_of(problem: "AnyProblem", target: Target) -> Task:
     )
 
 
-def _ports(problem: "Problem", *, on_gpu: bool) -> "Iterator[Port]":
+def _ports(problem: Problem, *, on_gpu: bool) -> Iterator[Port]:
     """On a GPU a thread an iteration, then one thread for all; else the user's own function."""
-    from regraph_kg.evaluation.port.own_function import own_function  # noqa: PLC0415
-    from regraph_kg.evaluation.port.port import port  # noqa: PLC0415
-    from regraph_kg.models.port import Port  # noqa: PLC0415
-
     if not on_gpu:
         function_port = own_function(problem)
         if function_port is not None:

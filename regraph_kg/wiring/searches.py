@@ -3,66 +3,70 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
 
-from regraph_kg.errors import AnswersPending, BadInput, ToolError
+from regraph_kg import wiring
+from regraph_kg.errors import AnswersPending, ToolError
+from regraph_kg.llm.model import LanguageModel
+from regraph_kg.models.evaluation import code_hash
+from regraph_kg.models.port import LAUNCH, Port
+from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.models.run import RunHeader, SearchChoice, Task
+from regraph_kg.models.technique import start_id
+from regraph_kg.search.driver import Executor
+from regraph_kg.search.executor import Alone, Threads, Turns, shared
+from regraph_kg.search.null_graphs import shown
+from regraph_kg.search.prompts.render import prompts_id
+from regraph_kg.search.reader import GraphReader
+from regraph_kg.search.recorded_judge import RecordedJudge
+from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model, embedder, language_model
-from regraph_kg.wiring.judges import nobody_hears, open_judge, open_judges
 from regraph_kg.wiring.key import trace_key
-from regraph_kg.wiring.problems import check_problem, find_problem, task_of
-from regraph_kg.wiring.stores import open_store
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # numpy comes with them
     from regraph_kg.evaluation.evaluator import Evaluator
     from regraph_kg.evaluation.problem.problem import AnyProblem
-    from regraph_kg.llm.model import LanguageModel
-    from regraph_kg.models.port import Port
-    from regraph_kg.models.prompt import Prompt, Reply
-    from regraph_kg.models.run import RunHeader, SearchChoice, Task
-    from regraph_kg.search.driver import Executor
-    from regraph_kg.search.executor import Turns
-    from regraph_kg.search.world import World
 
 
 @dataclass(frozen=True, slots=True)
 class DrySearch:
     """A search that only reads the graph: task, header and world."""
 
-    task: "Task"
-    header: "RunHeader"
-    world: "World"
+    task: Task
+    header: RunHeader
+    world: World
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSearch:
     """The open parts of one search: task, header, world, model, executor."""
 
-    task: "Task"
-    header: "RunHeader"
-    world: "World"
-    model: "LanguageModel"
-    executor: "Executor"
+    task: Task
+    header: RunHeader
+    world: World
+    model: LanguageModel
+    executor: Executor
     key: bytes = field(repr=False)
     """The key of its trace (key.py)."""
 
 
-def _good_problem(settings: Settings, choice: "SearchChoice") -> "AnyProblem":
+def _good_problem(settings: Settings, choice: SearchChoice) -> "AnyProblem":
     """The problem; `BadInput` where its check finds an error. Replays need no check."""
     if choice.judge is None and not settings.workers:
-        checkup = check_problem(settings, choice.problem, nobody_hears)
-        if checkup.errors:
-            raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
-    return find_problem(settings, choice.problem)
+        return wiring.good_problem(settings, choice.problem)
+    return wiring.find_problem(settings, choice.problem)
 
 
 @contextmanager
-def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSearch]:
+def open_search(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearch]:
     """Open the parts of `choice`, and close them at the end; the graph opens at its first read."""
     problem = _good_problem(settings, choice)
-    model = language_model(settings, choice.model, problem.name, choice.target)
+    model = wiring.language_model(settings, choice.model, problem.name, choice.target)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # closes last, after judges and model
         judging = stack.enter_context(_judging(settings, choice))
@@ -74,12 +78,12 @@ def open_search(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSear
 
 
 @contextmanager
-def open_dry_search(settings: Settings, choice: "SearchChoice") -> Iterator[DrySearch]:
+def open_dry_search(settings: Settings, choice: SearchChoice) -> Iterator[DrySearch]:
     """Open `choice` without a model and a judge: its world answers for the graph alone.
 
     The header has the model as specified, and no device where the machine lacks it.
     """
-    problem = find_problem(settings, choice.problem)
+    problem = wiring.find_problem(settings, choice.problem)
     with _reading(settings, choice, problem, _nobody(settings, choice), None) as dry:
         yield dry
 
@@ -90,9 +94,9 @@ class OpenSearches:
     def __init__(
         self,
         settings: Settings,
-        model: "LanguageModel | None",
+        model: LanguageModel | None,
         judging: "_Judging",
-        turns: "tuple[Turns, Turns]",
+        turns: tuple[Turns, Turns],
     ) -> None:
         """Use `open_searches`. `model` is None where each problem has its own."""
         self._settings, self.model, self._judging = settings, model, judging
@@ -100,19 +104,17 @@ class OpenSearches:
 
     @contextmanager
     def search(
-        self, choice: "SearchChoice", model: "LanguageModel | None" = None
+        self, choice: SearchChoice, model: LanguageModel | None = None
     ) -> Iterator[OpenSearch]:
         """Open one search, in any thread; its calls and evaluations take turns with the others'.
 
         `model` replaces the shared one.
         """
-        from regraph_kg.search.executor import shared  # noqa: PLC0415
-
         settings = self._settings
         problem = _good_problem(settings, choice)
         model = model or self.model
         if model is None:
-            model = language_model(settings, choice.model, problem.name, choice.target)
+            model = wiring.language_model(settings, choice.model, problem.name, choice.target)
         judging = self._judging
         with ExitStack() as stack:
             dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
@@ -127,16 +129,14 @@ class OpenSearches:
 
 
 @contextmanager
-def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSearches]:
+def open_searches(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearches]:
     """Open the shared parts of searches that equal `choice` but for their problems.
 
     An exception ends calls and evaluations at once; waiting searches get a `CancelledError`,
     `ModelError` or `ToolError`.
     """
-    from regraph_kg.search.executor import Turns  # noqa: PLC0415
-
     is_recorded = choice.model.is_recorded
-    model = None if is_recorded else any_model(settings, choice.model)
+    model = None if is_recorded else wiring.any_model(settings, choice.model)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # closes last, after judges and model
         judging = stack.enter_context(_judging(settings, choice, several=True))
@@ -151,27 +151,22 @@ def open_searches(settings: Settings, choice: "SearchChoice") -> Iterator[OpenSe
 @contextmanager
 def _reading(
     settings: Settings,
-    choice: "SearchChoice",
+    choice: SearchChoice,
     problem: "AnyProblem",
     judging: "_Judging",
-    model: "LanguageModel | None",
+    model: LanguageModel | None,
 ) -> Iterator[DrySearch]:
     """A search's task, header and world; the graph is opened when first read."""
-    from regraph_kg.models.technique import start_id  # noqa: PLC0415
-    from regraph_kg.search.null_graphs import shown  # noqa: PLC0415
-    from regraph_kg.search.reader import GraphReader  # noqa: PLC0415
-    from regraph_kg.search.world import World  # noqa: PLC0415
-
-    task = task_of(problem, choice.target)
+    task = wiring.task_of(problem, choice.target)
     task = replace(task, ports=tuple(port for port in task.ports if judging.judges_port(port)))
     judge, own_toolchain = judging.judge, getattr(problem, "toolchain", "") * judging.live
     toolchain = own_toolchain or judge.toolchain(choice.target)
     header = _header(choice, task, model.name if model else str(choice.model), judging, toolchain)
     reader = GraphReader(
-        partial(open_store, settings, retry_seconds=2.0),
+        lambda: wiring.open_store(settings, retry_seconds=2.0),
         header.device,
         header.excluded,
-        partial(embedder, settings),
+        lambda space: wiring.embedder(settings, space),
         patience=settings.patience_seconds,
     )
     world = World(
@@ -190,10 +185,8 @@ def _reading(
         yield DrySearch(task, header, world)
 
 
-def _executor(world: "World", choice: "SearchChoice", judges: int, staff: ExitStack) -> "Executor":
+def _executor(world: World, choice: SearchChoice, judges: int, staff: ExitStack) -> Executor:
     """An executor in this thread, or in as many threads as are of use."""
-    from regraph_kg.search.executor import Alone, Threads  # noqa: PLC0415
-
     if _single_threaded(choice):
         return Alone(world)
     threads = Threads(world, callers=choice.parallel, judges=judges)
@@ -201,12 +194,12 @@ def _executor(world: "World", choice: "SearchChoice", judges: int, staff: ExitSt
     return threads
 
 
-def _single_threaded(choice: "SearchChoice") -> bool:
+def _single_threaded(choice: SearchChoice) -> bool:
     """Whether threads gain nothing: existing answers come in their order."""
     return choice.parallel == 1 or not choice.model.asks_server
 
 
-def _answer(model: "LanguageModel", prompt: "Prompt") -> "Reply":
+def _answer(model: LanguageModel, prompt: Prompt) -> Reply:
     """The model's reply; a pending one must not get into a trace."""
     reply = model.complete(prompt)
     if reply.finish == "pending":
@@ -229,18 +222,15 @@ class _Judging:
     def live(self) -> bool:
         return self.recorded is None
 
-    def judges_port(self, port: "Port") -> bool:
+    def judges_port(self, port: Port) -> bool:
         """Whether it has a verdict on a port's first code."""
-        from regraph_kg.models.evaluation import code_hash  # noqa: PLC0415
-        from regraph_kg.models.port import LAUNCH  # noqa: PLC0415
-
         code = port.whole(port.start)
         return self.recorded is None or port.function != LAUNCH or code_hash(code) in self.recorded
 
 
 @contextmanager
 def _judging(
-    settings: Settings, choice: "SearchChoice", *, several: bool = False
+    settings: Settings, choice: SearchChoice, *, several: bool = False
 ) -> Iterator[_Judging]:
     """Judges of this machine or of a cluster, or the verdicts of the trace `choice.judge`."""
     if choice.judge is not None:
@@ -249,46 +239,30 @@ def _judging(
     at_once = (
         max(2, choice.parallel) if several else 1 if _single_threaded(choice) else choice.parallel
     )
-    with open_judges(settings, choice.target, at_once) as (judge, judges):
+    with wiring.open_judges(settings, choice.target, at_once) as (judge, judges):
         yield _Judging(judge, judges)
 
 
 def _replayed(trace: Path) -> _Judging:
-    from regraph_kg.search.recorded_judge import RecordedJudge  # noqa: PLC0415
-
     judge = RecordedJudge(trace)
     return _Judging(judge, name=judge.name, recorded=judge.known)
 
 
-def _nobody(settings: Settings, choice: "SearchChoice") -> _Judging:
+def _nobody(settings: Settings, choice: SearchChoice) -> _Judging:
     """A judge that judges nothing and knows the device, if this machine has it."""
     if choice.judge is not None:
         return _replayed(choice.judge)
     device = toolchain = machine = ""
-    with suppress(ToolError), open_judge(settings) as judge:
+    with suppress(ToolError), wiring.open_judge(settings) as judge:
         device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
         machine = judge.hardware(choice.target)
-    return _Judging(_NoJudge(device, toolchain, machine))
+    facts = {"device": device, "toolchain": toolchain, "hardware": machine}
+    answers = {name: partial(_fact, fact) for name, fact in facts.items()}
+    return _Judging(SimpleNamespace(evaluate=_refuse, **answers))
 
 
-class _NoJudge:
-    """The facts of a judge of this machine, without the judge."""
-
-    def __init__(self, *facts: str) -> None:
-        self._device, self._toolchain, self._machine = facts
-
-    def evaluate(self, *_: object, **__: object) -> NoReturn:
-        _refuse()
-
-    def device(self, _: str) -> str:
-        """See `Evaluator`."""
-        return self._device
-
-    def toolchain(self, _: str) -> str:
-        return self._toolchain
-
-    def hardware(self, _: str) -> str:
-        return self._machine
+def _fact(fact: str, _: str) -> str:
+    return fact
 
 
 def _refuse(*_: object) -> NoReturn:
@@ -296,15 +270,8 @@ def _refuse(*_: object) -> NoReturn:
 
 
 def _header(
-    choice: "SearchChoice", task: "Task", model: str, judging: _Judging, toolchain: str
-) -> "RunHeader":
-    from datetime import UTC, datetime  # noqa: PLC0415
-    from importlib.metadata import version  # noqa: PLC0415
-
-    from regraph_kg.models.evaluation import code_hash  # noqa: PLC0415
-    from regraph_kg.models.run import RunHeader  # noqa: PLC0415
-    from regraph_kg.search.prompts.render import prompts_id  # noqa: PLC0415
-
+    choice: SearchChoice, task: Task, model: str, judging: "_Judging", toolchain: str
+) -> RunHeader:
     return RunHeader(
         version=version("regraph-kg"),
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",

@@ -29,3 +29,13 @@ def corpus_files(settings: Settings) -> tuple[Path, ...]:
     """All trajectory files of the corpus: the starter graph, and the collected ones."""
     collected = (corpus_folder(settings) / "collected").glob("*.jsonl")
     return (*starter_files(settings), *sorted(collected))
+
+
+def problem_names(settings: Settings) -> list[str]:
+    """Problems of the present folder, and those of the corpus."""
+    places = Path(), corpus_folder(settings) / "problems"
+    return sorted({path.parent.name for place in places for path in place.glob("*/problem.toml")})
+
+
+def nobody_hears(_: str) -> None:
+    """Ignore messages on slow work."""

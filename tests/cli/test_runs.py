@@ -10,16 +10,14 @@ import pytest
 
 from regraph_kg.cli.completion import complete_problem, complete_run, complete_technique
 from tests.cli.taken_home import FOUND, make, searched
-from tests.cli.test_apply import here, run
+from tests.cli.test_apply import Regraph, here, regraph
 
-__all__ = ["here"]
+__all__ = ["here", "regraph"]
 
 
-def test_runs_are_listed_with_what_came_of_them(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "no runs in runs/" in run(monkeypatch, capsys, "runs")[1]
-    code, out, err = run(monkeypatch, capsys, "runs", "--runs", "absent", "--json")
+def test_runs_are_listed_with_what_came_of_them(here: Path, regraph: Regraph) -> None:
+    assert "no runs in runs/" in regraph("runs")[1]
+    code, out, err = regraph("runs", "--runs", "absent", "--json")
     assert (code, out, "absent: no folder of runs" in err) == (2, "", True)
     problem = make(here)
     whole, nothing = searched(here, problem), searched(here, problem, None)
@@ -28,7 +26,7 @@ def test_runs_are_listed_with_what_came_of_them(
     (here / "runs" / "other.jsonl").write_text("{}\n")
     os.mkfifo(here / "runs" / "pipe.jsonl")
     (here / "runs" / "endless.jsonl").symlink_to("/dev/zero")
-    code, out, err = run(monkeypatch, capsys, "runs", "--json")
+    code, out, err = regraph("runs", "--json")
     assert err.count("no regular file; give a trace") == 2
     listed = {load["run"]: load for load in json.loads(out)}
     assert (code, "other.jsonl:1: not a line of a trace" in err) == (0, True)
@@ -38,64 +36,56 @@ def test_runs_are_listed_with_what_came_of_them(
     assert states == {"done", "done: nothing surely faster", "interrupted: --resume goes on"}
     with torn.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        listed = {
-            load["run"]: load for load in json.loads(run(monkeypatch, capsys, "runs", "--json")[1])
-        }
+        listed = {load["run"]: load for load in json.loads(regraph("runs", "--json")[1])}
     assert listed["torn"]["state"] == "under way: 0 of 1 calls"
 
 
-def test_a_run_is_shown_by_the_beginning_of_its_name(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_is_shown_by_the_beginning_of_its_name(here: Path, regraph: Regraph) -> None:
     problem = make(here)
     trace = searched(here, problem)
-    code, out, _ = run(monkeypatch, capsys, "runs", trace.stem[:12])
+    code, out, _ = regraph("runs", trace.stem[:12])
     assert (code, "2.01x faster than the serial code" in out) == (0, True)
-    assert run(monkeypatch, capsys, "runs", trace, "--code")[1].strip() == FOUND.strip()
+    assert regraph("runs", trace, "--code")[1].strip() == FOUND.strip()
     nothing = searched(here, problem, None)
-    assert run(monkeypatch, capsys, "runs", nothing, "--code")[:2] == (1, "")
-    assert "2 begin so" in run(monkeypatch, capsys, "runs", trace.stem[:4])[2]
+    assert regraph("runs", nothing, "--code")[:2] == (1, "")
+    assert "2 begin so" in regraph("runs", trace.stem[:4])[2]
 
 
-def test_runs_are_compared_only_where_their_times_may_be(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_are_compared_only_where_their_times_may_be(here: Path, regraph: Regraph) -> None:
     problem = make(here)
     first = searched(here, problem)
     second = searched(here, problem, FOUND.replace("x=0.7", "x=0.2"))
-    code, out, _ = run(monkeypatch, capsys, "runs", first, second)
+    code, out, _ = regraph("runs", first, second)
     assert (code, "the first is 1.65x as fast as the second; --again" in out) == (0, True)
     nothing = searched(here, problem, None)
-    code, out, _ = run(monkeypatch, capsys, "runs", first, nothing)
+    code, out, _ = regraph("runs", first, nothing)
     assert (code, "not comparable: " in out, "has no answer" in out) == (1, True, True)
     (problem / "serial.cpp").write_text("// other\n" + (problem / "serial.cpp").read_text())
     other = searched(here, problem)
-    code, out, _ = run(monkeypatch, capsys, "runs", first, other, "--json")
+    code, out, _ = regraph("runs", first, other, "--json")
     assert (code, json.loads(out)["why_not"]) == (1, "serial: they began with other code")
 
 
-def test_prune_deletes_what_was_asked_for_and_nothing_else(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prune_deletes_what_was_asked_for_and_nothing_else(here: Path, regraph: Regraph) -> None:
     problem = make(here)
     whole, nothing = searched(here, problem), searched(here, problem, None)
     nothing.with_suffix(".cpp").write_text("int x;\n")
     kept = here / "runs" / "notes.jsonl"
     kept.write_text("mine\n")
-    assert run(monkeypatch, capsys, "runs", "--delete")[0] == 2
-    asked = run(monkeypatch, capsys, "runs", "--without-answer")
+    assert regraph("runs", "--delete")[0] == 2
+    asked = regraph("runs", "--without-answer")
     assert (asked[0], f"would delete runs/{nothing.name}" in asked[1]) == (0, True)
     assert nothing.exists()
-    run(monkeypatch, capsys, "runs", "--without-answer", "--delete")
+    regraph("runs", "--without-answer", "--delete")
     assert not nothing.exists()
     assert not nothing.with_suffix(".cpp").exists()
-    assert "nothing to delete" in run(monkeypatch, capsys, "runs", "--older", "1")[1]
+    assert "nothing to delete" in regraph("runs", "--older", "1")[1]
     past = time.time() - 3 * 86_400
     os.utime(whole, (past, past))
     with whole.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert "nothing to delete" in run(monkeypatch, capsys, "runs", "--older", "1")[1]
-    run(monkeypatch, capsys, "runs", "--older", "1", "--delete")
+        assert "nothing to delete" in regraph("runs", "--older", "1")[1]
+    regraph("runs", "--older", "1", "--delete")
     assert [path.name for path in (here / "runs").iterdir()] == ["notes.jsonl"]
 
 

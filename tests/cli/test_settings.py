@@ -2,14 +2,15 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli import app
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import FILE, Settings, read_settings, setting_names, user_file
+from tests.cli.test_apply import Regraph, regraph
+
+__all__ = ["regraph"]
 
 
 @pytest.fixture
@@ -20,17 +21,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def shown(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str
-) -> tuple[int, str]:
-    """Exit code of `regraph docs --settings`, and what it says."""
-    monkeypatch.setattr(sys, "argv", ["regraph", "docs", "--settings", *words])
-    with pytest.raises(SystemExit) as ended:
-        app.main()
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out + said.err
 
 
 @pytest.mark.parametrize(
@@ -98,13 +88,13 @@ def test_a_caller_hears_of_an_unknown_setting() -> None:
 
 
 def test_every_setting_is_shown_with_its_origin_and_no_secret(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, regraph: Regraph
 ) -> None:
     (folder / FILE).write_text('batch_model = "big"\n')
     user_file().parent.mkdir(parents=True)
     user_file().write_text('openai_url = "http://me:sesame@host/v1"\nbatch_model = "small"\n')
     monkeypatch.setenv("REGRAPH_OPENAI_KEY", "sk-secret")
-    code, text = shown(monkeypatch, capsys, "--json")
+    code, text, _ = regraph("docs", "--settings", "--json")
     assert code == 0
     found = json.loads(text)
     assert tuple(found) == setting_names()
@@ -112,7 +102,7 @@ def test_every_setting_is_shown_with_its_origin_and_no_secret(
     assert found["openai_url"] == {"value": "http://host/v1", "from": str(user_file())}
     assert found["openai_key"] == {"value": "(set)", "from": "REGRAPH_OPENAI_KEY"}
     assert found["store"] == {"value": "embedded", "from": "default"}
-    code, table = shown(monkeypatch, capsys)
+    code, table, _ = regraph("docs", "--settings")
     assert code == 0
     assert table.count("\n") == len(setting_names())
     assert "sesame" not in text + table
@@ -120,10 +110,10 @@ def test_every_setting_is_shown_with_its_origin_and_no_secret(
 
 
 def test_a_broken_file_ends_the_command_with_2_and_one_line(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, regraph: Regraph
 ) -> None:
     (folder / FILE).write_text("gpu = = 1\n")
-    code, said = shown(monkeypatch, capsys)
+    code, _, said = regraph("docs", "--settings")
     assert code == 2
     assert said.startswith("regraph: regraph.toml: not TOML: ")
     assert said.count("\n") == 1

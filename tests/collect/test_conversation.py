@@ -147,15 +147,17 @@ def test_a_label_is_read_however_it_is_dressed(text: str, label: str) -> None:
     assert found.label == label
 
 
-def test_code_without_a_technique_is_no_step() -> None:
-    found = read_answer(Reply(text=f"Faster:\n```\n{code('x')}```", finish="stop"), "scale")
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"Faster:\n```\n{code('x')}```", "names no technique"),
+        (f"TECHNIQUE: a\n```\n\0{code('x')}```", "null character"),
+    ],
+)
+def test_code_without_a_technique_or_that_no_file_can_hold_is_no_step(text: str, why: str) -> None:
+    found = read_answer(Reply(text=text, finish="stop"), "scale")
     assert isinstance(found, ParseFailure)
-    assert "names no technique" in found.reason
-
-
-def test_code_that_no_file_can_hold_is_no_step() -> None:
-    text = f"TECHNIQUE: a\n```\n\0{code('x')}```"
-    assert isinstance(read_answer(Reply(text=text, finish="stop"), "scale"), ParseFailure)
+    assert why in found.reason
 
 
 def test_a_cut_answer_is_not_taken_for_the_end() -> None:

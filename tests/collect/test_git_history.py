@@ -150,6 +150,14 @@ def test_a_file_or_revision_that_is_not_there_is_said(
     assert "\n" not in str(caught.value)
 
 
+def touching(folder: Path) -> tuple[Path, Path]:
+    """A program, and the file that it makes where somebody runs it."""
+    touched, program = folder / "touched", folder / "program"
+    program.write_text(f"#!/bin/sh\ntouch {touched}\n")
+    program.chmod(0o755)
+    return program, touched
+
+
 def test_a_folder_that_is_no_repository_is_said(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "absent"):
         with pytest.raises(BadInput) as caught:
@@ -160,10 +168,7 @@ def test_a_folder_that_is_no_repository_is_said(tmp_path: Path) -> None:
 def test_a_strangers_repository_runs_nothing(repository: Repository, tmp_path: Path) -> None:
     repository.commit("First", scale_cpp=SERIAL)
     repository.commit("Second", scale_cpp=code("fast2"))
-    touched = tmp_path / "touched"
-    program = tmp_path / "program"
-    program.write_text(f"#!/bin/sh\ntouch {touched}\n")
-    program.chmod(0o755)
+    program, touched = touching(tmp_path)
     for name in ("core.fsmonitor", "core.pager", "gpg.program", "diff.external", "core.editor"):
         repository.git("config", name, str(program))
     repository.git("config", "log.showSignature", "true")
@@ -196,10 +201,7 @@ def test_a_partial_clones_remote_is_not_asked(repository: Repository, tmp_path: 
     repository.git("config", "uploadpack.allowFilter", "true")
     words = ("clone", "--quiet", "--no-checkout", "--filter=blob:none")
     repository.git(*words, f"file://{repository.folder}", str(tmp_path / "partial"))
-    touched = tmp_path / "touched"
-    program = tmp_path / "program"
-    program.write_text(f"#!/bin/sh\ntouch {touched}\n")
-    program.chmod(0o755)
+    program, touched = touching(tmp_path)
     repository.folder = tmp_path / "partial"
     repository.git("config", "remote.origin.uploadpack", str(program))
     with pytest.raises(BadInput, match="give a whole clone"):

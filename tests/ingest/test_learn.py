@@ -273,7 +273,7 @@ def test_a_problem_that_is_not_in_the_corpus_is_named_by_its_folder(desk: Desk) 
 def test_other_commands_may_call_it(desk: Desk) -> None:
     trace = desk.search()
     learned = outcome(learn_from(desk.settings, [trace, trace]))
-    assert [lesson.run for lesson in learned.lessons] == [trace]
+    assert [lesson.run for lesson in learned.runs] == [trace]
     assert learned.added == len(learned.trajectories) > 0
 
 

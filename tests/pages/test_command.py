@@ -1,9 +1,5 @@
 """`regraph report` as it is typed, after a real search of the command line."""
 
-from pathlib import Path
-
-import pytest
-
 from tests.search.test_optimize import Lab, grown, lab
 
 __all__ = ["grown", "lab"]  # fixtures
@@ -33,23 +29,6 @@ def test_a_page_that_cannot_be_written_says_so_and_leaves_nothing(grown: Lab) ->
     done = grown.run("report", str(trace), "-o", "folder")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert not list(grown.folder.glob("tmp*"))
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, "run run.jsonl: neither a file nor a run in runs/"),
-        (b"{}\n", "run.jsonl:1: not a line of a trace"),
-    ],
-    ids=["none", "other"],
-)
-def test_what_is_no_trace_is_a_line(grown: Lab, content: bytes | None, said: str) -> None:
-    file = Path(grown.folder / "run.jsonl")
-    if content is not None:
-        file.write_bytes(content)
-    done = grown.run("report", "run.jsonl")
-    assert (done.code, done.err.count("\n"), said in done.err) == (2, 1, True)
-    assert not (grown.folder / "report.html").exists()
 
 
 def test_the_graph_of_the_command_is_a_page(grown: Lab) -> None:

@@ -57,16 +57,17 @@ def test_techniques_stand_by_device_with_what_follows_and_an_example(
     grow(store)
     view = view_graph(store_settings)
     assert set(view.devices) == {H200, A100}
-    (row,) = (row for row in view.rows if row.id == "cuda/b")
-    cells = dict(zip(view.devices, row.cells, strict=True))
+    (row,) = (row for row in view.rows if row.technique.id == "cuda/b")
+    cells = dict(zip(view.devices, row.gains, strict=True))
     assert [cells[one] and cells[one].mean for one in (H200, A100)] == [4.0, 2.0]
     assert [(one.source, one.target, one.device) for one in view.strongest][:2] == [
         ("cuda/a", "cuda/b", H200),
         ("cuda/start", "cuda/a", H200),
     ]
-    told = {technique.id: technique for technique in view.techniques}
-    assert [follower.id for follower in told["cuda/a"].followers] == ["cuda/b"]
-    assert {follower.id for follower in told["cuda/start"].followers} == {"cuda/a", "cuda/c"}
+    told = {shown.technique.id: shown for shown in view.techniques}
+    assert [after.technique.id for after in told["cuda/a"].successors] == ["cuda/b"]
+    first = {after.technique.id for after in told["cuda/start"].successors}
+    assert first == {"cuda/a", "cuda/c"}
     example = told["cuda/b"].example
     assert example is not None
     assert (example.before, example.after) == ("int x; // after 0 a", "int x; // after 1 b")

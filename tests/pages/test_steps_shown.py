@@ -1,12 +1,10 @@
 """A trace says of its run what the run itself said; a page shows its steps."""
 
-import fcntl
 from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter
 
-from regraph_kg import locks
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary
 from regraph_kg.runs.steps_shown import PageShare, steps_shown
@@ -73,44 +71,6 @@ def test_a_step_has_its_difference_and_what_the_model_said(whole: tuple[Path, Ru
     assert first.turns[0].answer.startswith("I change this.\n```cpp\n")
 
 
-@pytest.mark.parametrize("cut", [1, 40])
-def test_half_a_line_at_the_end_is_left_out(
-    whole: tuple[Path, Run], tmp_path: Path, cut: int
-) -> None:
-    torn = tmp_path / "torn.jsonl"
-    torn.write_bytes(whole[0].read_bytes()[:-cut])
-    found = RunRecord.read(torn, SEAL)
-    assert (found.torn, found.finished) == (True, False)
-
-
-def test_a_strangers_trace_is_told_from_ours(whole: tuple[Path, Run]) -> None:
-    assert not RunRecord.read(whole[0], bytes(32)).ours
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", r"trace\.jsonl:1: not a line of a trace; give a trace as"),
-        (b"int main() {}\n", r"trace\.jsonl:1: not a line of a trace; give a trace as"),
-    ],
-    ids=["empty", "code"],
-)
-def test_what_is_no_trace_is_refused_in_a_line(tmp_path: Path, content: bytes, said: str) -> None:
-    path = tmp_path / "trace.jsonl"
-    path.write_bytes(content)
-    with pytest.raises(BadInput, match=said):
-        RunRecord.read(path, SEAL)
-
-
-def test_a_changed_trace_is_refused_with_its_line(whole: tuple[Path, Run], tmp_path: Path) -> None:
-    lines = whole[0].read_bytes().splitlines(keepends=True)
-    lines[4] = lines[4].replace(b'"at":0', b'"at":9')
-    path = tmp_path / "changed.jsonl"
-    path.write_bytes(b"".join(lines))
-    with pytest.raises(BadInput, match=r"changed\.jsonl:5: the trace was changed here"):
-        RunRecord.read(path, SEAL)
-
-
 @pytest.mark.parametrize("event", ["record", "reply", "report", "stop"])
 def test_a_well_summed_line_that_no_search_writes_is_refused(
     tmp_path: Path, event: Event, monkeypatch: pytest.MonkeyPatch
@@ -120,13 +80,6 @@ def test_a_well_summed_line_that_no_search_writes_is_refused(
         trace._append(event, "{}", {"steps": 1})
     with pytest.raises(BadInput, match=r"\.jsonl:2: no search writes such a line"):
         RunRecord.read(trace.path, SEAL)
-
-
-def test_a_trace_that_a_search_writes_is_known_as_that(whole: tuple[Path, Run]) -> None:
-    assert not locks.is_held(whole[0])
-    with whole[0].open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        assert locks.is_held(whole[0])
 
 
 def test_of_a_large_run_the_best_steps_are_shown_with_all_before_them(tmp_path: Path) -> None:
