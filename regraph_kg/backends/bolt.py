@@ -167,6 +167,11 @@ class Bolt:
                     rows = [record.values() for record in islice(answer, limit)]
                     tx.rollback()
                     return list(answer.keys()), rows
+            except (OverflowError, UnicodeError, RecursionError):
+                raise BadInput(
+                    "query: the store takes whole numbers of 64 bits and Unicode text, not nested"
+                    " too deeply; change --param"
+                ) from None
             except exceptions.Neo4jError as error:
                 code = error.code or ""
                 if "TransactionTimedOut" in code:
