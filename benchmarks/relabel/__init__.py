@@ -1,0 +1,1 @@
+"""Relabelling beside labels by people."""
