@@ -138,11 +138,6 @@ def test_a_refusal_is_not_asked_for_again(fault: str, fake: FakeOllama, opened: 
     assert len(fake.chats) == 1
 
 
-def test_a_cut_answer_is_not_asked_for_again(fake: FakeOllama, opened: Opener) -> None:
-    assert opened(fake.url, "babble", max_tokens=5).complete(prompt()).finish == "length"
-    assert len(fake.chats) == 1
-
-
 def test_calls_of_many_threads_are_worked_on_at_once(opened: Opener) -> None:
     """No call is answered before all four have arrived."""
     with FakeOllama(parallel=4) as fake:
