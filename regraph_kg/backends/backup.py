@@ -20,7 +20,7 @@ from regraph_kg.backends import embeddings, free, merge, schema
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import VECTORS, MissingTechniques
-from regraph_kg.backends.export import Exported, export
+from regraph_kg.backends.export import export
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, LastSeen, TrajectoryLine
 from regraph_kg.models.graph import EmbeddingSpace, FreeRun, MergePlan, Relabelled, RelabelStage
@@ -86,10 +86,10 @@ class BoltBackup:
         for decision in self._decisions():
             yield BackupLine(decision=dict(sorted(decision.items())))
         ids = {technique.id for technique in techniques}
-        for exported in export(self._bolt):
+        for line in export(self._bolt):
             # A step of an unknown technique came after the techniques were read.
-            if all(step.technique in ids for step in exported.trajectory.steps):
-                yield BackupLine(kept=_trajectory_line(exported, ids))
+            if all(step.technique in ids for step in line.trajectory.steps):
+                yield BackupLine(kept=_of_known(line, ids))
         for row in self._bolt.read(lambda ask: ask("backup_last_seen")):
             yield BackupLine(seen=LastSeen.model_validate(row))
         for run in self._free_runs():
@@ -164,17 +164,17 @@ def _decisions_page(ask: Query, after: str) -> list[GraphRow]:
     return ask("backup_decisions", after=after, limit=DECISIONS_AT_ONCE)
 
 
-def _trajectory_line(exported: Exported, ids: Container[str]) -> TrajectoryLine:
+def _of_known(line: TrajectoryLine, ids: Container[str]) -> TrajectoryLine:
     """The line without failures of techniques that came after the backup began."""
     dated = [
         (failure, created)
-        for failure, created in zip(exported.trajectory.failures, exported.failed, strict=True)
+        for failure, created in zip(line.trajectory.failures, line.failed, strict=True)
         if failure.technique is None or failure.technique in ids
     ]
     failures = tuple(failure for failure, _ in dated)
     return TrajectoryLine(
-        trajectory=exported.trajectory.model_copy(update={"failures": failures}),
-        stages=exported.stages,
+        trajectory=line.trajectory.model_copy(update={"failures": failures}),
+        stages=line.stages,
         failed=tuple(created for _, created in dated),
     )
 

@@ -92,11 +92,11 @@ class Bolt:
         """
         self._address = address
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
-        where = endpoint(address)
-        encryption: Any = {"ssl_context": where.ssl_context} if where.ssl_context else {}
+        uri, tls = endpoint(address)
+        encryption: Any = {"ssl_context": tls} if tls else {}
         try:
             self._driver = neo4j.GraphDatabase.driver(
-                where.uri,
+                uri,
                 auth=(address.user, address.password),
                 **encryption,
                 connection_timeout=CONNECT_SECONDS,
