@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -114,7 +114,6 @@ class ModelServer:
         self.model = model
         self.place = re.sub(r"//[^/@]*@", "//", url)
         """The URL for messages: without a password."""
-        _check(url, self.place, kind)
         self._key = key
         self._timeout = timeout
         self._patience = patience
@@ -122,7 +121,8 @@ class ModelServer:
         self._lock = threading.Lock()
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self._http = httpx.Client(
-            base_url=url,
+            base_url=self.place,
+            auth=_login(url, self.place, kind),
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=httpx.Timeout(timeout, connect=CONNECT_SECONDS),
             # no idle connection: nothing to close, none that a restarted server has forgotten
@@ -334,14 +334,17 @@ class _Listed(BaseModel):
     models: list[_Tagged]
 
 
-def _check(url: str, place: str, kind: ServerKind) -> None:
+def _login(url: str, place: str, kind: ServerKind) -> tuple[str, str] | None:
+    """User and password of a URL, which stay out of the client's log. `BadInput` for no URL."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        login = (unquote(parts.username or ""), unquote(parts.password or ""))
     except ValueError:
         usable = False
     if not usable:
         raise BadInput(f"{place} is not a http:// URL: set {kind.setting}")
+    return login if any(login) else None
 
 
 def _is_lost(error: BaseException) -> bool:

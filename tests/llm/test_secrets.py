@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -122,6 +123,18 @@ def test_the_users_own_address_does_get_the_key(folder: Path) -> None:
         with pytest.raises(ModelError):
             OpenAICompatibleModel(endpoint, "x", timeout=5, temperature=0, max_tokens=9, patience=0)
         assert KEY.encode() in server.heard
+
+
+def test_a_password_of_the_address_is_sent_and_in_no_log(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    with listening("HTTP/1.1 500 no\r\nContent-Length: 0\r\n\r\n") as server:
+        url = f"http://me:{PASSWORD}@127.0.0.1:{server.port}"
+        with pytest.raises(ModelError) as caught:
+            OllamaModel(url, "x", timeout=5, temperature=0, max_tokens=9, patience=0)
+        assert b64encode(f"me:{PASSWORD}".encode()) in server.heard
+    assert PASSWORD not in caplog.text + str(caught.value)
 
 
 # --- the rule ---
