@@ -32,7 +32,7 @@ LINES_AT_ONCE = 100
 """Lines restored in one transaction."""
 LONGEST_LINE = 2**28
 """Bytes; a log entry of a curation is the longest."""
-_GIVE = "give a file of regraph graph export --format backup"
+GIVE = "give a file of regraph graph export --format backup"
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -58,7 +58,7 @@ class BoltBackup:
 
     def restore(self, path: Path) -> Iterator[int]:
         """See `Backup`."""
-        with _open(path) as file:
+        with opened(path) as file:
             digest = _checked_digest(file, path)
             head = _read(Head, file.readline(), f"{path}:1")
             self._begin(digest, head.bound)
@@ -135,7 +135,7 @@ def read_backup(path: Path, techniques: list[Technique]) -> Iterator[Trajectory]
 
     `BadInput` for a file that is no whole backup, before the first one.
     """
-    with _open(path) as file:
+    with opened(path) as file:
         _checked_digest(file, path)
         _read(Head, file.readline(), f"{path}:1")
         for _, line in _numbered(file, path):
@@ -237,27 +237,28 @@ def _unlogged(ask: Query) -> Query:
     return quiet
 
 
-def _open(path: Path) -> IO[bytes]:
+def opened(path: Path, give: str = GIVE) -> IO[bytes]:
+    """A file to read twice; `BadInput` with what to `give` for another one, as a pipe."""
     try:
         if path.exists() and not path.is_file():  # a pipe has no second reading
             raise OSError(EINVAL, "no regular file")
         return path.open("rb")
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; {_GIVE}") from None
+        raise BadInput(f"{path}: {error.strerror}; {give}") from None
 
 
-def _lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
+def lines_of(file: IO[bytes], path: Path) -> Iterator[bytes]:
     """The lines, each with its end. `BadInput` for one that no backup has."""
     while line := file.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:
-            raise BadInput(f"{path}: has a line of more than {LONGEST_LINE >> 20} MiB; {_GIVE}")
+            raise BadInput(f"{path}: has a line of more than {LONGEST_LINE >> 20} MiB; {GIVE}")
         yield line
 
 
 def _checked_digest(file: IO[bytes], path: Path) -> str:
     """The digest of a whole, unchanged backup; `file` is at its beginning again."""
     digest, count, before = hashlib.sha256(), 0, b""
-    for line in _lines(file, path):
+    for line in lines_of(file, path):
         digest.update(before)
         count += 1
         before = line
@@ -265,7 +266,7 @@ def _checked_digest(file: IO[bytes], path: Path) -> str:
     try:
         end = End.model_validate_json(before)
     except ValidationError:
-        raise BadInput(f"{path}: not a whole backup (its last line is missing); {_GIVE}") from None
+        raise BadInput(f"{path}: not a whole backup (its last line is missing); {GIVE}") from None
     if (end.lines, end.sha256) != (count - 1, digest.hexdigest()):
         raise BadInput(f"{path}: was changed or damaged since it was written; give another backup")
     return end.sha256
@@ -273,7 +274,7 @@ def _checked_digest(file: IO[bytes], path: Path) -> str:
 
 def _numbered(file: IO[bytes], path: Path) -> Iterator[tuple[int, BackupLine]]:
     """The lines between the first and the last one, with their numbers in the file."""
-    for number, (line, _) in enumerate(pairwise(_lines(file, path)), 2):
+    for number, (line, _) in enumerate(pairwise(lines_of(file, path)), 2):
         yield number, _read(BackupLine, line, f"{path}:{number}")
 
 

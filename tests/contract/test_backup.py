@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.backends import backup
+from regraph_kg.backends import backup, difference
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.curation import Note
 from regraph_kg.models.graph import EmbeddingSpace, Relabelled
@@ -221,6 +221,8 @@ def test_a_pipe_a_folder_and_an_endless_file_are_refused_at_once(
     for name in ("pipe", "link", "long", "."):
         with pytest.raises(BadInput):
             restored(embedded_settings, tmp_path / name)
+        with pytest.raises(BadInput):
+            difference.of_file(tmp_path / name)
     assert cypher(embedded_settings, "MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
 
 
