@@ -13,7 +13,7 @@ from regraph_kg.wiring.judges import (
     open_judges,
 )
 from regraph_kg.wiring.key import trace_key
-from regraph_kg.wiring.names import audit, cascade, vocabulary
+from regraph_kg.wiring.names import audit, cascade, recorded_verdicts, vocabulary
 from regraph_kg.wiring.problems import (
     beats_shipped,
     check_problem,
@@ -95,6 +95,7 @@ __all__ = [
     "open_store",
     "problem_folder",
     "problem_names",
+    "recorded_verdicts",
     "start_embedded",
     "starter_files",
     "stop_embedded",

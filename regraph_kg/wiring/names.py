@@ -88,3 +88,10 @@ def cascade(
     model = model or any_model(settings, ModelSpec.parse(settings.model))
     sorter = Sorter(model, vocabulary, embeds)
     return Cascade(vocabulary, lexical, shortlists, sorter, model.finish)
+
+
+def recorded_verdicts(settings: Settings) -> "LanguageModel":
+    """The recorded answers to labels of the corpus's labelled set (half "test")."""
+    from regraph_kg.ingest.check import RecordedVerdicts  # noqa: PLC0415
+
+    return RecordedVerdicts(corpus_folder(settings) / "relabel" / "recorded" / "test.jsonl")

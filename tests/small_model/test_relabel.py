@@ -1,8 +1,6 @@
-"""Names of techniques sorted by a real small model, as benchmarks/relabel counts them."""
+"""Names of techniques sorted by a real small model, as `regraph dev relabel-check` counts them."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +25,7 @@ def labelled() -> list[dict[str, Any]]:
 
 def checked(desk: Desk) -> dict[str, Any]:
     words = ("--labels", "labels", "--relabel", "model", "--verbose", "--json")
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.relabel", *words],
-        cwd=desk.folder,
-        env=desk.environment | {"PYTHONPATH": str(LABELS.parents[1])},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
+    done = desk.run("dev", "relabel-check", *words)
     assert done.returncode in (0, 1), done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert done.returncode == (1 if found["model"]["wrong"] else 0)

@@ -1,9 +1,5 @@
-"""How well names are recognized and put together, beside labels by people (corpus/relabel).
+"""`regraph dev relabel-check`: accuracy of relabelling against labels by people."""
 
-`python -m benchmarks.relabel --help`, in the checkout.
-"""
-
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,16 +7,14 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from pydantic import TypeAdapter
 from rich.table import Table
 
-from benchmarks.relabel import labels as check
-from benchmarks.relabel import pairs
-from benchmarks.relabel.labels import Judged, LabelCounts
 from regraph_kg import wiring
+from regraph_kg.cli.answers import Json, tell
 from regraph_kg.cli.tables import print_table
 from regraph_kg.cli.verdicts import NameVerdict, decision, legible
-from regraph_kg.errors import RegraphError
+from regraph_kg.ingest import check, pairs
+from regraph_kg.ingest.check import Judged, LabelCounts
 from regraph_kg.ingest.relabel.usage import NameUse
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
@@ -65,7 +59,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         bool,
         typer.Option("--aliases", help="Ask about the vocabulary's own aliases, without them."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Relabel a labelled set against the vocabulary alone, and count errors stage by stage.
 
@@ -93,25 +87,18 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
     judged: dict[RelabelLevel, Sequence[Judged]] = {}
     for level in LEVELS[relabel]:
         recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
-        verdict_model = _recorded_verdicts(settings) if recorded else None
+        verdict_model = wiring.recorded_verdicts(settings) if recorded else None
         cascade = wiring.cascade(settings, vocabulary, level, verdict_model)
         verdicts = tuple(cascade.settle({(line.target, line.label): NameUse() for line in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if as_json:
-        answer = _report(judged, verbose=verbose)
-        typer.echo(TypeAdapter(dict[str, LevelAnswer]).dump_json(answer).decode())
+        tell(ANSWERS["dev relabel-check"], _report(judged, verbose=verbose))
     else:
         _print(judged)
         if verbose:
             _list(judged[relabel])
     if not check.tally(judged[relabel]).passed:
         raise typer.Exit(1)
-
-
-def _recorded_verdicts(settings: Settings) -> check.RecordedVerdicts:
-    """The recorded answers to labels of the corpus's labelled set (half "test")."""
-    folder = wiring.corpus_folder(settings) / "relabel" / "recorded"
-    return check.RecordedVerdicts(folder / "test.jsonl")
 
 
 def _check_pairs(
@@ -156,9 +143,11 @@ class LevelAnswer:
     """The wrong and missed names, with --verbose."""
 
 
-def _report(
-    judged: Mapping[RelabelLevel, Sequence[Judged]], *, verbose: bool
-) -> dict[str, LevelAnswer]:
+ANSWERS = {"dev relabel-check": dict[str, LevelAnswer]}
+"""Answers by level."""
+
+
+def _report(judged: Mapping[RelabelLevel, Sequence[Judged]], *, verbose: bool) -> object:
     return {
         level: LevelAnswer(
             **asdict(check.tally(rows)),
@@ -204,11 +193,3 @@ def _list(rows: Sequence[Judged]) -> None:
                 expected = row.line.wanted or "new"
                 label = legible(row.line.label)
                 typer.echo(f"  {label}: {decided} ({relabelled.stage}), not {expected}")
-
-
-if __name__ == "__main__":
-    try:
-        typer.run(relabel_check)
-    except RegraphError as error:
-        typer.echo(str(error), err=True)
-        sys.exit(error.exit_code)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from benchmarks.relabel.labels import Split, lines_of
 from regraph_kg.errors import BadInput
+from regraph_kg.ingest.check import Split, lines_of
 from regraph_kg.ingest.relabel.usage import Label, NameUse
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.target import Target

@@ -1,1 +1,0 @@
-"""Relabelling beside labels by people."""
