@@ -90,7 +90,7 @@ class _Sorted:
         """A verdict, with who gave it."""
         model, prompt = self.source
         decided = replace(verdict.relabelled, model=model, prompt_hash=prompt)
-        return replace(verdict, relabelled=decided, pending=self.pending)
+        return replace(verdict, relabelled=decided)
 
 
 class Sorter:

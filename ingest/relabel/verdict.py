@@ -26,14 +26,10 @@ class Shortlist:
 
 @dataclass(frozen=True, slots=True)
 class LabelVerdict:
-    """The meaning of a label; `coined` is the new technique that a model described, if any.
-
-    `pending`: the answer that decides comes by file, so that this one must not be used.
-    """
+    """The meaning of a label; `coined` is the new technique that a model described, if any."""
 
     relabelled: Relabelled
     coined: Technique | None = None
-    pending: bool = False
 
 
 def merged(shortlist: Shortlist, technique: str, stage: RelabelStage) -> LabelVerdict:

@@ -7,8 +7,10 @@ it ends; nothing else opens the graph before, and the same backup resumes an int
 
 import hashlib
 from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import asdict
+from errno import EINVAL
 from functools import partial
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -17,17 +19,20 @@ from pydantic import BaseModel, ValidationError
 from regraph_kg.backends import embeddings, free, merge, schema
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
-from regraph_kg.backends.edges import VECTORS
-from regraph_kg.backends.export import Exported, export
+from regraph_kg.backends.edges import VECTORS, MissingTechniques
+from regraph_kg.backends.export import export
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, LastSeen, Space, TrajectoryLine
-from regraph_kg.models.graph import FreeRun, MergePlan, Relabelled, RelabelStage
+from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, LastSeen, TrajectoryLine
+from regraph_kg.models.graph import EmbeddingSpace, FreeRun, MergePlan, Relabelled, RelabelStage
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
 DECISIONS_AT_ONCE = 1_000
 LINES_AT_ONCE = 100
 """Lines restored in one transaction."""
+LONGEST_LINE = 2**28
+"""Bytes; a log entry of a curation is the longest."""
+GIVE = "give a file of regraph graph export --format backup"
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -53,7 +58,7 @@ class BoltBackup:
 
     def restore(self, path: Path) -> Iterator[int]:
         """See `Backup`."""
-        with _open(path) as file:
+        with opened(path) as file:
             digest = _checked_digest(file, path)
             head = _read(Head, file.readline(), f"{path}:1")
             self._begin(digest, head.bound)
@@ -62,7 +67,7 @@ class BoltBackup:
                     lines = [line for _, line in chunk]
                     try:
                         self._bolt.write(partial(_WRITE[str(kind)], lines=lines))
-                    except BadInput as error:
+                    except (BadInput, MissingTechniques, OverflowError, UnicodeError) as error:
                         raise BadInput(f"{path}:{chunk[0][0]}: {error}") from None
                     yield file.tell()
             self._bolt.write(partial(_end, space=head.embedding))
@@ -81,10 +86,10 @@ class BoltBackup:
         for decision in self._decisions():
             yield BackupLine(decision=dict(sorted(decision.items())))
         ids = {technique.id for technique in techniques}
-        for exported in export(self._bolt):
+        for line in export(self._bolt):
             # A step of an unknown technique came after the techniques were read.
-            if all(step.technique in ids for step in exported.trajectory.steps):
-                yield BackupLine(kept=_trajectory_line(exported, ids))
+            if all(step.technique in ids for step in line.trajectory.steps):
+                yield BackupLine(kept=_of_known(line, ids))
         for row in self._bolt.read(lambda ask: ask("backup_last_seen")):
             yield BackupLine(seen=LastSeen.model_validate(row))
         for run in self._free_runs():
@@ -130,7 +135,7 @@ def read_backup(path: Path, techniques: list[Technique]) -> Iterator[Trajectory]
 
     `BadInput` for a file that is no whole backup, before the first one.
     """
-    with _open(path) as file:
+    with opened(path) as file:
         _checked_digest(file, path)
         _read(Head, file.readline(), f"{path}:1")
         for _, line in _numbered(file, path):
@@ -140,15 +145,15 @@ def read_backup(path: Path, techniques: list[Technique]) -> Iterator[Trajectory]
                 yield line.kept.trajectory
 
 
-def _end(ask: Query, space: Space | None) -> None:
-    fields = space.model_dump() if space else dict.fromkeys(Space.model_fields)
+def _end(ask: Query, space: EmbeddingSpace | None) -> None:
+    fields = asdict(space) if space else dict.fromkeys(("model", "dimension", "prompts"))
     ask("restore_end", **fields)
 
 
-def _space(head: GraphRow) -> Space | None:
+def _space(head: GraphRow) -> EmbeddingSpace | None:
     if not head["model"]:
         return None
-    return Space(model=head["model"], dimension=head["dimension"], prompts=head["prompts"] or "")
+    return EmbeddingSpace(head["model"], head["dimension"], head["prompts"] or "")
 
 
 def _techniques(ask: Query) -> list[Technique]:
@@ -159,17 +164,17 @@ def _decisions_page(ask: Query, after: str) -> list[GraphRow]:
     return ask("backup_decisions", after=after, limit=DECISIONS_AT_ONCE)
 
 
-def _trajectory_line(exported: Exported, ids: Container[str]) -> TrajectoryLine:
+def _of_known(line: TrajectoryLine, ids: Container[str]) -> TrajectoryLine:
     """The line without failures of techniques that came after the backup began."""
     dated = [
         (failure, created)
-        for failure, created in zip(exported.trajectory.failures, exported.failed, strict=True)
+        for failure, created in zip(line.trajectory.failures, line.failed, strict=True)
         if failure.technique is None or failure.technique in ids
     ]
     failures = tuple(failure for failure, _ in dated)
     return TrajectoryLine(
-        trajectory=exported.trajectory.model_copy(update={"failures": failures}),
-        stages=exported.stages,
+        trajectory=line.trajectory.model_copy(update={"failures": failures}),
+        stages=line.stages,
         failed=tuple(created for _, created in dated),
     )
 
@@ -232,19 +237,28 @@ def _unlogged(ask: Query) -> Query:
     return quiet
 
 
-def _open(path: Path) -> IO[bytes]:
+def opened(path: Path, give: str = GIVE) -> IO[bytes]:
+    """A file to read twice; `BadInput` with what to `give` for another one, as a pipe."""
     try:
+        if path.exists() and not path.is_file():  # a pipe has no second reading
+            raise OSError(EINVAL, "no regular file")
         return path.open("rb")
     except OSError as error:
-        raise BadInput(
-            f"{path}: {error.strerror}; give a file of regraph graph export --format backup"
-        ) from None
+        raise BadInput(f"{path}: {error.strerror}; {give}") from None
+
+
+def lines_of(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    """The lines, each with its end. `BadInput` for one that no backup has."""
+    while line := file.readline(LONGEST_LINE + 1):
+        if len(line) > LONGEST_LINE:
+            raise BadInput(f"{path}: has a line of more than {LONGEST_LINE >> 20} MiB; {GIVE}")
+        yield line
 
 
 def _checked_digest(file: IO[bytes], path: Path) -> str:
     """The digest of a whole, unchanged backup; `file` is at its beginning again."""
     digest, count, before = hashlib.sha256(), 0, b""
-    for line in file:
+    for line in lines_of(file, path):
         digest.update(before)
         count += 1
         before = line
@@ -252,10 +266,7 @@ def _checked_digest(file: IO[bytes], path: Path) -> str:
     try:
         end = End.model_validate_json(before)
     except ValidationError:
-        raise BadInput(
-            f"{path}: not a whole backup (its last line is missing); give a file of"
-            " regraph graph export --format backup"
-        ) from None
+        raise BadInput(f"{path}: not a whole backup (its last line is missing); {GIVE}") from None
     if (end.lines, end.sha256) != (count - 1, digest.hexdigest()):
         raise BadInput(f"{path}: was changed or damaged since it was written; give another backup")
     return end.sha256
@@ -263,11 +274,8 @@ def _checked_digest(file: IO[bytes], path: Path) -> str:
 
 def _numbered(file: IO[bytes], path: Path) -> Iterator[tuple[int, BackupLine]]:
     """The lines between the first and the last one, with their numbers in the file."""
-    number = 2
-    line = file.readline()
-    while after := file.readline():
+    for number, (line, _) in enumerate(pairwise(lines_of(file, path)), 2):
         yield number, _read(BackupLine, line, f"{path}:{number}")
-        number, line = number + 1, after
 
 
 def _read(kind: type[M], line: bytes, where: str) -> M:

@@ -92,11 +92,11 @@ class Bolt:
         """
         self._address = address
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
-        where = endpoint(address)
-        encryption: Any = {"ssl_context": where.ssl_context} if where.ssl_context else {}
+        uri, tls = endpoint(address)
+        encryption: Any = {"ssl_context": tls} if tls else {}
         try:
             self._driver = neo4j.GraphDatabase.driver(
-                where.uri,
+                uri,
                 auth=(address.user, address.password),
                 **encryption,
                 connection_timeout=CONNECT_SECONDS,
@@ -167,6 +167,11 @@ class Bolt:
                     rows = [record.values() for record in islice(answer, limit)]
                     tx.rollback()
                     return list(answer.keys()), rows
+            except (OverflowError, UnicodeError, RecursionError):
+                raise BadInput(
+                    "query: the store takes whole numbers of 64 bits and Unicode text, not nested"
+                    " too deeply; change --param"
+                ) from None
             except exceptions.Neo4jError as error:
                 code = error.code or ""
                 if "TransactionTimedOut" in code:

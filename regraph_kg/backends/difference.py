@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from regraph_kg.backends.backup import read_backup, resolved_plan
+from regraph_kg.backends.backup import lines_of, opened, read_backup, resolved_plan
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.statistics import Share, share, total
 from regraph_kg.errors import BadInput
@@ -45,12 +45,8 @@ def of_store(store: GraphStore) -> GraphDigest:
 
 def of_file(path: Path) -> GraphDigest:
     """The digest of a backup or an export. `BadInput` for another file."""
-    try:
-        with path.open("rb") as file:
-            backup = b'"regraph-kg backup"' in file.readline(1000)
-    except OSError as error:
-        accepted = 'an export, a backup, "embedded" or a URI'
-        raise BadInput(f"{path}: {error.strerror}; give {accepted}") from None
+    with opened(path, 'give an export, a backup, "embedded" or a URI') as file:
+        backup = b'"regraph-kg backup"' in file.readline(1000)
     if not backup:
         return _digest(None, _exported(path))
     techniques: list[Technique] = []
@@ -70,8 +66,8 @@ def compare(a: GraphDigest, b: GraphDigest) -> tuple[PartDifference, ...]:
 
 
 def _exported(path: Path) -> Iterator[Trajectory]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+    with opened(path) as file:
+        for number, line in enumerate(lines_of(file, path), 1):
             try:
                 yield Trajectory.model_validate_json(line, strict=True)
             except ValidationError as error:

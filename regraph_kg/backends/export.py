@@ -6,15 +6,13 @@ leave a failure with the technique that its step had before.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, takewhile
 
 from regraph_kg.backends import evidence
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import RelabelStage
-from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.models.backup import TrajectoryLine
 
 PAGE = 500
 """Trajectories read at a time."""
@@ -22,27 +20,15 @@ READINGS = 20
 """Tries to read one trajectory that writers keep changing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """A trajectory with the graph's notes on it."""
-
-    id: str
-    trajectory: Trajectory
-    stages: tuple[RelabelStage, ...]
-    """How each step's technique was found."""
-    failed: tuple[str | None, ...]
-    """The time of each failure's merge, where noted."""
-
-
-def export(bolt: Bolt) -> Iterator[Exported]:
+def export(bolt: Bolt) -> Iterator[TrajectoryLine]:
     """Every trajectory; those merged meanwhile may or may not be among them."""
     last = ""
     while page := bolt.read(partial(_page, after=last, limit=PAGE)):
         yield from page
-        last = page[-1].id
+        last = page[-1].trajectory.id
 
 
-def _page(ask: Query, after: str, limit: int) -> list[Exported]:
+def _page(ask: Query, after: str, limit: int) -> list[TrajectoryLine]:
     """The next trajectories up to the first one that changed meanwhile: it begins a new page."""
     torn = ""
     for _ in range(READINGS):
@@ -57,7 +43,7 @@ def _page(ask: Query, after: str, limit: int) -> list[Exported]:
     )
 
 
-def _whole(ask: Query, nodes: list[GraphRow]) -> list[Exported]:
+def _whole(ask: Query, nodes: list[GraphRow]) -> list[TrajectoryLine]:
     """The trajectories before the first one with a missing or doubled step."""
     ends = {"first": nodes[0]["id"], "last": nodes[-1]["id"]}
     rows = [row["step"] for row in ask("steps_of_trajectories", **ends)]
@@ -80,12 +66,11 @@ def _exported(
     steps: list[GraphRow],
     failed: Mapping[str, GraphRow],
     codes: Mapping[str, str],
-) -> Exported:
+) -> TrajectoryLine:
     trajectory = evidence.trajectory(node, steps, codes)
     keys = [f"{node['id']}/{failure.key}" for failure in trajectory.failures]
-    return Exported(
-        node["id"],
-        trajectory,
-        tuple(step["relabel_stage"] for step in steps),
-        tuple(failed.get(key, {}).get("created") for key in keys),
+    return TrajectoryLine(
+        trajectory=trajectory,
+        stages=tuple(step["relabel_stage"] for step in steps),
+        failed=tuple(failed.get(key, {}).get("created") for key in keys),
     )

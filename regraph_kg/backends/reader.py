@@ -1,9 +1,8 @@
 """BoltReader: a person's own query, which changes nothing.
 
 Neo4j refuses a write in a read transaction. ArcadeDB does not, so that there a user without write
-access asks the query. Every transaction is rolled back, and words that write, load or terminate
-are refused before anything is sent. Not covered: a procedure of Neo4j that writes files of the
-server, where its administrator allows that.
+access asks the query. Every transaction is rolled back. Words that write, load or terminate, and
+procedures but for a few that only read, are refused before anything is sent.
 """
 
 import base64
@@ -25,12 +24,20 @@ from regraph_kg.models.query import GraphTable
 GRACE_SECONDS = 2.0
 """Time for the store to end a query that takes too long; ArcadeDB does not end it."""
 _QUOTED = re.compile(
-    r"'(?:\\.|[^'\\])*'" r'|"(?:\\.|[^"\\])*"' r"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.DOTALL
+    r"'(?:\\.|[^'\\])*'" r'|"(?:\\.|[^"\\])*"' r"|`[^`]*`|//[^\n\r]*|/\*.*?\*/", re.DOTALL
 )
 _WRITING = re.compile(
     r"(?<![.:$\w])(ALTER|CREATE|DELETE|DROP|FOREACH|INSERT|LOAD\s+CSV|MERGE|REMOVE|SET|TERMINATE)\b",
     re.IGNORECASE,
 )
+_CALL = re.compile(r"(?<![.:$\w])CALL\b\s*(?![{(\s])([\w.]*)", re.IGNORECASE)
+"""A procedure; subqueries begin with a bracket."""
+_READING = re.compile(
+    r"(db\.(labels|relationshipTypes|propertyKeys|schema\.\w+|index\.\w+\.query\w+)"
+    r"|dbms\.components)",
+    re.IGNORECASE,
+)
+"""Procedures that only read: some of the others act on the server, its files or its network."""
 
 
 class BoltReader:
@@ -76,10 +83,12 @@ class BoltReader:
 def _require_reading(statement: str) -> None:
     if "\\u" in statement:
         raise BadInput("query: \\u is not taken; write the character, or give it by --param")
-    word = _WRITING.search(_QUOTED.sub(" ", statement))
+    bare = _QUOTED.sub(" ", statement)
+    calls = (call for call in _CALL.finditer(bare) if not _READING.fullmatch(call[1]))
+    word = _WRITING.search(bare) or next(calls, None)
     if word:
         raise BadInput(
-            f"query: {' '.join(word[1].upper().split())} is refused, as only reading is allowed;"
+            f"query: {' '.join(word[0].upper().split())} is refused, as only reading is allowed;"
             " a name that reads so stands in backticks"
         )
 

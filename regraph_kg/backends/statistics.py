@@ -35,7 +35,6 @@ PASSES = (
     "verified",
     "verified_first",
     "sum_log2_effect",
-    "sum_sq_log2_effect",
 )
 COUNTS = (*PASSES, *FAILURES, "declined")
 """The integer properties of a NEXT row."""
@@ -99,9 +98,7 @@ class RowCounts:
         self.counts["verified"] += 1
         self.counts["verified_first"] += repairs == 0
         if effect is not None:
-            log2 = math.log2(effect)
-            self.counts["sum_log2_effect"] += round(EFFECT_SCALE * log2)
-            self.counts["sum_sq_log2_effect"] += round(EFFECT_SCALE * log2**2)
+            self.counts["sum_log2_effect"] += round(EFFECT_SCALE * math.log2(effect))
             self.best_effect = best(self.best_effect, effect)
 
 

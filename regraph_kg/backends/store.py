@@ -21,7 +21,6 @@ from regraph_kg.backends import techniques as vocabulary
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.statistics import FAILURES, RowCounts, tallies, together
-from regraph_kg.backends.vectors import ExampleFilter
 from regraph_kg.graph import SCHEMA_VERSION, Embed
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
@@ -107,9 +106,15 @@ class BoltStore:
         near: Vector | None = None,
     ) -> tuple[Example, ...]:
         """See `GraphStore`."""
-        choice = ExampleFilter(device, min(limit, MOST_ROWS), exclude_problem)
+        choice = {
+            "source": source,
+            "target": target,
+            "device": device or "",
+            "limit": min(limit, MOST_ROWS),
+            "exclude_problem": exclude_problem,
+        }
         return self._bolt.read(
-            lambda ask: _with_current_ids(ask, vectors.of_pair(ask, near, source, target, choice))
+            lambda ask: _with_current_ids(ask, vectors.of_pair(ask, near, **choice))
         )
 
     def failures(
@@ -144,9 +149,11 @@ class BoltStore:
         exclude_problem: str | None = None,
     ) -> tuple[Example, ...]:
         """See `GraphStore`."""
-        choice = ExampleFilter(None, min(k, MOST_ROWS), exclude_problem)
+        most = min(k, MOST_ROWS)
         return self._bolt.read(
-            lambda ask: _with_current_ids(ask, vectors.nearest(ask, vector, target, choice))
+            lambda ask: _with_current_ids(
+                ask, vectors.nearest(ask, vector, target, most, exclude_problem)
+            )
         )
 
     def embedding_space(self) -> EmbeddingSpace | None:
@@ -282,7 +289,6 @@ def _transition_stats(pair: Pair, device: str, tally: RowCounts) -> TransitionSt
         verified_first=numbers["verified_first"],
         failed={name.removeprefix("failed_"): numbers[name] for name in FAILURES if numbers[name]},
         sum_log2_effect=numbers["sum_log2_effect"],
-        sum_sq_log2_effect=numbers["sum_sq_log2_effect"],
         best_effect=tally.best_effect,
         declined=numbers["declined"],
     )

@@ -6,7 +6,6 @@ bolt://   one server                 neo4j://   a cluster: reads go to its repli
 """
 
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
@@ -17,17 +16,11 @@ CHECKED = "+s"
 SCHEMES = frozenset(f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("", CHECKED, "+ssc"))
 
 
-@dataclass(frozen=True, slots=True)
-class DriverAddress:
-    """The driver's arguments."""
+def endpoint(address: Address) -> tuple[str, ssl.SSLContext | None]:
+    """The driver's URI and TLS for an address (None: as the URI says).
 
-    uri: str
-    ssl_context: ssl.SSLContext | None
-    """None = as the URI says."""
-
-
-def endpoint(address: Address) -> DriverAddress:
-    """The driver's arguments for an address; `BadInput` for an unusable URI or CA file."""
+    `BadInput` for an unusable URI or CA file.
+    """
     parts = _split(address.uri)
     if parts.scheme not in SCHEMES or not parts.hostname:
         raise unusable(address.uri)
@@ -37,14 +30,14 @@ def endpoint(address: Address) -> DriverAddress:
             " REGRAPH_STORE_USER and REGRAPH_STORE_PASSWORD"
         )
     if address.ca is None:
-        return DriverAddress(address.uri, None)
+        return address.uri, None
     plain = parts.scheme.removesuffix(CHECKED)
     if plain == parts.scheme:
         raise BadInput(
             f"store {shown(address.uri)}: a CA file checks certificates, which needs bolt+s:// or"
             " neo4j+s:// (REGRAPH_STORE, REGRAPH_STORE_CA)"
         )
-    return DriverAddress(parts._replace(scheme=plain).geturl(), _trusting(address.ca))
+    return parts._replace(scheme=plain).geturl(), _trusting(address.ca)
 
 
 def unusable(uri: str) -> BadInput:

@@ -60,34 +60,19 @@ def vector_state(ask: Query) -> VectorState:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleFilter:
-    """Conditions on examples, besides nearness."""
-
-    device: str | None
-    limit: int
-    exclude_problem: str | None
-
-
-def of_pair(
-    ask: Query, vector: Vector | None, source: str, target: str, choice: ExampleFilter
-) -> tuple[Example, ...]:
+def of_pair(ask: Query, vector: Vector | None, **choice: object) -> tuple[Example, ...]:
     """Examples of one transition, nearest to `vector` first, if given; exact."""
     rows = ask(
         "examples",
-        source=source,
-        target=target,
         slot=_slot(ask, vector) if vector else SLOTS[0],
         vector=floats(vector.packed) if vector else None,
-        device=choice.device or "",
-        limit=choice.limit,
-        exclude_problem=choice.exclude_problem,
+        **choice,
     )
     return _examples(rows)
 
 
 def nearest(
-    ask: Query, vector: Vector, target: Target | None, choice: ExampleFilter
+    ask: Query, vector: Vector, target: Target | None, limit: int, exclude_problem: str | None
 ) -> tuple[Example, ...]:
     """The nearest of all examples, or of those for `target`."""
     slot = _slot(ask, vector)
@@ -95,14 +80,14 @@ def nearest(
         "slot": slot,
         "vector": floats(vector.packed),
         "language": target,
-        "exclude_problem": choice.exclude_problem,
-        "limit": choice.limit,
+        "exclude_problem": exclude_problem,
+        "limit": limit,
     }
     serving = any(row["slot"] == slot and row["online"] for row in ask("vectors_indexes"))
-    candidates = max(FEWEST_CANDIDATES, OVERSAMPLED * choice.limit)
+    candidates = max(FEWEST_CANDIDATES, OVERSAMPLED * limit)
     while serving and candidates <= MOST_CANDIDATES:
         rows = ask("vectors_nearest", candidates=candidates, **parameters)
-        if len(rows) == choice.limit:
+        if len(rows) == limit:
             return _examples(rows)
         candidates *= 4
     return _examples(ask("vectors_scan", **parameters))

@@ -58,9 +58,10 @@ def _parameter(text: str) -> tuple[str, JsonValue]:
         if not (name and equals):
             raise ValueError
         return name, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BadInput(
-            f"--param {text}: give NAME=VALUE, the value as JSON (a text in double quotes)"
+            f"--param {text[:LONGEST]}: give NAME=VALUE, the value as JSON (a text in double"
+            " quotes)"
         ) from None
 
 

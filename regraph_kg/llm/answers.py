@@ -1,12 +1,11 @@
 """AnswerFiles: the answers that lie in a folder as answers*.jsonl, found by their prompt's id.
 
 A line is what batch endpoints put out, {"custom_id", "response", "error"}, or just {"custom_id",
-"text"}. Texts stay in their files until they are asked for: only where they lie is kept in memory.
+"text"}.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -33,6 +32,8 @@ class FiledAnswer:
     prompt_tokens: int = 0
     output_tokens: int = 0
     model: str = ""
+    place: str = ""
+    """File and line, for messages."""
 
 
 class AnswerFiles:
@@ -42,7 +43,7 @@ class AnswerFiles:
         """Read the files; raises `BadInput` as `refresh` does."""
         self._folder = folder
         self._seen: tuple[tuple[str, int, int], ...] = ()
-        self._places: dict[str, _Place] = {}
+        self._answers: dict[str, FiledAnswer] = {}
         self.failures: Mapping[str, str] = {}
         """Prompts that have an error instead of an answer: id -> reason, one line."""
         self.refresh()
@@ -62,87 +63,59 @@ class AnswerFiles:
             )
             if stamps == self._seen:
                 return
-            places, failures = _index(paths)
+            answers, failures = _read(paths)
         except OSError as error:
             raise BadInput(
                 f"{error.filename or self._folder}: {error.strerror}; answers must be readable"
             ) from None
-        self._seen, self._places = stamps, places
-        self.failures = {name: reason for name, reason in failures.items() if name not in places}
+        self._seen, self._answers = stamps, answers
+        self.failures = {name: reason for name, reason in failures.items() if name not in answers}
 
     def __contains__(self, request: object) -> bool:
         """Whether the prompt with this id is answered."""
-        return request in self._places
+        return request in self._answers
 
     def __iter__(self) -> Iterator[str]:
         """The ids of all answered prompts."""
-        return iter(self._places)
+        return iter(self._answers)
 
     def __len__(self) -> int:
         """The number of answered prompts."""
-        return len(self._places)
+        return len(self._answers)
 
     def get(self, request: str) -> FiledAnswer | None:
-        """The answer to the prompt with this id, read from its file; None where there is none."""
-        place = self._places.get(request)
-        if place is None:
-            return None
-        try:
-            with place.path.open("rb") as file:
-                file.seek(place.offset)
-                line = _Line.model_validate_json(file.read(place.size))
-            answer = line.answer()
-            expected = (request, place.digest)
-            if isinstance(answer, FiledAnswer) and (line.custom_id, _digest(answer)) == expected:
-                return answer
-        except (OSError, ValidationError):
-            pass
-        raise BadInput(f"{place}: changed while we read it; run the same command again")
+        """The answer to the prompt with this id; None where there is none."""
+        return self._answers.get(request)
 
     def where(self, request: str) -> str:
         """File and line of an answer, for messages."""
-        return str(self._places[request])
+        return self._answers[request].place
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Position and digest of an answer."""
-
-    path: Path
-    number: int
-    offset: int
-    size: int
-    digest: bytes
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.number}"
-
-
-def _index(paths: list[Path]) -> tuple[dict[str, _Place], dict[str, str]]:
-    """The place of each prompt's first answer, and the reason of each failure."""
-    places: dict[str, _Place] = {}
+def _read(paths: list[Path]) -> tuple[dict[str, FiledAnswer], dict[str, str]]:
+    """Each prompt's first answer, and the reason of each failure."""
+    answers: dict[str, FiledAnswer] = {}
     failures: dict[str, str] = {}
     for path in paths:
         with path.open("rb") as file:
-            for number, offset, text in _lines(path, file):
+            for number, text in _lines(path, file):
                 line = _parsed(f"{path}:{number}", text)
                 answer = line.answer()
                 if isinstance(answer, str):
                     failures[line.custom_id] = answer
                     continue
-                place = _Place(path, number, offset, len(text), _digest(answer))
-                first = places.setdefault(line.custom_id, place)
-                if first.digest != place.digest:
+                answer = replace(answer, place=f"{path}:{number}")
+                first = answers.setdefault(line.custom_id, answer)
+                if (first.text, first.finish) != (answer.text, answer.finish):
                     raise BadInput(
-                        f"{place}: {printable(line.custom_id)} is answered otherwise than in"
-                        f" {first};"
-                        " remove one of the two"
+                        f"{answer.place}: {printable(line.custom_id)} is answered otherwise than in"
+                        f" {first.place}; remove one of the two"
                     )
-    return places, failures
+    return answers, failures
 
 
-def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
-    """Number, offset and text of each line that is not blank."""
+def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Number and text of each line that is not blank."""
     for line in jsonl.raw_lines(file, LONGEST_LINE):
         text = line.content + b"\n" * line.whole
         if len(text) > LONGEST_LINE:
@@ -150,7 +123,7 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
         marked = line.start == 0 and text.startswith(BYTE_ORDER_MARK)
         mark = BYTE_ORDER_MARK if marked else b""
         if text.strip() != mark:
-            yield line.number, line.start + len(mark), text.removeprefix(mark)
+            yield line.number, text.removeprefix(mark)
 
 
 def _parsed(where: str, text: bytes) -> "_Line":
@@ -167,11 +140,6 @@ def printable(text: str) -> str:
     """Text of unknown origin, fit for a message: one short line without control characters."""
     line = " ".join(text.split()).encode("unicode_escape").decode("ascii")
     return line if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}..."
-
-
-def _digest(answer: FiledAnswer) -> bytes:
-    text = f"{answer.finish}\n{answer.text}".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=16).digest()
 
 
 def _answer_of(body: Completion) -> FiledAnswer | str:

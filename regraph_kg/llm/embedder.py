@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
+from pydantic import BaseModel
 
 from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.ngrams import HASHED, HashEmbedder, batches, packed, words
-from regraph_kg.llm.server import OllamaServer
+from regraph_kg.llm.server import OllamaServer, Refused
 from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Vector
 
 HALVED = 32
@@ -119,7 +120,7 @@ class OllamaEmbedder(_PromptedEmbedder):
         self._server = OllamaServer(
             url, model, timeout=timeout, patience=patience, sends="a text to embed"
         )
-        with self._server.failures():
+        with self._server.checked():
             self._server.version()
             digest = self._server.describe()
             width = len(self._ask(["dimension"], "")[0])
@@ -127,23 +128,29 @@ class OllamaEmbedder(_PromptedEmbedder):
         self._space = EmbeddingSpace(f"ollama:{model}@{digest[:SHOWN]}", width, prompts.as_json())
 
     def _embed(self, texts: Sequence[str], prompt: str) -> list[bytes]:
-        with self._server.failures():
+        with self._server.checked():
             return super()._embed(texts, prompt)
 
     def _ask(self, texts: Sequence[str], prompt: str) -> Sequence[Sequence[float]]:
-        import ollama  # noqa: PLC0415 (0.3 s)
-
-        server, sent = self._server, [prompt + text for text in texts]
+        body = {
+            "model": self._server.model,
+            "input": [prompt + text for text in texts],
+            "truncate": False,
+            "keep_alive": "10m",
+        }
         try:
-            return server.patiently(
-                lambda: server.client.embed(server.model, sent, truncate=False, keep_alive="10m")
-            ).embeddings
-        except ollama.ResponseError as error:
-            if error.status_code != HTTPStatus.BAD_REQUEST or len(max(texts, key=len)) < HALVED:
+            answer = self._server.patiently(lambda: self._server.post("/api/embed", body))
+            return _Embedded.model_validate_json(answer).embeddings
+        except Refused as refused:
+            if refused.status != HTTPStatus.BAD_REQUEST or len(max(texts, key=len)) < HALVED:
                 raise
         if len(texts) > 1:
             return [self._ask([text], prompt)[0] for text in texts]
         return [_mean(self._ask(_halves(texts[0]), prompt))]
+
+
+class _Embedded(BaseModel):
+    embeddings: list[list[float]]
 
 
 class SentenceTransformerEmbedder(_PromptedEmbedder):

@@ -5,18 +5,15 @@ unasked.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
 
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.completion import bounded_schema, full_answer, messages
-from regraph_kg.llm.connections import is_transient
-from regraph_kg.llm.server import OllamaServer
+from regraph_kg.llm.server import OllamaServer, Refused
 from regraph_kg.models.prompt import Prompt, Reply
-
-if TYPE_CHECKING:  # at run time they cost 0.6 s, which only a live model is worth
-    import httpx
-    import ollama
 
 SMALLEST_WINDOW = 4096
 """Tokens. Windows are powers of two from here on: each change of size reloads the model."""
@@ -54,7 +51,7 @@ class OllamaModel:
         self._server = OllamaServer(url, model, timeout=timeout, patience=patience)
         self._temperature = temperature
         self._max_tokens = max_tokens
-        with self._server.failures():
+        with self._server.checked():
             version = self._server.version()
             digest = self._server.describe()
         self.name = (
@@ -64,7 +61,7 @@ class OllamaModel:
 
     def complete(self, prompt: Prompt) -> Reply:
         """One answer; Ctrl-C closes the connection, which stops the server's work at once."""
-        with self._server.failures():
+        with self._server.checked():
             answer = self._chat(prompt)
         cut = answer.done_reason == "length" or answer.done is False
         if answer.done_reason != "stop" and not cut:
@@ -83,9 +80,9 @@ class OllamaModel:
         return Reply(
             text=text,
             finish="length" if cut else "stop",
-            prompt_tokens=answer.prompt_eval_count or 0,  # the server leaves out what is zero
-            output_tokens=answer.eval_count or 0,
-            seconds=(answer.total_duration or 0) / 1e9,
+            prompt_tokens=answer.prompt_eval_count,
+            output_tokens=answer.eval_count,
+            seconds=answer.total_duration / 1e9,
             model=self.name,
         )
 
@@ -96,17 +93,19 @@ class OllamaModel:
         """See `LanguageModel`; a closed connection stops the server's work on it at once."""
         self._server.close()
 
-    def _chat(self, prompt: Prompt) -> "ollama.ChatResponse":
-        import ollama  # noqa: PLC0415
-
+    def _chat(self, prompt: Prompt) -> "_Chat":
+        """The answer in the smallest window that the server takes."""
         window = self._window(prompt)
-        response = self._post(self._request(prompt, window))
-        while response.status_code == HTTPStatus.BAD_REQUEST and window < self._server.ceiling:
+        while True:
+            try:
+                return self._server.patiently(partial(self._ask, self._request(prompt, window)))
+            except Refused as refused:
+                if refused.status != HTTPStatus.BAD_REQUEST or window >= self._server.ceiling:
+                    raise
             window = min(2 * window, self._server.ceiling)
-            response = self._post(self._request(prompt, window))
-        if response.is_error:
-            raise ollama.ResponseError(response.text, response.status_code)
-        return ollama.ChatResponse.model_validate_json(response.content)
+
+    def _ask(self, body: Mapping[str, object]) -> "_Chat":
+        return _Chat.model_validate_json(self._server.post("/api/chat", body))
 
     def _begins(self, prompt: Prompt) -> bool:
         return bool(prompt.begun) and self._server.goes_on
@@ -136,14 +135,18 @@ class OllamaModel:
             **({} if schema is None else {"format": bounded_schema(schema)}),
         }
 
-    def _post(self, body: Mapping[str, object]) -> "httpx.Response":
-        """The server's answer; raises `ollama.ResponseError` for one that may differ later."""
-        import ollama  # noqa: PLC0415
 
-        def post() -> "httpx.Response":
-            response = self._server.http.post("/api/chat", json=body)
-            if is_transient(response.status_code):
-                raise ollama.ResponseError(response.text, response.status_code)
-            return response
+class _Message(BaseModel):
+    content: str | None = None
+    thinking: str | None = None
 
-        return self._server.patiently(post)
+
+class _Chat(BaseModel):
+    """Answer of /api/chat; the server leaves out what is zero."""
+
+    message: _Message
+    done: bool | None = None
+    done_reason: str | None = None
+    prompt_eval_count: int = 0
+    eval_count: int = 0
+    total_duration: int = 0

@@ -1,16 +1,12 @@
 """PendingPrompts: the prompts of a folder that wait for answers, one request a line.
 
-Processes that share a folder add to one pending.jsonl: it is rewritten whole, under a lock. What is
-asked anew is kept in a nameless file of the folder until then, so that a kill leaves no litter.
+Processes that share a folder add to one pending.jsonl: it is rewritten whole, under a lock.
 """
 
-import os
-import weakref
 from collections.abc import Container, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO
 
 from pydantic import BaseModel, ValidationError
 
@@ -24,14 +20,13 @@ LEDGER = "asked.txt"
 
 
 class PendingPrompts:
-    """The waiting prompts of a folder; memory holds ids only."""
+    """The waiting prompts of a folder."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` is made if it is missing; `ToolError` where that cannot be."""
         self.path = folder / NAME
         self._folder = folder
-        self._noted: dict[str, None] = {}
-        self._file: IO[bytes] | None = None
+        self._noted: dict[str, bytes] = {}
         with self._writing():
             make_folder(folder)
 
@@ -41,16 +36,8 @@ class PendingPrompts:
         return list(self._noted)
 
     def note(self, request: str, line: bytes) -> None:
-        """Keep a request for `publish`, once; `ToolError` where there is no room for it."""
-        if request in self._noted:
-            return
-        with self._writing():
-            if self._file is None:
-                self._file = TemporaryFile(dir=self._folder)  # noqa: SIM115 (closed by _forget)
-                weakref.finalize(self, _close, self._file)
-            self._file.write(line)
-            self._file.flush()
-        self._noted[request] = None
+        """Keep a request for `publish`, once."""
+        self._noted.setdefault(request, line)
 
     def publish(self, answered: Container[str]) -> int:
         """Add what was noted to pending.jsonl, drop what is `answered`; how many lines it has then.
@@ -67,7 +54,7 @@ class PendingPrompts:
             if added or len(unanswered) < len(listed):
                 self._remember(added)
                 self._rewrite(unanswered | set(added))
-        self._forget()
+        self._noted.clear()
         return len(unanswered) + len(added)
 
     def ever_asked(self) -> set[str]:
@@ -103,12 +90,6 @@ class PendingPrompts:
                         " asks writes it anew"
                     ) from None
 
-    def _noted_lines(self) -> Iterator[tuple[str, bytes]]:
-        if self._file is not None:
-            self._file.seek(0)
-            yield from zip(self._noted, self._file, strict=True)
-            self._file.seek(0, os.SEEK_END)
-
     def _remember(self, added: list[str]) -> None:
         with open(self._folder / LEDGER, "a", encoding="utf-8", opener=opener) as ledger:
             ledger.writelines(f"{request}\n" for request in added)
@@ -119,17 +100,10 @@ class PendingPrompts:
             self.path.unlink()
             return
         with atomic.replacing(self.path, synced=True) as file:
-            for source in (self._requests(), self._noted_lines()):
-                for request, line in source:
-                    if request in requests:
-                        requests.remove(request)
-                        file.write(line)
-
-    def _forget(self) -> None:
-        self._noted.clear()
-        if self._file is not None:
-            _close(self._file)
-            self._file = None
+            for request, line in chain(self._requests(), self._noted.items()):
+                if request in requests:
+                    requests.remove(request)
+                    file.write(line)
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -147,11 +121,6 @@ class PendingPrompts:
                 f"{self._folder}: {error.strerror}; prompts cannot be noted there: make room,"
                 " let us write, or give another folder"
             ) from None
-
-
-def _close(file: IO[bytes]) -> None:
-    with suppress(OSError):  # what a full disk did not take was told already
-        file.close()
 
 
 class _Request(BaseModel):

@@ -9,22 +9,18 @@ History: 1 (2026-11) first version; later in 1: `free`, absent from older backup
 
 from typing import Literal, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, model_validator
 
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.graph import FreeRun, RelabelStage
+from regraph_kg.models.graph import EmbeddingSpace, FreeRun, RelabelStage
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
 FORMAT: Literal["regraph-kg backup"] = "regraph-kg backup"
 
 
-class Space(Frozen):
-    """The model that embedded the examples; `prompts` as in `EmbeddingSpace`."""
-
-    model: str
-    dimension: int
-    prompts: str = ""
+Property = str | int | float | bool | tuple[str, ...] | None
+"""A value that a store takes, but for numbers of more than 64 bits."""
 
 
 class Head(Frozen):
@@ -32,8 +28,8 @@ class Head(Frozen):
 
     format: Literal["regraph-kg backup"]
     version: Literal[1]
-    bound: int = Field(ge=1)
-    embedding: Space | None = None
+    bound: int = Field(ge=1, lt=2**31)
+    embedding: EmbeddingSpace | None = None
 
 
 class TrajectoryLine(Frozen):
@@ -67,7 +63,7 @@ class BackupLine(Frozen):
     """A line with exactly one of these."""
 
     technique: Technique | None = None
-    decision: dict[str, JsonValue] | None = None
+    decision: dict[str, Property] | None = None
     kept: TrajectoryLine | None = None
     seen: LastSeen | None = None
     free: FreeRun | None = None
@@ -76,6 +72,8 @@ class BackupLine(Frozen):
     def _one(self) -> Self:
         if len(self.model_fields_set) != 1 or self.kind is None:
             raise ValueError("exactly one of technique, decision, kept, seen and free is needed")
+        if self.decision is not None and not isinstance(self.decision.get("id"), str):
+            raise ValueError("a decision has no id: give another backup")
         return self
 
     @property

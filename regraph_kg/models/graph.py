@@ -336,7 +336,6 @@ class TransitionStats:
     verified_first: int
     failed: Mapping[str, int]
     sum_log2_effect: int
-    sum_sq_log2_effect: int
     best_effect: float | None
     declined: int = 0
     """How often a model said that the technique does not apply: no try, and no failure."""

@@ -42,23 +42,8 @@ class StepExample(Frozen):
     def of(cls, example: Example, device: str | None = None) -> "StepExample":
         """An example, as seen from `device`."""
         effect, where = example.seen_from(device or None) or (None, None)
-        return cls(
-            id=example.id,
-            source=example.source,
-            technique=example.target,
-            problem=example.problem,
-            step=example.step,
-            similarity=example.similarity,
-            effect=effect,
-            device=where,
-            reasoning=example.reasoning,
-            detail=example.detail,
-            before=example.before,
-            after=example.after,
-            diff=example.diff,
-            model=example.model,
-            licence=example.licence,
-        )
+        same = {name: getattr(example, name) for name in cls.model_fields if hasattr(example, name)}
+        return cls(**same | {"technique": example.target, "effect": effect, "device": where})
 
 
 class SuggestedStep(Frozen):

@@ -39,7 +39,6 @@ def totals(store: GraphStore) -> dict[str, object]:
     rows = store.transitions()
     for name in ("examples", "tried", "verified", "verified_first", "sum_log2_effect"):
         found[name] = sum(getattr(row, name) for row in rows)
-    found["squares"] = sum(row.sum_sq_log2_effect for row in rows)
     found["failed"] = sorted(item for row in rows for item in row.failed.items())
     found["best"] = max((row.best_effect or 0.0 for row in rows), default=None)
     found["steps"] = [

@@ -31,7 +31,6 @@ class Sums:
     verified: int = 0
     verified_first: int = 0
     sum_log2_effect: int = 0
-    sum_sq_log2_effect: int = 0
     best_effect: float | None = None
     failed: Counter[str] = field(default_factory=Counter)
 
@@ -153,5 +152,4 @@ def _count(sums: Sums, trial: Line) -> None:
     sums.verified += 1
     sums.verified_first += trial["repairs"] == 0
     sums.sum_log2_effect += round(2**20 * math.log2(effect))
-    sums.sum_sq_log2_effect += round(2**20 * math.log2(effect) ** 2)
     sums.best_effect = max(effect, sums.best_effect or effect)

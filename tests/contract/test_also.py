@@ -47,18 +47,6 @@ def test_what_was_done_besides_is_told_with_the_example_and_exported(
     assert store.check() == ()
 
 
-def test_an_archived_example_keeps_it(store: GraphStore, store_settings: Settings) -> None:
-    list(store.set_bound(2))
-    effects = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0]
-    store.merge([told("a", "c", f"int x{effect};", effect) for effect in effects])
-    archived = cypher(store_settings, "MATCH (a:Archived) RETURN a.also AS also")
-    assert archived
-    assert all(list(row["also"]) == ["cuda/c"] for row in archived)  # type: ignore[call-overload]
-    assert [step.also for one in store.export() for step in one.steps] == [("cuda/c",)] * 8
-    list(store.set_bound(64))
-    assert besides(store) == [("cuda/c",)] * 8
-
-
 def test_a_technique_that_was_merged_away_is_told_as_its_heir_until_that_is_undone(
     store: GraphStore, curator: Curator
 ) -> None:

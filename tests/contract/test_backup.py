@@ -1,6 +1,7 @@
 """Contract: a backup holds everything, is the same bytes for the same graph, and comes back."""
 
 import json
+import os
 import struct
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg import wiring
+from regraph_kg.backends import backup, difference
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.curation import Note
 from regraph_kg.models.graph import EmbeddingSpace, Relabelled
@@ -183,6 +185,44 @@ def test_a_file_that_is_no_whole_backup_is_refused_and_nothing_written(
     with pytest.raises(BadInput, match=message) as caught:
         restored(embedded_settings, tmp_path / "bad")
     assert "\n" not in str(caught.value)
+    assert cypher(embedded_settings, "MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
+
+
+KEPT = b'{"kept":{"stages":["given"],"trajectory":{"schema":1,"target":"cuda","problem":"p",'
+NO_STORE_TAKES = {
+    "a nested property": b'{"decision":{"id":"a","kind":"x","of":{"a":1}}}\n',
+    "a property of 65 bits": b'{"decision":{"id":"a","number":9223372036854775808}}\n',
+    "a decision without an id": b'{"decision":{"kind":"x"}}\n',
+    "an id that is no text": b'{"decision":{"id":null}}\n',
+    "a technique that is not there": KEPT + b'"serial":"a","steps":[{"label":"b",'
+    b'"technique":"cuda/absent","code":"b"}]}}}\n',
+    "counts of 65 bits": b'{"free":{"run":"r","model":"m","target":"cuda","device":"d",'
+    b'"problem":"p","choice":{"first":{"tried":9223372036854775808}}}}\n',
+}
+
+
+@pytest.mark.parametrize("what", NO_STORE_TAKES)
+def test_a_line_that_no_store_takes_is_named(
+    what: str, store_settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "bad").write_bytes(_sealed([HEAD, NO_STORE_TAKES[what]]))
+    with pytest.raises(BadInput, match=r"bad:2: ") as caught:
+        restored(store_settings, tmp_path / "bad")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_pipe_a_folder_and_an_endless_file_are_refused_at_once(
+    embedded_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/dev/zero")
+    monkeypatch.setattr(backup, "LONGEST_LINE", 100)
+    (tmp_path / "long").write_bytes(_sealed([HEAD, b"x" * 200 + b"\n"]))
+    for name in ("pipe", "link", "long", "."):
+        with pytest.raises(BadInput):
+            restored(embedded_settings, tmp_path / name)
+        with pytest.raises(BadInput):
+            difference.of_file(tmp_path / name)
     assert cypher(embedded_settings, "MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
 
 

@@ -15,8 +15,7 @@ DAMAGE = {
     "invented statistics": (
         "statistics",
         "MATCH (a:Technique {id: 'cuda/a'}) CREATE (a)-[:NEXT {id: 'cuda/a cuda/a X', device: 'X',"
-        " examples: 1, tried: 0, verified: 0, verified_first: 0, sum_log2_effect: 0,"
-        " sum_sq_log2_effect: 0}]->(a)",
+        " examples: 1, tried: 0, verified: 0, verified_first: 0, sum_log2_effect: 0}]->(a)",
     ),
     "a wrong share": ("statistics", "MATCH (s:Share) SET s.tried = 7"),
     "a share's wrong best": ("statistics", "MATCH (s:Share) SET s.best_effect = 77.0"),

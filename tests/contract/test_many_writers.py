@@ -74,7 +74,6 @@ def test_eight_writers_and_two_readers(
             row.verified,
             row.verified_first,
             row.sum_log2_effect,
-            row.sum_sq_log2_effect,
             row.best_effect,
             Counter(row.failed),
         )

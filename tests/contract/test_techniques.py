@@ -26,20 +26,8 @@ def test_a_known_technique_gains_the_aliases_that_are_new(store: GraphStore) -> 
     assert (known.aliases, known.definition) == (("one", "two", "three"), "first")
 
 
-def test_a_technique_that_lacks_it_is_told_when_it_hurts(
-    store: GraphStore, store_settings: Settings
-) -> None:
-    store.add_techniques([technique("a"), technique("b", hurts="as a curator says")])
-    cypher(store_settings, "MATCH (t:Technique {id: 'cuda/a'}) REMOVE t.hurts")
-    assert store.techniques()[0].hurts == ""
-    store.add_techniques([technique("a", hurts="at times"), technique("b", hurts="otherwise")])
-    assert [technique.hurts for technique in store.techniques()] == [
-        "at times",
-        "as a curator says",
-    ]
-
-
 FITTING: dict[str, Any] = {
+    "hurts": "at times",
     "needs": ("loop", "reuse|time_loop"),
     "pointless": ("tiled_nest",),
     "leaves": ("more tiled_nest", "other loops.stride"),
@@ -65,7 +53,7 @@ def test_a_technique_that_lacks_it_is_told_what_it_needs_and_how_it_is_done(
     cypher(
         store_settings,
         "MATCH (t:Technique {id: 'cuda/a'})"
-        " REMOVE t.needs, t.pointless, t.leaves, t.recipe, t.steps",
+        " REMOVE t.hurts, t.needs, t.pointless, t.leaves, t.recipe, t.steps",
     )
     assert store.techniques()[0] == technique("a")
     store.add_techniques([technique("a", **FITTING), technique("b", **FITTING)])

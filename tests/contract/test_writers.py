@@ -14,8 +14,8 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
-from tests.contract.plans import A100, H200, failure, measured, plan
-from tests.stores import address, wipe
+from tests.contract.plans import A100, H200, measured, plan
+from tests.stores import address
 
 Batches = Sequence[Sequence[MergePlan]]
 
@@ -35,35 +35,6 @@ def write_at_once(settings: Settings, writers: Sequence[Batches]) -> list[MergeC
 
 
 @pytest.mark.slow
-def test_overlapping_batches_of_three_writers_add_up(
-    store: GraphStore, store_settings: Settings
-) -> None:
-    paths = ("abc", "bca", "aab", "cba")
-    plans = [
-        plan(
-            paths[i % 4],
-            code=f"int x{i};",
-            measurements=[measured(effect=1.0 + i / 7)],
-            failures=[failure("c")],
-        )
-        for i in range(60)
-    ]
-    forth = [plans[i : i + 10] for i in range(0, 50, 5)]
-    back = [list(reversed(batch)) for batch in reversed(forth)]
-    middle = [plans[i : i + 20] for i in range(0, 60, 20)]
-    counts = write_at_once(store_settings, [forth, back, middle])
-    assert sum(count.added for count in counts) == 60
-    assert sum(count.examples for count in counts) == 180
-    assert sum(count.techniques for count in counts) == 3
-    concurrent = (store.transitions(), store.stats(), tuple(store.export()))
-
-    wipe(store_settings)
-    store.apply_schema()
-    store.merge(plans)
-    assert (store.transitions(), store.stats(), tuple(store.export())) == concurrent
-
-
-@pytest.mark.slow
 def test_measurements_sent_at_once_to_one_trajectory_are_all_kept(
     store: GraphStore, store_settings: Settings
 ) -> None:
@@ -80,20 +51,6 @@ def test_measurements_sent_at_once_to_one_trajectory_are_all_kept(
         (f"cuda/{name}", device): 10 for name in "ab" for device in (H200, A100)
     }
     assert sum(row.examples for row in store.transitions()) == 2
-
-
-@pytest.mark.slow
-def test_measurements_sent_at_once_to_trajectories_of_one_pair_add_up(
-    store: GraphStore, store_settings: Settings
-) -> None:
-    store.merge([plan("a", code=f"{who}") for who in range(4)])
-    writers = [
-        [[plan("a", code=f"{who}", measurements=[measured(run=f"r{i}")])] for i in range(15)]
-        for who in range(4)
-    ]
-    write_at_once(store_settings, writers)
-    (row,) = store.transitions()
-    assert (row.examples, row.tried, row.verified) == (4, 60, 60)
 
 
 def test_who_read_a_trajectory_before_it_grew_reads_it_again(

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.cli import app
 from regraph_kg.cli.examples import rows
 from regraph_kg.graph import SCHEMA_VERSION
@@ -226,11 +225,6 @@ def test_an_export_and_its_vocabulary_make_the_same_graph_again(desk: Desk) -> N
     assert desk.run("graph", "export").out == exported.read_text()
 
 
-def test_an_export_that_cannot_be_written_is_bad_input(desk: Desk) -> None:
-    done = desk.run("graph", "export", "--output", desk.folder / "absent" / "file")
-    assert (done.code, "--output" in done.err) == (2, True)
-
-
 def test_the_schema_accepts_what_is_exported(desk: Desk) -> None:
     schema = desk.run("docs", "--schema", "trajectory").json()
     desk.run("ingest", desk.write("file.jsonl", *many(1)))
@@ -304,13 +298,6 @@ def test_no_example_is_an_honest_negative(desk: Desk) -> None:
     assert "no example leads from cuda/odd-trick to cuda/shared-memory-tiling" in done.out
 
 
-def test_code_cannot_steer_the_terminal(desk: Desk) -> None:
-    one = row(1, "Odd trick", serial="int x; // \x1b[2J")
-    one["steps"][0]["reasoning"] = "\x1b]0;title\x07"
-    desk.run("ingest", desk.write("file.jsonl", one))
-    assert "\x1b" not in desk.run("examples", "start", "odd trick").out
-
-
 def test_rows_pair_changed_lines_and_leave_distant_ones_out() -> None:
     before = [f"line {number}" for number in range(10)]
     after = [*before[:5], "new", "newer", *before[6:]]
@@ -356,19 +343,6 @@ def test_a_dry_run_tells_stage_score_and_runner_up_as_json(desk: Desk) -> None:
     assert 0 < found["runner_up_score"] < found["score"]
 
 
-def test_a_dry_run_of_names_that_steer_a_terminal_prints_none_of_it(desk: Desk) -> None:
-    file = desk.write("names.jsonl", row(1, "tiling \x9b2J\u202e"))
-    assert not {"\x9b", "\u202e"} & set(desk.run("ingest", file, "--dry-run").out)
-
-
-def test_exact_makes_techniques_that_lexical_recognizes(desk: Desk) -> None:
-    done = desk.run("ingest", names(desk), "--relabel", "exact", "--json").json()
-    assert done["techniques"] == 2
-    listed = desk.run("techniques", "show", "--json").json()
-    review = {one["id"] for one in listed if one["review"]}
-    assert review == {"cuda/odd-trick", "cuda/tiling-with-shared-memory"}
-
-
 def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Desk) -> None:
     words = ("ingest", names(desk), "--relabel", "model", "--model", "batch:asked")
     waiting = desk.run(*words)
@@ -392,8 +366,3 @@ def test_a_model_level_without_a_model_is_bad_input(desk: Desk) -> None:
     done = desk.run("ingest", names(desk), "--relabel", "model")
     assert (done.code, "ollama:NAME" in done.err) == (2, True)
     assert desk.run("techniques", "show", "--json").json() == []
-
-
-def test_the_real_corpus_names_no_technique_twice() -> None:
-    corpus = Path(__file__).parents[2] / "corpus"
-    assert len(wiring.vocabulary(Settings(corpus=corpus))) >= 30

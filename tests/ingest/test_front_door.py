@@ -8,7 +8,7 @@ import pytest
 
 from regraph_kg.runs import ingest as ingest_run
 from tests.ingest.test_commands import STEPS, Desk, desk
-from tests.ingest.trajectories import many, measured, row
+from tests.ingest.trajectories import many, row
 
 __all__ = ["desk"]
 
@@ -28,13 +28,6 @@ def test_rejected_lines_are_kept_verbatim_whatever_their_bytes(desk: Desk) -> No
     assert not any("bytes" in one for one in listed)
 
 
-def test_a_reason_cannot_steer_the_terminal(desk: Desk) -> None:
-    doubled = '{"x_\\u001b[2J": 1, "x_\\u001b[2J": 2}'
-    done = desk.run("ingest", desk.write("file.jsonl", row(1), doubled))
-    assert "stands there twice" in done.err
-    assert "\x1b" not in done.err
-
-
 def test_of_a_line_that_is_too_long_the_beginning_is_kept_with_its_length(desk: Desk) -> None:
     file = desk.folder / "file.jsonl"
     file.write_bytes("{\u00e9".encode() * 3_000_000)
@@ -42,21 +35,6 @@ def test_of_a_line_that_is_too_long_the_beginning_is_kept_with_its_length(desk: 
     (listed,) = map(json.loads, Path(f"{file}.rejected.jsonl").read_text().splitlines())
     assert listed["bytes"] == 9_000_000
     assert listed["text"] == "{\u00e9" * 21845 + "{"
-
-
-def test_fields_of_the_senders_own_come_out_of_the_export_again(desk: Desk) -> None:
-    own = {"x_team": {"a": [1, None, "\u00e9"]}}
-    one = row(1, failures=[{"after_step": 0, "label": "Tiling", "outcome": "crashed"} | own])
-    one |= {"source": {"model": "m"} | own} | own
-    one["steps"][0] |= {"measurements": [measured(0.5) | own]} | own
-    desk.run("ingest", desk.write("file.jsonl", one))
-    found = json.loads(desk.run("graph", "export").out)
-    step = found["steps"][0]
-    levels = (found, found["source"], step, step["measurements"][0], found["failures"][0])
-    assert [level["x_team"] for level in levels] == [own["x_team"]] * 5
-    without = row(1, failures=[{"after_step": 0, "label": "Tiling", "outcome": "crashed"}])
-    again = desk.run("ingest", desk.write("file.jsonl", without), "--json").json()
-    assert (again["added"], again["known"], again["measurements"]) == (0, 1, 0)
 
 
 def test_an_embedder_that_cannot_be_reached_is_a_warning(desk: Desk) -> None:

@@ -11,7 +11,7 @@ from regraph_kg.ingest.relabel.verdict import Shortlist, TechniqueCandidate
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.settings import Settings
-from tests.ingest.trajectories import VOCABULARY, lexical, many, trajectory
+from tests.ingest.trajectories import VOCABULARY, lexical, trajectory
 
 KNOWN = Vocabulary(VOCABULARY)
 
@@ -93,13 +93,6 @@ def test_words_alone_do_not_merge_what_lies_nearer_to_another_technique() -> Non
         assert (rule(Shortlist("tiler", "cuda", ranked)) is not None) == merges
 
 
-def test_a_verdict_names_the_runner_up() -> None:
-    other = Technique(id="cuda/other", name="Shared memory pool", target="cuda")
-    found = of(*VOCABULARY, other).resolve("tiled shared memory", "cuda").relabelled
-    assert (found.technique, found.runner_up) == ("cuda/shared-memory-tiling", "cuda/other")
-    assert 0 < (found.runner_up_score or 0) < found.score <= 1
-
-
 def test_exact_recognizes_names_alone() -> None:
     cascade = wiring.cascade(Settings(), KNOWN, "exact")
     labels = ("smem tiling", "tiling with shared memory")
@@ -133,13 +126,6 @@ def test_a_given_id_wins_over_the_label() -> None:
     steps = [{"label": "SMEM tiling", "technique": "cuda/other", "code": "c"}]
     labels = lexical(KNOWN).relabel(trajectory(steps=steps))
     assert labels.steps[0] == Relabelled("SMEM tiling", "cuda/other", "given")
-
-
-def test_a_given_id_that_was_merged_away_is_its_heir() -> None:
-    heir = Technique(id="cuda/heir", name="Heir", target="cuda", replaces=("cuda/other",))
-    steps = [{"label": "SMEM tiling", "technique": "cuda/other", "code": "c"}]
-    labels = lexical(Vocabulary(VOCABULARY, [heir])).relabel(trajectory(steps=steps))
-    assert labels.steps[0] == Relabelled("SMEM tiling", "cuda/heir", "given")
 
 
 @pytest.mark.parametrize("label", ["start", "Serial code", "baseline", "the serial code"])
@@ -206,14 +192,6 @@ def test_rules_recognize_what_people_named_and_not_what_is_under_review() -> Non
     for review, stage in ((False, "lexical"), (True, "new")):
         technique = seen.model_copy(update={"review": review})
         assert resolved("path of textures", Vocabulary(VOCABULARY, [technique])).stage == stage
-
-
-def test_every_label_of_a_file_is_resolved() -> None:
-    for one in many(6):
-        found = trajectory(**one)
-        labels = lexical(KNOWN).relabel(found)
-        assert [r.label for r in labels.steps] == [step.label for step in found.steps]
-        assert [r.label for r in labels.failures] == [bad.label for bad in found.failures]
 
 
 @pytest.mark.parametrize(

@@ -145,12 +145,3 @@ def test_answers_that_were_there_before_their_prompt_are_not_called_unknown(
     assert model.complete(ask()).text == "x"
     model.finish()
     assert caplog.messages == []
-
-
-def test_answers_that_change_under_a_run_are_told(tmp_path: Path) -> None:
-    (request,) = asked(tmp_path, ask())
-    put(tmp_path, said(request, "x" * 100))
-    model = open_model(tmp_path)
-    put(tmp_path, "", said(request, "y" * 100))
-    with pytest.raises(BadInput, match=r"answers\.jsonl:1: changed while we read it"):
-        model.complete(ask())

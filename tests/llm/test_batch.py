@@ -41,16 +41,6 @@ def test_a_prompt_becomes_a_line_of_a_batch(tmp_path: Path) -> None:
     }
 
 
-def test_a_schema_goes_along_at_temperature_zero(tmp_path: Path) -> None:
-    asked(tmp_path, ask(answer_schema=SCHEMA))
-    (line,) = pending(tmp_path)
-    assert line["body"]["temperature"] == 0
-    assert line["body"]["response_format"] == {
-        "type": "json_schema",
-        "json_schema": {"name": "answer", "schema": SCHEMA},
-    }
-
-
 def test_waiting_for_answers_has_its_own_exit_code_and_says_what_to_do_then(tmp_path: Path) -> None:
     model = open_model(tmp_path)
     model.complete(ask())

@@ -1,18 +1,17 @@
 """A batch folder under several processes, kills, full disks and large files."""
 
-import json
 import os
 import resource
 import signal
 import subprocess
 import sys
-import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from regraph_kg import atomic
 from regraph_kg.errors import BadInput, ToolError
 from tests.llm.batch_folder import ask, asked, end, open_model, pending, put, said
 
@@ -63,7 +62,7 @@ def test_processes_that_share_a_folder_lose_nothing(tmp_path: Path) -> None:
     assert sorted(int(user.split()[0]) for user in users) == list(range(200))
 
 
-def test_a_killed_run_leaves_whole_files_and_no_litter(tmp_path: Path) -> None:
+def test_a_killed_run_leaves_whole_files(tmp_path: Path) -> None:
     """Killed somewhere in its rounds of noting and publishing."""
     asked(tmp_path, ask())
     for rounds in range(1, 6):
@@ -74,8 +73,8 @@ def test_a_killed_run_leaves_whole_files_and_no_litter(tmp_path: Path) -> None:
         writer.send_signal(signal.SIGKILL)
         writer.communicate(timeout=60)
         assert len(pending(tmp_path)) in (1, 201)
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names <= {"pending.jsonl", ".pending.jsonl", "asked.txt", ".lock"}
+    names = {path.name for path in tmp_path.iterdir() if not path.match(atomic.DRAFTS)}
+    assert names <= {"pending.jsonl", "asked.txt", ".lock"}
     model = open_model(tmp_path)
     model.complete(ask("another"))
     end(model)
@@ -91,15 +90,6 @@ def room_for(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def test_a_disk_that_is_full_while_noting_is_told(tmp_path: Path) -> None:
-    asked(tmp_path, ask())
-    model = open_model(tmp_path)
-    long = ask("x" * 3000)
-    with room_for(2000), pytest.raises(ToolError, match="File too large; prompts cannot be noted"):
-        model.complete(long)
-    assert len(pending(tmp_path)) == 1
 
 
 def test_a_disk_that_is_full_while_publishing_leaves_the_file_as_it_was(tmp_path: Path) -> None:
@@ -130,8 +120,9 @@ def test_a_folder_that_may_only_be_read_serves_its_answers(tmp_path: Path) -> No
         model = open_model(tmp_path)
         assert model.complete(ask()).text == "x"
         model.finish()
-        with pytest.raises(ToolError, match="Permission denied"):
-            model.complete(ask("another"))
+        model.complete(ask("another"))
+        with pytest.raises(ToolError):
+            model.finish()
     finally:
         tmp_path.chmod(0o700)
 
@@ -144,26 +135,3 @@ def test_a_foreign_line_in_the_pending_file_is_named(tmp_path: Path) -> None:
     model.complete(ask("another"))
     with pytest.raises(BadInput, match=r"pending\.jsonl:2: not a request of ours; remove"):
         model.finish()
-
-
-def test_texts_stay_in_their_files(tmp_path: Path) -> None:
-    """2,000 prompts and answers of 20 kB: 80 MB on disk."""
-    text = "x" * 20_000
-    tracemalloc.start()
-    model = open_model(tmp_path)
-    for number in range(2000):
-        model.complete(ask(f"{number} {text}"))
-    end(model)
-    with (
-        (tmp_path / "pending.jsonl").open() as source,
-        (tmp_path / "answers.jsonl").open("w") as to,
-    ):
-        for line in source:
-            answer = {"custom_id": json.loads(line)["custom_id"], "text": text}
-            to.write(f"{json.dumps(answer)}\n")
-    model = open_model(tmp_path)
-    assert model.complete(ask(f"1999 {text}")).text == text
-    model.finish()
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 10e6

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import time
@@ -223,13 +222,6 @@ def test_a_transformers_space_tells_its_files_and_the_prompts_that_it_declares(
         SentenceTransformerEmbedder(str(folder), device="nowhere")
 
 
-def test_a_lost_ollama_is_asked_again(fake: FakeOllama) -> None:
-    embedder = opened(fake)
-    expected = embedder.embed([TILING])
-    fake.faults = ["die", "die"]
-    assert embedder.embed([TILING]) == expected
-
-
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -249,13 +241,6 @@ def test_what_goes_wrong_with_ollama_is_one_line(fault: str, said: str, fake: Fa
         embedder.embed(["short"])
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_no_server_and_no_model_say_what_to_do(fake: FakeOllama) -> None:
-    with pytest.raises(ModelError, match=r"ollama pull nope$"):
-        opened(fake, "nope")
-    with pytest.raises(ModelError, match="no Ollama answers"):
-        OllamaEmbedder("http://127.0.0.1:9", "tiny", timeout=5, patience=0)
 
 
 def test_a_missing_library_names_the_command_that_installs_it(
@@ -300,8 +285,3 @@ def test_an_embedder_of_another_space_is_refused(embedder: str | None, fake: Fak
 def test_an_unknown_embedder_names_the_known_ones(spec: str) -> None:
     with pytest.raises(BadInput, match=r'know "hash", "ollama:NAME" and "sentence-transformers:'):
         wiring.embedder(Settings(embedder=spec))
-
-
-def test_settings_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(os.environ, "REGRAPH_EMBEDDER", "ollama:nomic-embed-text")
-    assert Settings().embedder == "ollama:nomic-embed-text"

@@ -8,17 +8,18 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
 import tenacity
 from pydantic import SecretStr
 
 from regraph_kg.errors import AnswersPending, ModelError
 from regraph_kg.llm.batch import BatchModel
-from regraph_kg.llm.connections import Connections
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.llm.ollama import OllamaModel
 from regraph_kg.llm.openai_compatible import Endpoint, OpenAICompatibleModel
 from regraph_kg.llm.scripted import ScriptedModel
+from regraph_kg.llm.server import OllamaServer
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from tests.llm.fake_ollama import FakeOllama
 
@@ -137,11 +138,6 @@ def test_a_refusal_is_not_asked_for_again(fault: str, fake: FakeOllama, opened: 
     assert len(fake.chats) == 1
 
 
-def test_a_cut_answer_is_not_asked_for_again(fake: FakeOllama, opened: Opener) -> None:
-    assert opened(fake.url, "babble", max_tokens=5).complete(prompt()).finish == "length"
-    assert len(fake.chats) == 1
-
-
 def test_calls_of_many_threads_are_worked_on_at_once(opened: Opener) -> None:
     """No call is answered before all four have arrived."""
     with FakeOllama(parallel=4) as fake:
@@ -206,15 +202,15 @@ def test_a_lost_server_is_waited_for_as_long_as_patience_lasts(
     """By a clock of our own, on which calls take no time; the last wait would pass the limit."""
     clock = SteppedClock()
     monkeypatch.setattr(tenacity, "time", clock)
-    connections = Connections("a server", 30.0)
-    monkeypatch.setattr(connections, "_closed", clock)
+    server = OllamaServer("http://127.0.0.1:9", "tiny", timeout=1, patience=30.0)
+    monkeypatch.setattr(server, "_closed", clock)
 
     def call() -> None:
         clock.now += 100 if not clock.waits else 0  # what the first call took does not count
-        raise ConnectionError
+        raise httpx.ConnectError("gone")
 
-    with pytest.raises(ConnectionError):
-        connections.patiently(call, lambda _: "it is gone")
+    with pytest.raises(httpx.ConnectError):
+        server.patiently(call)
     assert clock.waits == [0.5, 1, 2, 4, 5, 5, 5, 5]
 
 

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -124,6 +125,18 @@ def test_the_users_own_address_does_get_the_key(folder: Path) -> None:
         assert KEY.encode() in server.heard
 
 
+def test_a_password_of_the_address_is_sent_and_in_no_log(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    with listening("HTTP/1.1 500 no\r\nContent-Length: 0\r\n\r\n") as server:
+        url = f"http://me:{PASSWORD}@127.0.0.1:{server.port}"
+        with pytest.raises(ModelError) as caught:
+            OllamaModel(url, "x", timeout=5, temperature=0, max_tokens=9, patience=0)
+        assert b64encode(f"me:{PASSWORD}".encode()) in server.heard
+    assert PASSWORD not in caplog.text + str(caught.value)
+
+
 # --- the rule ---
 
 
@@ -225,10 +238,10 @@ def test_the_key_of_an_ollama_account_goes_to_no_server(
     monkeypatch.setenv("OLLAMA_API_KEY", KEY)
     with listening("HTTP/1.1 200 x\r\nContent-Length: 2\r\n\r\n{}") as server:
         opened = OllamaServer(f"http://127.0.0.1:{server.port}", "x", timeout=5, patience=0)
-        with pytest.raises(ModelError), opened.failures():
+        with pytest.raises(ModelError), opened.checked():
             opened.version()
-        with suppress(Exception), opened.failures():
-            opened.client.list()
+        with suppress(Exception), opened.checked():
+            opened.describe()
         opened.close()
-        assert server.callers == 2
+        assert server.callers == 3
         assert KEY.encode() not in server.heard

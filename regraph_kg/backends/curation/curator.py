@@ -15,7 +15,7 @@ from regraph_kg.backends.bolt import Bolt, CommitUnknown, Overtaken, Query
 from regraph_kg.backends.curation import changes, log
 from regraph_kg.backends.curation.changes import TechniquesById
 from regraph_kg.backends.curation.log import Places, Record
-from regraph_kg.backends.curation.transfer import LockedTrajectories, TransferScope
+from regraph_kg.backends.curation.transfer import LockedTrajectories
 from regraph_kg.backends.curation.undo import reversal
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.errors import BadInput, StoreError
@@ -221,7 +221,7 @@ def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
     moves: list[Places] = []
     for index, transfer in enumerate(change.transfers):
         also, but = (sets[index] if sets else frozenset() for sets in (order.also, order.but))
-        places = holding.chosen(TransferScope(transfer, also, but)).difference(*moves)
+        places = holding.chosen(transfer, also, but).difference(*moves)
         holding.redirect(places, transfer.heir)
         moves.append(places)
     if order.leaves and moves[0] and moves[0] == holding.at(change.transfers[0].source):

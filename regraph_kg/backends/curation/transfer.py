@@ -35,15 +35,6 @@ class StepRef(NamedTuple):
     """The number of the step, from 1; or the key of the failure."""
 
 
-@dataclass(frozen=True, slots=True)
-class TransferScope:
-    """A transfer, and the places that move (`also`) or stay (`but`) whatever their label."""
-
-    transfer: Transfer
-    also: frozenset[StepRef] = frozenset()
-    but: frozenset[StepRef] = frozenset()
-
-
 class FailedAt(NamedTuple):
     """A failure's place in a trajectory; `key` as in `StepRef`."""
 
@@ -139,13 +130,14 @@ class LockedTrajectories:
                 if failure.technique == technique:
                     yield StepRef(key, failure.key), failure.label
 
-    def chosen(self, work: TransferScope) -> frozenset[StepRef]:
-        """The places that a transfer moves."""
-        source, names = work.transfer.source, work.transfer.names
-        here = self.at(source)
-        if names is None:
+    def chosen(
+        self, transfer: Transfer, also: frozenset[StepRef], but: frozenset[StepRef]
+    ) -> frozenset[StepRef]:
+        """The places that a transfer moves; `also` move and `but` stay whatever their label."""
+        here = self.at(transfer.source)
+        if transfer.names is None:
             return here
-        return ((self.labelled(source, names) - work.but) | work.also) & here
+        return ((self.labelled(transfer.source, transfer.names) - but) | also) & here
 
     def redirect(self, places: Iterable[StepRef], heir: str) -> None:
         """Make these places lead to `heir`; `write` brings it into the graph."""
