@@ -59,8 +59,8 @@ WRONG = loop("3 * v")
 STRIP, UNROLL = "openmp/strip", "openmp/unroll"
 
 ANSWERS: Mapping[tuple[tuple[str, ...], int, int], str] = {
-    ((STRIP,), 0, 0): WRONG,
-    ((STRIP,), 0, 1): FAST,
+    ((STRIP,), 0, 0): FAST,
+    ((STRIP,), 1, 0): WRONG,
     ((UNROLL,), 0, 0): SLOW,
     ((STRIP, UNROLL), 0, 0): FASTER,
     ((UNROLL, STRIP), 0, 0): loop("2 * v", 5),
