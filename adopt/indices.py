@@ -1,0 +1,181 @@
+"""Integers that are indices: where they lead, and how large they may be.
+
+An array's integers are all 2 in one call and all 3 in another: what is accessed then shifts by what
+each leads to. Then they grow until the call leaves an array, or accesses nothing more.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from regraph_kg.adopt.fit import Fitting, Formula, Point
+from regraph_kg.adopt.probe import Called, ProbeCall
+from regraph_kg.adopt.trials import STEP, ProbeTrials
+
+_ONE, _TWO, _THREE, _FAR = 1, 2, 3, 5003
+_MOST_SHIFTED, _MOST_POINTS = 64, 4
+_USUAL_ENDS = (10, 16, 26, 64, 100, 128, 256)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Integers of an array that are indices: of which array, how they lead there."""
+
+    name: str
+    leaf: str
+    """The field of a struct; "" for the element itself."""
+    target: str = ""
+    """"" for memory of the function's own."""
+    stride: int = 1
+    offset: int = 0
+    checked: bool = False
+    """A condition keeps what is too large from leading anywhere."""
+    low: int = 0
+    """The least of them that a call is given."""
+    last: int = 1
+    """How far the largest one lies before the array's end."""
+
+
+def starts(trials: ProbeTrials) -> dict[str, set[str]]:
+    """Arrays of integers between whose neighbours a loop runs, and over what it does."""
+    found = dict[str, set[str]]()
+    names = [name for name in trials.arrays if trials.contents.leaves(name) == [""]]
+    steps = {name: trials.contents.place(name, "steps", {"": STEP}) for name in names}
+    cases = [trials.case(trials.points[0], held={name: place}) for name, place in steps.items()]
+    for name, one in zip(names, trials.run(cases), strict=True):
+        own = one.arrays.get(name) if one is not None else None
+        if one is None or own is None or own.end <= 1:
+            continue
+        last = STEP * (own.end - 1)
+        between = {n for n, t in one.arrays.items() if t.end == last == t.distinct and n != name}
+        if between:
+            found[name] = between
+    return found
+
+
+def indices(trials: ProbeTrials) -> list[Index]:
+    """Integers that lead to an array's elements, or to memory of the function's own."""
+    leaves = [(name, leaf) for name in trials.arrays for leaf in trials.contents.leaves(name)]
+    leaves = [one for one in leaves if one[0] not in trials.starts]
+    values = (_ONE, _TWO, _THREE, _FAR, -1)
+    cases = [
+        trials.case(trials.alike, held={name: trials.contents.place(name, "is", {leaf: value})})
+        for name, leaf in leaves
+        for value in values
+    ]
+    outcomes, found = trials.run(cases), list[Index]()
+    for place, (name, leaf) in enumerate(leaves):
+        five = outcomes[place * len(values) : (place + 1) * len(values)]
+        far = min(_FAR, trials.contents.most(name, leaf))
+        led = [_led((name, leaf), t, five, far) for t in trials.arrays if t != name]
+        kept = [one for one in led if one is not None]
+        _, two, three, beyond, _ = five
+        strays = beyond is None or beyond.strays
+        if not kept and strays and two is not None and three is not None:
+            kept = [Index(name, leaf)]
+        is_unsigned = trials.contents.is_unsigned(name, leaf)
+        found += [replace(i, low=max(i.low, 0)) if is_unsigned else i for i in kept]
+    return found
+
+
+def _led(
+    holder: tuple[str, str], target: str, outcomes: Sequence[Called | None], most: int
+) -> Index | None:
+    """How integers lead to an array's elements, by the shift of what is accessed."""
+    one, two, three, far, below = outcomes
+    if one is None or two is None or three is None or target not in two.arrays:
+        return None
+    before, here = _shifted(one, two, target)
+    there = _shifted(three, two, target)[0]
+    if not 0 < len(here) <= _MOST_SHIFTED or not there or there[0] <= here[0]:
+        return None
+    stride = there[0] - here[0]
+    if [[i - stride for i in here], [i + stride for i in here]] != [before, there]:
+        return None
+    offset = here[0] - _TWO if stride == 1 else 0
+    checked = False
+    if far is not None and not far.strays and far.arrays[target].end <= most + min(offset, 0):
+        if far.arrays[target].total >= two.arrays[target].total:
+            return None  # brought back into the array, as by a remainder
+        checked = True
+    is_safe = below is not None and not below.strays
+    low = -1 if checked and is_safe else -offset
+    return Index(*holder, target, stride, offset, checked, low)
+
+
+def _shifted(one: Called, other: Called, target: str) -> tuple[list[int], list[int]]:
+    """Elements that are accessed more often in one call, and those in the other."""
+    a, b = one.arrays[target].counts, other.arrays[target].counts
+    more = {i: a.get(i, 0) - b.get(i, 0) for i in {*a, *b}}
+    return sorted(i for i, n in more.items() if n > 0), sorted(i for i, n in more.items() if n < 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A value that was tried for integers, at a point."""
+
+    index: Index
+    point: int
+    value: int
+
+
+def limits(
+    trials: ProbeTrials,
+    found: Sequence[Index],
+    ends: Mapping[str, Formula],
+    points: Sequence[Point],
+) -> dict[tuple[str, str], Formula]:
+    """One more than the largest that such integers may be, by array and field, over sizes."""
+    points = sorted(points, key=lambda one: -min(one.values(), default=0))[:_MOST_POINTS]
+    fitting, known = Fitting(points), dict[tuple[str, str], Formula]()
+    keys = {(one.name, one.leaf): one for one in sorted(found, key=lambda one: one.stride)}
+    for key, index in reversed(keys.items()):  # wide strides first: narrower ones go on top of them
+        kept = {n: f for n, f in ends.items() if not (index.checked and n == index.target)}
+        cases, tried = list[ProbeCall](), list[_Tried]()
+        for place, point in enumerate(points):
+            at = {name: formula.at(point) for name, formula in kept.items()}
+            for value in _values(point):
+                values = {k: f.at(point) - 1 for k, f in known.items()} | {key: value}
+                cases.append(trials.case(point, "small", at, _held(trials, values)))
+                tried.append(_Tried(index, place, value))
+        good = _good(tried, trials.run(cases))
+        most = [good.get((*key, place), -1) for place in range(len(points))]
+        formula = fitting.find([value + 1 for value in most])
+        if formula is not None and max(most) < _FAR and min(most) >= _THREE:
+            known[key] = formula
+    return known
+
+
+def _held(trials: ProbeTrials, values: Mapping[tuple[str, str], int]) -> dict[str, int]:
+    """ArrayContents of arrays, by what their fields are to be."""
+    by_array = dict[str, dict[str, int]]()
+    for (name, leaf), value in values.items():
+        by_array.setdefault(name, {})[leaf] = value
+    return {name: trials.contents.place(name, "is", one) for name, one in by_array.items()}
+
+
+def _good(
+    tried: Sequence[_Tried], outcomes: Sequence[Called | None]
+) -> dict[tuple[str, str, int], int]:
+    """The largest value at which the call kept to its arrays, and led anywhere."""
+    missed, found = dict[tuple[Index, int], int](), dict[tuple[str, str, int], int]()
+    pairs = list(zip(tried, outcomes, strict=True))
+    for one, outcome in pairs:
+        if one.value == _FAR and outcome is not None and one.index.checked:
+            missed[one.index, one.point] = outcome.arrays[one.index.target].total
+    for one, outcome in pairs:
+        if outcome is None or outcome.strays:
+            continue
+        key = one.index.name, one.index.leaf, one.point
+        leads = not one.index.checked or (
+            outcome.arrays[one.index.target].total > missed.get((one.index, one.point), 0)
+        )
+        if leads:
+            found[key] = max(found.get(key, -1), one.value)
+    return found
+
+
+def _values(point: Point) -> list[int]:
+    """Values to try: those about each end that there may be."""
+    ints = [value for name, value in point.items() if not name.endswith("_size")]
+    ends = {*point.values(), *(a * b for a in ints for b in ints), *_USUAL_ENDS}
+    return sorted({one + by for one in ends for by in (-2, -1, 0, 1)} | {_THREE, _FAR})
