@@ -6,6 +6,7 @@ each leads to. Then they grow until the call leaves an array, or accesses nothin
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from regraph_kg.adopt.fit import Fitting, Formula, Point
 from regraph_kg.adopt.probe import Called, ProbeCall
@@ -38,9 +39,9 @@ class Index:
 def starts(trials: ProbeTrials) -> dict[str, set[str]]:
     """Arrays of integers between whose neighbours a loop runs, and over what it does."""
     found = dict[str, set[str]]()
-    names = [name for name in trials.arrays if trials.contents.leaves(name) == [""]]
-    steps = {name: trials.contents.place(name, "steps", {"": STEP}) for name in names}
-    cases = [trials.case(trials.points[0], held={name: place}) for name, place in steps.items()]
+    names = [name for name in trials.arrays if [*trials.contents.leaves(name)] == [""]]
+    steps = {name: trials.contents.of(name, "steps", {"": STEP}) for name in names}
+    cases = [trials.case(trials.points[0], held={name: held}) for name, held in steps.items()]
     for name, one in zip(names, trials.run(cases), strict=True):
         own = one.arrays.get(name) if one is not None else None
         if one is None or own is None or own.end <= 1:
@@ -58,21 +59,20 @@ def indices(trials: ProbeTrials) -> list[Index]:
     leaves = [one for one in leaves if one[0] not in trials.starts]
     values = (_ONE, _TWO, _THREE, _FAR, -1)
     cases = [
-        trials.case(trials.alike, held={name: trials.contents.place(name, "is", {leaf: value})})
+        trials.case(trials.alike, held={name: trials.contents.of(name, "is", {leaf: value})})
         for name, leaf in leaves
         for value in values
     ]
     outcomes, found = trials.run(cases), list[Index]()
     for place, (name, leaf) in enumerate(leaves):
         five = outcomes[place * len(values) : (place + 1) * len(values)]
-        far = min(_FAR, trials.contents.most(name, leaf))
+        far = min(_FAR, int(trials.contents.leaves(name)[leaf].max))
         led = [_led((name, leaf), t, five, far) for t in trials.arrays if t != name]
         kept = [one for one in led if one is not None]
         _, two, three, beyond, _ = five
-        strays = beyond is None or beyond.strays
-        if not kept and strays and two is not None and three is not None:
+        if not kept and beyond is None and two is not None and three is not None:
             kept = [Index(name, leaf)]
-        is_unsigned = trials.contents.is_unsigned(name, leaf)
+        is_unsigned = trials.contents.leaves(name)[leaf].min == 0
         found += [replace(i, low=max(i.low, 0)) if is_unsigned else i for i in kept]
     return found
 
@@ -93,20 +93,19 @@ def _led(
         return None
     offset = here[0] - _TWO if stride == 1 else 0
     checked = False
-    if far is not None and not far.strays and far.arrays[target].end <= most + min(offset, 0):
+    if far is not None and far.arrays[target].end <= most + min(offset, 0):
         if far.arrays[target].total >= two.arrays[target].total:
             return None  # brought back into the array, as by a remainder
         checked = True
-    is_safe = below is not None and not below.strays
-    low = -1 if checked and is_safe else -offset
+    low = -1 if checked and below is not None else -offset
     return Index(*holder, target, stride, offset, checked, low)
 
 
 def _shifted(one: Called, other: Called, target: str) -> tuple[list[int], list[int]]:
     """Elements that are accessed more often in one call, and those in the other."""
-    a, b = one.arrays[target].counts, other.arrays[target].counts
-    more = {i: a.get(i, 0) - b.get(i, 0) for i in {*a, *b}}
-    return sorted(i for i, n in more.items() if n > 0), sorted(i for i, n in more.items() if n < 0)
+    pairs = zip_longest(one.arrays[target].counts, other.arrays[target].counts, fillvalue=0)
+    more = [a - b for a, b in pairs]
+    return [i for i, n in enumerate(more) if n > 0], [i for i, n in enumerate(more) if n < 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +144,12 @@ def limits(
     return known
 
 
-def _held(trials: ProbeTrials, values: Mapping[tuple[str, str], int]) -> dict[str, int]:
+def _held(trials: ProbeTrials, values: Mapping[tuple[str, str], int]) -> dict[str, bytes]:
     """ArrayContents of arrays, by what their fields are to be."""
     by_array = dict[str, dict[str, int]]()
     for (name, leaf), value in values.items():
         by_array.setdefault(name, {})[leaf] = value
-    return {name: trials.contents.place(name, "is", one) for name, one in by_array.items()}
+    return {name: trials.contents.of(name, "is", one) for name, one in by_array.items()}
 
 
 def _good(
@@ -163,7 +162,7 @@ def _good(
         if one.value == _FAR and outcome is not None and one.index.checked:
             missed[one.index, one.point] = outcome.arrays[one.index.target].total
     for one, outcome in pairs:
-        if outcome is None or outcome.strays:
+        if outcome is None:
             continue
         key = one.index.name, one.index.leaf, one.point
         leads = not one.index.checked or (

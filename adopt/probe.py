@@ -2,36 +2,32 @@
 
 The compiler puts a call before each access (-fsanitize=thread); here those calls are ours. Arrays
 lie in more room than they need, so that an index is seen, wherever it leads. Each call runs in a
-process of its own: one that crashes, or never ends, says nothing more than that.
+process of its own: one that crashes, leaves its memory, or never ends says nothing more than that.
 """
 
 import functools
+import json
 import re
 import struct
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
 from regraph_kg.adopt.adapter import Given, argument
 from regraph_kg.adopt.types import Passed
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
-from regraph_kg.evaluation.cpp.slice import Slice
-from regraph_kg.evaluation.cpp.syntax import Function
 
 ROOM = 1 << 13
 """Elements that an array has room for, whatever its length."""
 _PATIENCE_SECONDS = 60.0
-_FLAGS = ("-std=c++17", "-w", "-g0")
-_SPANS = "-std=c++20"
-"""For std::span, which the judge's C++17 lacks."""
+_FLAGS = ("-w", "-g0")
 _RECORDED = ("-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns", "-fsanitize=thread")
-_MISSING = re.compile(r"probed\.cpp:(\d+):\d+: (?:fatal )?error: (\S+): No such file")
+_MISSING = re.compile(r"error: (\S+): No such file")
 _MOST_MISSING = 40
-_DRIVER = Path(__file__).with_name("recorder.cpp")
+_RECORDER = Path(__file__).with_name("recorder.cpp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +36,10 @@ class ProbeCall:
 
     numbers: Mapping[str, float]
     """Of scalars by name, of lengths as `x_size`."""
-    contents: Mapping[str, int] = field(default_factory=dict)
-    """Which of the patterns an array holds; 0 where nothing is said."""
+    contents: Mapping[str, bytes]
+    """What an array holds, again and again; of a struct that is passed by value what it is."""
     ends: Mapping[str, int] = field(default_factory=dict)
-    """Elements beyond which an access to an array is a stray one."""
+    """Elements beyond which an array is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,121 +62,82 @@ class Touched:
     """Its length after the call."""
     moved: bool
     """Its elements lie elsewhere afterwards: all of them are new."""
-    begins: tuple[int, ...]
+    begins: Sequence[int]
     """The first few elements that were accessed, each once."""
-    steps: frozenset[int]
+    steps: Sequence[int]
     """Distances between accesses in a row."""
-    counts: Mapping[int, int]
+    counts: Sequence[int]
     """Of the first elements how often each was accessed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What a call did; None of it where it crashed."""
+    """What a call did."""
 
-    arrays: Mapping[str, Touched]
-    strays: int
-    """Accesses to memory that is nobody's."""
     returned: int
     """Elements that were returned; -1 for what is no vector."""
+    arrays: Mapping[str, Touched]
 
 
 class Probe:
-    """A function, compiled for being watched; a context manager."""
+    """A function, compiled for being watched, in `folder`."""
 
-    def __init__(
-        self,
-        function: Function,
-        call: str,
-        part: Slice,
-        passed: Mapping[str, Passed],
-        returned: Passed | None,
-    ) -> None:
-        """Raises `BadInput` where it does not compile here."""
-        self._function, self._passed, self._gcc = function, passed, find_gcc()
-        self._names = list(passed)
-        self._held = tempfile.TemporaryDirectory(prefix="regraph-")
-        self._folder = Path(self._held.name)
-        self._work = self._folder / "work"
-        self._work.mkdir()
-        self._compile("#include <cstddef>\n" + part.text + glue(call, passed, returned))
-
-    def __enter__(self) -> "Probe":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
-        self._held.cleanup()
-
-    def _compile(self, code: str) -> None:
-        lines, left_out = code.splitlines(keepends=True), list[str]()
-        (self._work / "recorder.o").write_bytes(_recorder(self._gcc))
-        compiler = (str(self._gcc.path), *_FLAGS)
-        spans = any(one.form == "span" for one in self._passed.values())
+    def __init__(self, folder: Path, code: str, passed: Mapping[str, Passed]) -> None:
+        """`code`: the function and all that `glue` needs. Raises `BadInput`."""
+        self._names, self._gcc, self._folder = list(passed), find_gcc(), folder
+        self.left_out: list[str] = []
+        """Headers that are not here and not needed."""
+        (folder / "work").mkdir()
+        (folder / "work" / "recorder.o").write_bytes(_recorder(self._gcc))
+        spans = any(one.form == "span" for one in passed.values())
+        compiler = str(self._gcc.path), *_FLAGS, "-std=c++20" if spans else "-std=c++17"
         build = [
-            (
-                *compiler,
-                *((_SPANS,) if spans else ()),
-                *_RECORDED,
-                "-c",
-                "probed.cpp",
-                "-o",
-                "probed.o",
-            ),
+            (*compiler, *_RECORDED, "-c", "probed.cpp", "-o", "probed.o"),
             (*compiler, "recorder.o", "probed.o", "-o", "probe"),
         ]
-        ran = Ran((), 1, "", ())
         for _ in range(_MOST_MISSING):
-            (self._work / "probed.cpp").write_text("".join(lines), "utf-8")
-            ran = _ran(build, self._folder, self._gcc)
+            text = without_headers(code, self.left_out)
+            (folder / "work" / "probed.cpp").write_text(text, "utf-8")
+            ran = _ran(build, folder, self._gcc)
             missing = _MISSING.search(ran.said)
-            if not (ran.code and missing):
+            if ran.code == 0:
                 break
-            left_out.append(missing[2])
-            lines[int(missing[1]) - 1] = "\n"
-        if ran.code != 0:
-            self._held.cleanup()
-            raise BadInput(self._refusal(ran, left_out))
+            if missing is None:
+                raise BadInput(self._refusal(ran))
+            self.left_out.append(missing[1])
 
-    def _refusal(self, ran: Ran, left_out: Sequence[str]) -> str:
+    def _refusal(self, ran: Ran) -> str:
         first = next((line for line in ran.said.splitlines() if "error" in line), ran.said)
         said = first.replace("probed.cpp", "the code that it needs of its file")[:300]
-        why = f"; headers that are not here: {', '.join(left_out)}" if left_out else ""
-        source = self._function.source.path
-        return f"{source}: {self._function.qualified} does not compile: {said}{why}"
+        missing = ", ".join(self.left_out)
+        why = f"; headers that are not here: {missing}" if missing else ""
+        return f"does not compile: {said}{why}"
 
-    def run(
-        self, cases: Sequence[ProbeCall], patterns: Mapping[str, Sequence[bytes]]
-    ) -> list[Called | None]:
-        """What each call did, in order."""
+    def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
+        """What each call did, in order; None of one that crashed, left its memory or went on."""
         parts = [struct.pack("=qq", len(cases), len(self._names))]
-        for name in self._names:
-            held = patterns.get(name, ())
-            parts.append(struct.pack("=q", len(held)))
-            parts += [struct.pack("=q", len(one)) + one for one in held]
         for case in cases:
             for name in self._names:
                 numbers = case.numbers.get(name, 0), case.numbers.get(f"{name}_size", 0)
-                places = case.contents.get(name, 0), case.ends.get(name, ROOM)
-                parts.append(struct.pack("=ddqq", *numbers, *places))
-        (self._work / "cases").write_bytes(b"".join(parts))
-        said = _ran([(str(self._work / "probe"),)], self._folder, self._gcc).said
-        return self._read(said, len(cases))
-
-    def _read(self, said: str, count: int) -> list[Called | None]:
-        found: list[Called | None] = [None] * count
-        for line in said.splitlines():
-            words = line.split("|")
-            if words[0] != "call" or not line.endswith("|end"):
-                continue
-            number, strays, returned = map(int, words[1:4])
-            arrays = {
-                self._names[int(slot)]: _touched(rest)
-                for slot, rest in (one.split(" ", 1) for one in words[4:-1])
-            }
-            found[number] = Called(arrays, strays, returned)
+                content = case.contents.get(name, b"")
+                end = case.ends.get(name, ROOM)
+                parts += [struct.pack("=ddqq", *numbers, end, len(content)), content]
+        (self._folder / "work" / "cases").write_bytes(b"".join(parts))
+        said = _ran([(str(self._folder / "work" / "probe"),)], self._folder, self._gcc).said
+        found: list[Called | None] = [None] * len(cases)
+        for line in re.findall(r"^call (.*\])$", said, re.MULTILINE):
+            number, returned, *slots = json.loads(line)
+            touched = (Touched(*numbers, *lists) for numbers, *lists in slots)
+            found[number] = Called(returned, dict(zip(self._names, touched, strict=True)))
         return found
+
+
+def without_headers(code: str, names: Iterable[str]) -> str:
+    """The code with an empty line for each `#include` of one of these."""
+    for name in names:
+        line = rf'^[ \t]*#[ \t]*include[ \t]*[<"]{re.escape(name)}[>"].*$'
+        code = re.sub(line, "", code, flags=re.MULTILINE)
+    return code
 
 
 def _ran(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:
@@ -193,31 +150,12 @@ def _recorder(gcc: Gcc) -> bytes:
     with tempfile.TemporaryDirectory(prefix="regraph-") as name:
         work = Path(name) / "work"
         work.mkdir()
-        (work / "recorder.cpp").write_text(_DRIVER.read_text("utf-8"), "utf-8")
-        command = (str(gcc.path), *_FLAGS, "-O2", f"-DROOM={ROOM}", "-c", "recorder.cpp")
-        ran = _ran([command], Path(name), gcc)
+        (work / "recorder.cpp").write_text(_RECORDER.read_text("utf-8"), "utf-8")
+        flags = "-std=c++17", *_FLAGS, "-O2", f"-DROOM={ROOM}"
+        ran = _ran([(str(gcc.path), *flags, "-c", "recorder.cpp")], Path(name), gcc)
         if ran.code != 0:
             raise ToolError(f"{gcc.path.name} does not compile what records: {ran.said[:300]}")
         return (work / "recorder.o").read_bytes()
-
-
-def _touched(text: str) -> Touched:
-    plain, begins, steps, counts = text.split(";")
-    end, distinct, total, read_first, read_within, written, size, moved = map(int, plain.split())
-    pairs = (one.split(":") for one in counts.split())
-    return Touched(
-        end,
-        distinct,
-        total,
-        read_first,
-        read_within,
-        written,
-        size,
-        bool(moved),
-        tuple(map(int, begins.split())),
-        frozenset(map(int, steps.split())),
-        {int(index): int(often) for index, often in pairs},
-    )
 
 
 def glue(call: str, passed: Mapping[str, Passed], returned: Passed | None) -> str:
@@ -237,12 +175,6 @@ def glue(call: str, passed: Mapping[str, Passed], returned: Passed | None) -> st
     lines = [*makes, "probe_begin();", kept, "probe_end();", *ends]
     body = "".join(f"  {line}\n" for line in lines)
     return f'{_GLUE}extern "C" void probe_call() {{\n{body}}}\n'
-
-
-def _needed(passed: Mapping[str, Passed]) -> str:
-    forms = {one.form for one in passed.values()}
-    headers = ["cstring", "utility", *sorted(forms & {"vector", "array", "span"})]
-    return "".join(f"\n#include <{name}>" for name in headers)
 
 
 _GLUE = """

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from regraph_kg.adopt.probe import Probe
+from regraph_kg.adopt.probe import Probe, glue
 from regraph_kg.adopt.refusals import refuse
 from regraph_kg.adopt.seen import Watched, watch
 from regraph_kg.adopt.types import Names, Passed, Types
@@ -32,6 +34,8 @@ class Read:
     passed: Mapping[str, Passed]
     returned: Passed | None
     watched: Watched
+    left_out: tuple[str, ...]
+    """Headers that are not here and not needed."""
 
 
 def understand(source: CodeFile, text: str) -> Read:
@@ -61,9 +65,13 @@ def understand(source: CodeFile, text: str) -> Read:
     part = sliced(function)
     refuse(function, part)
     call = f"{function.qualified}<{', '.join(instance)}>" if instance else function.qualified
-    with Probe(here, call, part, passed, returned) as probe:
+    with TemporaryDirectory(prefix="regraph-") as folder:
+        try:
+            probe = Probe(Path(folder), part.text + glue(call, passed, returned), passed)
+        except BadInput as error:
+            raise BadInput(f"{source.path}: {here.qualified} {error}") from None
         watched = watch(probe, passed, returned, stops=stops_early(here))
-    return Read(here, instance, part, whole, passed, returned, watched)
+    return Read(here, instance, part, whole, passed, returned, watched, tuple(probe.left_out))
 
 
 def _again(source: CodeFile, whole: CodeFile, text: str) -> Function:

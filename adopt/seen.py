@@ -111,7 +111,7 @@ class _Watching:
         found = []
         for place, point in enumerate(tried):
             here = outcomes[place * len(KINDS) : (place + 1) * len(KINDS)]
-            good = [one for one in here if one is not None and not one.strays]
+            good = [one for one in here if one is not None]
             found.append((point, good))
         whole = [one for one in found if len(one[1]) == len(KINDS)]
         kept = whole if len(whole) >= _ENOUGH else [one for one in found if one[1]]
@@ -275,7 +275,7 @@ class _Watching:
                     tried.append((name, place, value))
         least = {name: [0] * len(points) for name in names}
         for (name, place, value), one in zip(tried, trials.run(cases), strict=True):
-            if one is None or one.strays or one.arrays[name].end > value:
+            if one is None or one.arrays[name].end > value:
                 least[name][place] = max(least[name][place], value + 1)
         fitting = Fitting([{one: point[one] for one in trials.ints} for point in points])
         for name in names:

@@ -15,7 +15,7 @@ _VALUES = (7, 5, 17, 11, 13, 19, 9, 3)
 """Sizes that no product or sum of others is taken for."""
 _APART = 3
 _ALIKE, _POWERS = (6, 10, 12), (8, 16, 4, 32)
-_HELD = 4096
+_HELD = 1024
 """Elements of a pattern; it is repeated."""
 KINDS = ("small", "zero", "signed", "large", "rising", "falling", "odd")
 STEP = 3
@@ -26,48 +26,31 @@ class ArrayContents:
     """The contents of arrays, each made once."""
 
     def __init__(self, passed: Mapping[str, Passed]) -> None:
-        self._passed = passed
-        self.made: dict[str, list[bytes]] = {name: [] for name in passed}
-        self._places: dict[tuple[str, str, tuple[tuple[str, int], ...]], int] = {}
+        self._fields = {
+            name: one.element.record.fields if one.element.record else {"": one.element.type}
+            for name, one in passed.items()
+        }
+        self._made: dict[tuple[str, str, tuple[tuple[str, int], ...]], bytes] = {}
 
-    def place(self, name: str, kind: str, values: Mapping[str, int] | None = None) -> int:
-        """Which pattern: a kind, which says of integers by their fields what a value means."""
+    def of(self, name: str, kind: str, values: Mapping[str, int] | None = None) -> bytes:
+        """Of a kind, where `values` says of integers by their fields what the kind means."""
         key = name, kind, tuple(sorted((values or {}).items()))
-        if key not in self._places:
-            self._places[key] = len(self.made[name])
-            self.made[name].append(self._bytes(name, kind, values or {}))
-        return self._places[key]
+        if key not in self._made:
+            self._made[key] = self._bytes(name, kind, values or {})
+        return self._made[key]
 
-    def leaves(self, name: str) -> list[str]:
-        """Fields of integers; "" for an array of them."""
-        element = self._passed[name].element
-        fields = element.record.fields if element.record else {"": element.type}
-        return [n for n, kind in fields.items() if kind not in ("bool", "char") and is_whole(kind)]
-
-    def most(self, name: str, leaf: str) -> int:
-        """The largest that such integers may be."""
-        element = self._passed[name].element
-        kind = element.record.fields[leaf] if element.record else element.type
-        return int(np.iinfo(dtype_of(kind)).max)
-
-    def is_unsigned(self, name: str, leaf: str) -> bool:
-        """Whether such integers are none below 0."""
-        element = self._passed[name].element
-        kind = element.record.fields[leaf] if element.record else element.type
-        return kind.startswith(("u", "size_t"))
+    def leaves(self, name: str) -> dict[str, np.iinfo[Any]]:
+        """Fields of integers with their ends; "" for an array of them."""
+        whole = {n: k for n, k in self._fields[name].items() if k not in ("bool", "char")}
+        return {n: np.iinfo(dtype_of(kind)) for n, kind in whole.items() if is_whole(kind)}
 
     def _bytes(self, name: str, kind: str, values: Mapping[str, int]) -> bytes:
-        element = self._passed[name].element
-        fields = element.record.fields if element.record else {"": element.type}
-        rng, drawn = np.random.default_rng(7), dict[str, NDArray[Any]]()
+        fields, rng = self._fields[name], np.random.default_rng(7)
+        whole = np.zeros(_HELD, record_of(fields) if "" not in fields else dtype_of(fields[""]))
         for leaf, of in fields.items():
             how = "small" if values and leaf not in values else kind
-            drawn[leaf] = _drawn(of, how, values.get(leaf, 0), rng)
-        if element.record is None:
-            return drawn[""].tobytes()
-        whole = np.zeros(_HELD, record_of(fields))
-        for leaf, one in drawn.items():
-            whole[leaf] = one
+            drawn = _drawn(of, how, values.get(leaf, 0), rng)
+            whole[leaf or ...] = drawn
         return whole.tobytes()
 
 
@@ -142,28 +125,28 @@ class ProbeTrials:
         point: Point,
         kind: str = "small",
         ends: Mapping[str, int] | None = None,
-        held: Mapping[str, int] | None = None,
+        held: Mapping[str, bytes] | None = None,
     ) -> ProbeCall:
-        """A call: `held` are places of patterns, for arrays that hold others than usual."""
+        """A call: `held` are contents of arrays that hold others than usual."""
         numbers: dict[str, float] = dict(point)
         contents = dict(held or {})
         for name, one in self.passed.items():
             if one.form != "scalar":
                 contents.setdefault(name, self._usual(name, kind))
             elif one.element.record:
-                contents[name] = self.contents.place(name, "small")
+                contents[name] = self.contents.of(name, "small")
             elif name not in numbers:
                 numbers[name] = 1 if one.element.type == "bool" else 0.5
         return ProbeCall(numbers, contents, ends or {})
 
-    def _usual(self, name: str, kind: str) -> int:
+    def _usual(self, name: str, kind: str) -> bytes:
         if name in self.starts:
-            return self.contents.place(name, "steps", {"": STEP})
-        return self.contents.place(name, "small" if name in self.small else kind)
+            return self.contents.of(name, "steps", {"": STEP})
+        return self.contents.of(name, "small" if name in self.small else kind)
 
     def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
         """What came of them."""
-        return self._probe.run(cases, self.contents.made) if cases else []
+        return self._probe.run(cases) if cases else []
 
 
 def _turned(names: Sequence[str], values: Sequence[int], turn: int) -> dict[str, int]:
