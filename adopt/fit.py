@@ -4,8 +4,8 @@ Tried from the simplest on: a number, a size, products of two and three, quotien
 those. Not covered: what no such formula gives; a person is asked for it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement
 from typing import Any
@@ -13,71 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regraph_kg.evaluation.problem.expression import size_of
+
 Point = Mapping[str, int]
-_MOST_FACTOR, _MOST_OFFSET, _PAIR_FACTOR, _PAIR_OFFSET = 64, 64, 4, 4
-_LEAST_FOR_PAIRS, _LEAST_POWERS = 5, 3
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A product of sizes, or a quotient."""
-
-    text: str
-    names: tuple[str, ...]
-
-    def at(self, point: Point) -> int:
-        values = [point[name] for name in self.names]
-        if "//" not in self.text:
-            return int(np.prod(values, dtype=np.int64))
-        over = values[1] if len(values) > 1 else int(self.text.partition("//")[2].strip(" )"))
-        return values[0] // over if over else 0
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A sum of terms with factors, and a number."""
-
-    terms: tuple[tuple[int, Term], ...]
-    number: int = 0
-
-    @property
-    def names(self) -> set[str]:
-        """Every size in it."""
-        return {name for _, term in self.terms for name in term.names}
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """The sizes of which it is the product, and nothing else; () for other formulas."""
-        if len(self.terms) != 1 or self.number or self.terms[0][0] != 1:
-            return ()
-        return () if "//" in self.terms[0][1].text else self.terms[0][1].names
-
-    def at(self, point: Point) -> int:
-        """Its value."""
-        return sum(factor * term.at(point) for factor, term in self.terms) + self.number
-
-    @property
-    def rounded(self) -> "Formula":
-        """Up to its largest product, where only smaller ones are taken away: m*n - n is m*n."""
-        if not self.terms:
-            return self
-        degrees = [len(term.names) for _, term in self.terms]
-        top = [
-            one for one, degree in zip(self.terms, degrees, strict=True) if degree == max(degrees)
-        ]
-        lower = [f for (f, _), d in zip(self.terms, degrees, strict=True) if d < max(degrees)]
-        whole = len(top) == 1 and top[0][0] == 1 and self.number <= 0
-        return Formula((top[0],)) if whole and all(factor < 0 for factor in lower) else self
-
-    def __str__(self) -> str:
-        text = ""
-        ordered = sorted(self.terms, key=lambda one: (-len(one[1].names), one[1].text))
-        parts = [(f, "" if abs(f) == 1 else f"{abs(f)}*", t.text) for f, t in ordered]
-        parts += [(self.number, "", str(abs(self.number)))] if self.number or not parts else []
-        for factor, times, said in parts:
-            sign = ("-" if factor < 0 else "") if not text else (" - " if factor < 0 else " + ")
-            text += f"{sign}{times}{said}"
-        return text
+_MOST = {1: 64, 2: 4}
+"""The largest factor and number of a formula with so many products."""
+_LEAST_FOR_PAIRS = 5
+_WORD = r"[A-Za-z_]\w*"
+_PRODUCT = rf"{_WORD}(?:\*{_WORD})*"
 
 
 class Fitting:
@@ -88,95 +31,84 @@ class Fitting:
         self._names = list(points[0]) if points else []
 
     @cached_property
-    def _terms(self) -> list[tuple[Term, NDArray[Any]]]:
+    def _terms(self) -> dict[str, NDArray[Any]]:
+        """Products and quotients, and what they are at the points."""
         names = self._names
-        terms = [
-            Term("*".join(c), c) for d in (1, 2, 3) for c in combinations_with_replacement(names, d)
-        ]
-        terms += [Term(f"({name} // 2)", (name,)) for name in names]
-        terms += [Term(f"({a} // {b})", (a, b)) for a in names for b in names if a != b]
-        return [(one, np.array([one.at(point) for point in self._points])) for one in terms]
+        texts = ["*".join(c) for d in (1, 2, 3) for c in combinations_with_replacement(names, d)]
+        texts += [f"({name} // 2)" for name in names]
+        texts += [f"({a} // {b})" for a in names for b in names if a != b]
+        return {one: np.array([size_of(one, point) for point in self._points]) for one in texts}
 
-    def find(self, values: Sequence[int]) -> Formula | None:
-        """The simplest formula that gives the values; None where none does."""
+    def find(self, values: Sequence[int]) -> str:
+        """The simplest formula that gives the values; "" where none does."""
         wanted = np.array(values)
         if len(wanted) == 0:
-            return None
+            return ""
         if (wanted == wanted[0]).all():
-            return Formula((), int(wanted[0]))
-        return next(self._single(wanted), None) or next(self._pairs(wanted), None)
+            return str(wanted[0])
+        singles = list(self._sums(wanted, 1))
+        found = [one for one in singles if one in self._terms] + singles
+        if not found and len(wanted) >= _LEAST_FOR_PAIRS:
+            return next(self._sums(wanted, 2), "")
+        return found[0] if found else ""
 
-    def at_powers(self, values: Sequence[int]) -> Formula | None:
-        """A size that gives the values where all sizes are powers of two."""
-        kept = [(p, v) for p, v in zip(self._points, values, strict=True) if _powers(p)]
-        if len(kept) < _LEAST_POWERS:
-            return None
-        found = Fitting([p for p, _ in kept]).find([v for _, v in kept])
-        return found if found is not None and len(found.terms) == 1 and not found.number else None
+    def _sums(self, wanted: NDArray[Any], count: int) -> Iterator[str]:
+        """Sums of so many terms with factors, and a number."""
+        for terms in combinations(self._terms.items(), count):
+            matrix = np.stack([*(at for _, at in terms), np.ones(len(wanted))], axis=1)
+            solved, _, rank, _ = np.linalg.lstsq(matrix, wanted, rcond=None)
+            whole = np.rint(solved).astype(int)
+            is_whole = rank == count + 1 and (matrix @ whole == wanted).all() and whole[:-1].all()
+            if is_whole and abs(whole).max() <= _MOST[count]:
+                yield _sum(whole, [text for text, _ in terms])
 
-    def _single(self, wanted: NDArray[Any]) -> Iterator[Formula]:
-        alike = [term for term, at in self._terms if (at == wanted).all()]
-        yield from (Formula(((1, term),)) for term in alike)
-        for term, at in self._terms:
-            spread = np.flatnonzero(at != at[0])
-            if not len(spread):
-                continue
-            other = spread[0]
-            factor, rest = divmod(int(wanted[other] - wanted[0]), int(at[other] - at[0]))
-            number = int(wanted[0]) - factor * int(at[0])
-            if rest or not factor or abs(factor) > _MOST_FACTOR or abs(number) > _MOST_OFFSET:
-                continue
-            if (factor * at + number == wanted).all():
-                yield Formula(((factor, term),), number)
+    def mostly(self, values: Sequence[int], places: Collection[str]) -> tuple[str, str, str]:
+        """What most values are; and an index beside it, or a size that some of them are below.
 
-    def _pairs(self, wanted: NDArray[Any]) -> Iterator[Formula]:
-        if len(wanted) < _LEAST_FOR_PAIRS:
-            return
-        ones = np.ones(len(wanted))
-        for (one, a), (other, b) in combinations(self._terms, 2):
-            matrix = np.stack([a, b, ones], axis=1)
-            found, _, rank, _ = np.linalg.lstsq(matrix, wanted, rcond=None)
-            whole = np.rint(found).astype(int)
-            if rank < matrix.shape[1] or (matrix @ whole != wanted).any() or not whole[:2].all():
-                continue
-            if abs(whole[:2]).max() <= _PAIR_FACTOR and abs(whole[2]) <= _PAIR_OFFSET:
-                terms = ((int(whole[0]), one), (int(whole[1]), other))
-                yield Formula(terms, int(whole[2]))
-
-    def highest(self, values: Sequence[int]) -> Formula | None:
-        """The size that values stay within, and reach at most points; None where none is."""
+        All are "" where there is no such formula.
+        """
         wanted = np.array(values)
-        found = [
-            (term, at) for term, at in self._terms if len(term.names) == 1 and "//" not in term.text
-        ]
-        for term, at in found:
-            if (
-                (wanted <= at).all()
-                and (2 * (wanted == at).sum() >= len(wanted))
-                and (wanted > 0).any()
-            ):
-                return Formula(((1, term),))
-        return None
-
-    def least(self, values: Sequence[int]) -> tuple[Formula, str] | None:
-        """A size, where the values are that or another one, whichever is less; and the other."""
-        wanted = np.array(values)
-        plain = [(term, at) for term, at in self._terms if term.text in self._names]
-        for (one, a), (other, b) in combinations(plain, 2):
-            if (np.minimum(a, b) == wanted).all():
-                return Formula(((1, one),)), other.text
-        return None
-
-    def beside(self, values: Sequence[int], places: Sequence[str]) -> tuple[Formula, str] | None:
-        """A size, where the values are that or one more than a place, whichever is more."""
-        wanted = np.array(values)
-        for place in places:
-            one = np.array([point[place] + 1 for point in self._points])
-            for term, at in self._terms:
-                if place not in term.names and (np.maximum(at, one) == wanted).all():
-                    return Formula(((1, term),)), place
-        return None
+        for text, at in self._terms.items():
+            for other in set(self._names) - names_in(text):
+                beside = self._terms[other]
+                if other in places and (np.maximum(at, beside + 1) == wanted).all():
+                    return text, other, ""
+                if text in self._names and (np.minimum(at, beside) == wanted).all():
+                    return text, "", other
+        for text in self._names:
+            at = self._terms[text]
+            is_most = 2 * (wanted == at).sum() >= len(wanted)
+            if is_most and (wanted <= at).all() and wanted.any():
+                return text, "", ""
+        return "", "", ""
 
 
-def _powers(point: Point) -> bool:
-    return all(value > 0 and value & (value - 1) == 0 for value in point.values())
+def names_in(text: str) -> set[str]:
+    """Every size in a formula."""
+    return set(re.findall(_WORD, text))
+
+
+def axes(text: str) -> tuple[str, ...]:
+    """The sizes of which a formula is the product, and nothing else; () for other formulas."""
+    return tuple(text.split("*")) if re.fullmatch(_PRODUCT, text) else ()
+
+
+def rounded(text: str) -> str:
+    """Up to its largest product, where only smaller ones are taken away: m*n - n is m*n."""
+    first, *rest = text.split(" - ")
+    most = len(re.findall(_WORD, first))
+    is_less = all(len(re.findall(_WORD, part)) < most for part in rest)
+    whole = re.fullmatch(rf"{_PRODUCT}|\({_WORD} // \w+\)", first)
+    return first if whole and is_less and "+" not in text else text
+
+
+def _sum(factors: Sequence[int], terms: Sequence[str]) -> str:
+    """The last factor is the number."""
+    *times, number = factors
+    parts = sorted(zip(times, terms, strict=True), key=lambda p: (-len(names_in(p[1])), p[1]))
+    text = ""
+    for factor, term in [*parts, *([(number, "")] if number else [])]:
+        sign = ("-" if factor < 0 else "") if not text else (" - " if factor < 0 else " + ")
+        shown = [str(abs(factor))] if abs(factor) != 1 or not term else []
+        text += sign + "*".join([*shown, *([term] if term else [])])
+    return text

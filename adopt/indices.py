@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from regraph_kg.adopt.fit import Fitting, Formula, Point
+from regraph_kg.adopt.fit import Fitting, Point
 from regraph_kg.adopt.probe import Called, ProbeCall
 from regraph_kg.adopt.trials import STEP, ProbeTrials
+from regraph_kg.evaluation.problem.expression import size_of
 
 _ONE, _TWO, _THREE, _FAR = 1, 2, 3, 5003
 _MOST_SHIFTED, _MOST_POINTS = 64, 4
@@ -108,40 +109,46 @@ def _shifted(one: Called, other: Called, target: str) -> tuple[list[int], list[i
     return [i for i, n in enumerate(more) if n > 0], [i for i, n in enumerate(more) if n < 0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Tried:
-    """A value that was tried for integers, at a point."""
-
-    index: Index
-    point: int
-    value: int
-
-
 def limits(
     trials: ProbeTrials,
     found: Sequence[Index],
-    ends: Mapping[str, Formula],
+    ends: Mapping[str, str],
     points: Sequence[Point],
-) -> dict[tuple[str, str], Formula]:
-    """One more than the largest that such integers may be, by array and field, over sizes."""
+) -> dict[tuple[str, str], tuple[str, str]]:
+    """By array and field, over sizes: one more than the largest integer, and than its index."""
     points = sorted(points, key=lambda one: -min(one.values(), default=0))[:_MOST_POINTS]
-    fitting, known = Fitting(points), dict[tuple[str, str], Formula]()
+    fitting, known = Fitting(points), dict[tuple[str, str], tuple[str, str]]()
     keys = {(one.name, one.leaf): one for one in sorted(found, key=lambda one: one.stride)}
     for key, index in reversed(keys.items()):  # wide strides first: narrower ones go on top of them
-        kept = {n: f for n, f in ends.items() if not (index.checked and n == index.target)}
-        cases, tried = list[ProbeCall](), list[_Tried]()
-        for place, point in enumerate(points):
-            at = {name: formula.at(point) for name, formula in kept.items()}
-            for value in _values(point):
-                values = {k: f.at(point) - 1 for k, f in known.items()} | {key: value}
-                cases.append(trials.case(point, "small", at, _held(trials, values)))
-                tried.append(_Tried(index, place, value))
-        good = _good(tried, trials.run(cases))
-        most = [good.get((*key, place), -1) for place in range(len(points))]
-        formula = fitting.find([value + 1 for value in most])
-        if formula is not None and max(most) < _FAR and min(most) >= _THREE:
-            known[key] = formula
+        kept = {n: text for n, text in ends.items() if not (index.checked and n == index.target)}
+        others = {other: text for other, (text, _) in known.items()}
+        most = [_most(trials, index, point, (kept, others)) for point in points]
+        text = fitting.find([value + 1 for value in most])
+        if text and max(most) < _FAR and min(most) >= _THREE:
+            known[key] = text, fitting.find([value + 1 + index.offset for value in most])
     return known
+
+
+def _most(
+    trials: ProbeTrials,
+    index: Index,
+    point: Point,
+    known: tuple[Mapping[str, str], Mapping[tuple[str, str], str]],
+) -> int:
+    """The largest value at which a call keeps to its arrays, and leads anywhere; -1 for none."""
+    ends, others = known
+    lengths = {name: size_of(text, point) for name, text in ends.items()}
+    cases, values = list[ProbeCall](), _values(point)
+    for value in values:
+        fields = {key: size_of(text, point) - 1 for key, text in others.items()}
+        fields[index.name, index.leaf] = value
+        cases.append(trials.case(point, "small", lengths, _held(trials, fields)))
+    outcomes = zip(values, trials.run(cases), strict=True)
+    good = {value: one for value, one in outcomes if one is not None}
+    if index.checked:
+        total = {value: one.arrays[index.target].total for value, one in good.items()}
+        good = {value: good[value] for value in good if total[value] > total.get(_FAR, 0)}
+    return max(good, default=-1)
 
 
 def _held(trials: ProbeTrials, values: Mapping[tuple[str, str], int]) -> dict[str, bytes]:
@@ -150,27 +157,6 @@ def _held(trials: ProbeTrials, values: Mapping[tuple[str, str], int]) -> dict[st
     for (name, leaf), value in values.items():
         by_array.setdefault(name, {})[leaf] = value
     return {name: trials.contents.of(name, "is", one) for name, one in by_array.items()}
-
-
-def _good(
-    tried: Sequence[_Tried], outcomes: Sequence[Called | None]
-) -> dict[tuple[str, str, int], int]:
-    """The largest value at which the call kept to its arrays, and led anywhere."""
-    missed, found = dict[tuple[Index, int], int](), dict[tuple[str, str, int], int]()
-    pairs = list(zip(tried, outcomes, strict=True))
-    for one, outcome in pairs:
-        if one.value == _FAR and outcome is not None and one.index.checked:
-            missed[one.index, one.point] = outcome.arrays[one.index.target].total
-    for one, outcome in pairs:
-        if outcome is None:
-            continue
-        key = one.index.name, one.index.leaf, one.point
-        leads = not one.index.checked or (
-            outcome.arrays[one.index.target].total > missed.get((one.index, one.point), 0)
-        )
-        if leads:
-            found[key] = max(found.get(key, -1), one.value)
-    return found
 
 
 def _values(point: Point) -> list[int]:

@@ -11,15 +11,17 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
-from regraph_kg.adopt.fit import Fitting, Formula, Point
+from regraph_kg.adopt.fit import Fitting, Point, axes, names_in, rounded
 from regraph_kg.adopt.indices import Index, indices, limits, starts
 from regraph_kg.adopt.probe import ROOM, Called, Probe, ProbeCall, Touched
 from regraph_kg.adopt.trials import KINDS, ProbeTrials
 from regraph_kg.adopt.types import Passed
+from regraph_kg.evaluation.problem.expression import size_of
 
 Role = Literal["in", "out", "inout"]
 _ENOUGH = 5
 """Points at which all calls went well that make the others needless."""
+_LEAST_POWERS = 3
 _BORDERS = 3
 """Elements from one row's to the next one's, where a loop leaves the borders out."""
 _LONG = 8
@@ -101,7 +103,7 @@ class _Watching:
         self._trials, self._led, self._between, self._stops = trials, led, between, stops
         self._points, self._outcomes = self._varied()
         self._fitting = Fitting(self._points)
-        self._ends = dict[str, Formula]()
+        self._ends = dict[str, str]()
 
     def _varied(self) -> tuple[list[Point], list[list[Called]]]:
         trials = self._trials
@@ -125,71 +127,68 @@ class _Watching:
         """Shapes and roles, each array by itself."""
         found = Watched({})
         for name in self._trials.arrays:
-            end = self._end(name, found)
-            if end is not None:
+            if end := self._end(name, found):
                 self._ends[name] = end
             found.arrays[name] = self._seen(name)
         return found
 
-    def _end(self, name: str, found: Watched) -> Formula | None:
-        """One more than an array's largest index."""
+    def _end(self, name: str, found: Watched) -> str:
+        """One more than an array's largest index; "" where nobody knows."""
         one = self._trials.passed[name]
         if _is_bits(one):
-            return None
+            return ""
         if one.form == "reference" or (one.fixed and one.form != "rows"):
-            return Formula((), prod(one.fixed))
-        ends = [
-            max((o.arrays[name].end for o in here if name in o.arrays), default=0)
-            for here in self._outcomes
-        ]
+            return str(prod(one.fixed))
+        ends = [max((o.arrays[name].end for o in here), default=0) for here in self._outcomes]
         if not any(ends) or max(ends) >= ROOM or name in self._between:
-            return None
+            return ""
         kept = [place for place, end in enumerate(ends) if end]
         kept = kept if len(kept) >= _ENOUGH else [*range(len(ends))]
-        points, ends = [self._points[place] for place in kept], [ends[place] for place in kept]
-        formula = self._formula(Fitting(points), ends, found)
+        text = self._formula([self._points[p] for p in kept], [ends[p] for p in kept], found)
         is_led = any(index.target == name for index in self._led)
         stops = self._stops and one.form in ("vector", "span")
-        if formula is not None and not formula.terms and (is_led or stops):
-            return None
-        return formula.rounded if formula else None
+        return "" if text.isdigit() and (is_led or stops) else rounded(text)
 
-    def _formula(self, fitting: Fitting, ends: Sequence[int], found: Watched) -> Formula | None:
-        if formula := fitting.find(ends):
-            return formula
-        if beside := fitting.beside(ends, self._trials.ints):
-            found.places.add(beside[1])
-            return beside[0]
-        if least := fitting.least(ends):
-            found.bounds.add(least[1])
-            return least[0]
-        return fitting.at_powers(ends) or fitting.highest(ends)
+    def _formula(self, points: Sequence[Point], ends: Sequence[int], found: Watched) -> str:
+        fitting = Fitting(points)
+        if text := fitting.find(ends):
+            return text
+        text, place, bound = fitting.mostly(ends, self._trials.ints)
+        found.places |= {place} - {""}
+        found.bounds |= {bound} - {""}
+        powers = [
+            p for p, point in enumerate(points) if all(v & v - 1 == 0 for v in point.values())
+        ]
+        if len(powers) >= _LEAST_POWERS and not (place or bound):
+            at_powers = Fitting([points[p] for p in powers]).find([ends[p] for p in powers])
+            return at_powers if at_powers in points[0] else text
+        return text
 
     def _seen(self, name: str) -> Seen:
-        one, end, seen = self._trials.passed[name], self._ends.get(name), Seen()
+        one, end, seen = self._trials.passed[name], self._ends.get(name, ""), Seen()
         led = [index for index in self._led if index.target == name]
         seen.between, seen.gathered = name in self._between, bool(led)
         seen.by_bytes = any(self._trials.passed[i.name].element.type == "uint8" for i in led)
         if not one.const:
             self._change(seen, name)
-        if end is not None and not (seen.sized or seen.counted):
+        if end and not (seen.sized or seen.counted):
             seen.shape = self._axes(name, end)
-        if end is not None:
-            lengths = [(end.at(point), touched) for point, touched in self._touched(name)]
+        if end:
+            lengths = [(size_of(end, point), t) for point, t in self._touched(name)]
             long = [(length, t) for length, t in lengths if length > _LONG and t.begins]
             seen.bisected = bool(long) and all(_bisects(t, length) for length, t in long)
         return seen
 
-    def _axes(self, name: str, end: Formula) -> tuple[str, ...]:
+    def _axes(self, name: str, end: str) -> tuple[str, ...]:
         """A product by axes: last what accesses step over."""
-        names = list(end.axes)
+        names = [*axes(end)]
         if not names[1:]:
-            return (str(end),)
+            return (end,)
         steps = {
             one: sum(_stepped(t.steps, point[one]) for point, t in self._touched(name))
             for one in names
         }
-        inner = max(names, key=lambda one: steps[one])
+        inner = max(reversed(names), key=lambda one: steps[one])
         if steps[inner] and names.count(inner) == 1:
             names = [one for one in names if one != inner] + [inner]
         return tuple(names)
@@ -210,10 +209,10 @@ class _Watching:
         if seen.counted:
             seen.role = "inout" if reads else "out"
         elif seen.sized or any(t.written or t.moved for _, t in touched):
-            end = self._ends.get(name)
-            whole = seen.sized or end is not None
+            end = self._ends.get(name, "")
+            whole = seen.sized or end != ""
             for point, t in touched:
-                expected = t.size if seen.sized else end.at(point) if end else 0
+                expected = t.size if seen.sized else size_of(end or "0", point)
                 whole = whole and (t.moved or t.written >= expected)
             seen.role = "out" if whole and not reads else "inout"
 
@@ -225,10 +224,10 @@ class _Watching:
         sizes = [{o.arrays[name].size for o in here if name in o.arrays} for here in self._outcomes]
         if all(s == {p[own]} for s, p in zip(sizes, self._points, strict=True)):
             return
-        given = self._fitting.find([*map(min, sizes)]) if all(len(s) == 1 for s in sizes) else None
-        if given is not None and own not in given.names:
-            seen.sized, seen.shape = True, (str(given.rounded),)
-            self._ends[name] = given.rounded
+        given = self._fitting.find([*map(min, sizes)]) if all(len(s) == 1 for s in sizes) else ""
+        if given and own not in names_in(given):
+            self._ends[name] = rounded(given)
+            seen.sized, seen.shape = True, (rounded(given),)
         else:
             seen.counted, seen.shape = True, ((own,) if reads else ())
 
@@ -236,20 +235,20 @@ class _Watching:
         """How long the vector is that is returned."""
         sizes = [{o.returned for o in here} for here in self._outcomes]
         fixed = bool(sizes) and all(len(s) == 1 for s in sizes)
-        given = self._fitting.find([*map(min, sizes)]) if fixed else None
-        found.returned, found.returns_rows = str(given.rounded) if given else "", given is None
+        given = self._fitting.find([*map(min, sizes)]) if fixed else ""
+        found.returned, found.returns_rows = rounded(given), not given
 
     def share_lengths(self, found: Watched) -> None:
         """Lengths of containers that are asked for, by their own names or by what else they are."""
-        used = {name for end in self._ends.values() for name in end.names}
+        used = {name for end in self._ends.values() for name in names_in(end)}
         used |= {n for n in self._trials.lengths if n in found.returned}
         for name, seen in found.arrays.items():
-            own, end = f"{name}_size", self._ends.get(name)
+            own, end = f"{name}_size", self._ends.get(name, "")
             if own not in self._trials.lengths or seen.sized or seen.counted:
                 continue
-            if end is None and seen.role == "in" and not seen.between:
+            if not end and seen.role == "in" and not seen.between:
                 seen.shape = (own,)
-            elif own in used and end is not None and own not in end.names and end.terms:
+            elif own in used and own not in names_in(end) and not f"{end}0".isdigit():
                 _rename(found, own, end)
         self._bits(found)
 
@@ -280,39 +279,37 @@ class _Watching:
         fitting = Fitting([{one: point[one] for one in trials.ints} for point in points])
         for name in names:
             end = fitting.find(least[name])
-            if end is not None and end.terms:
-                _rename(found, f"{name}_size", end.rounded)
+            if end and not end.isdigit():
+                _rename(found, f"{name}_size", rounded(end))
 
     def limit(self, found: Watched) -> None:
         """Ranges of integers that are indices, and arrays as long as their conditions say."""
         most = limits(self._trials, self._led, self._ends, self._points)
         for index in self._led:
-            end = most.get((index.name, index.leaf))
-            if end is None:
+            end, length = most.get((index.name, index.leaf), ("", ""))
+            if not end:
                 continue
-            high = str(end) if index.checked else f"{end} - 1"
+            high = end if index.checked else f"{end} - 1"
             found.arrays[index.name].ranges.setdefault(index.leaf, (index.low, high))
             own, target = f"{index.target}_size", found.arrays.get(index.target)
             if target is None or not index.checked or index.stride != 1:
                 continue
-            length = Formula(end.terms, end.number + index.offset)
             if own in target.shape:
                 _rename(found, own, length)
             elif not target.shape:
-                target.shape = (str(length),)
+                target.shape = (length,)
 
 
-def _rename(found: Watched, own: str, length: Formula) -> None:
+def _rename(found: Watched, own: str, text: str) -> None:
     """Write what a container's length is in the place of its name."""
-    text = str(length)
     closed = text if re.fullmatch(r"\w+", text) else f"({text})"
 
     def put(said: str) -> str:
         return text if said == own else re.sub(rf"\b{own}\b", closed, said)
 
     for seen in found.arrays.values():
-        alone = seen.shape == (own,) and length.axes
-        seen.shape = length.axes if alone else tuple(map(put, seen.shape))
+        alone = seen.shape == (own,) and axes(text)
+        seen.shape = axes(text) if alone else tuple(map(put, seen.shape))
     found.returned = put(found.returned)
 
 
