@@ -7,13 +7,12 @@ those. Not covered: what no such formula gives; a person is asked for it.
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, permutations
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from regraph_kg.evaluation.problem.expression import size_of
 
 Point = Mapping[str, int]
 _MOST = {1: 64, 2: 4}
@@ -27,17 +26,22 @@ class Fitting:
     """Looks for formulas over the sizes of some points."""
 
     def __init__(self, points: Sequence[Point]) -> None:
-        self._points = points
-        self._names = list(points[0]) if points else []
+        names = list(points[0]) if points else []
+        self._sizes = {name: np.array([point[name] for point in points]) for name in names}
 
     @cached_property
     def _terms(self) -> dict[str, NDArray[Any]]:
         """Products and quotients, and what they are at the points."""
-        names = self._names
-        texts = ["*".join(c) for d in (1, 2, 3) for c in combinations_with_replacement(names, d)]
-        texts += [f"({name} // 2)" for name in names]
-        texts += [f"({a} // {b})" for a in names for b in names if a != b]
-        return {one: np.array([size_of(one, point) for point in self._points]) for one in texts}
+        sizes = {n: at for n, at in self._sizes.items() if not iskeyword(n)}  # of no expression
+        found = {
+            "*".join(names): np.prod([sizes[name] for name in names], axis=0)
+            for degree in (1, 2, 3)
+            for names in combinations_with_replacement(sizes, degree)
+        }
+        found |= {f"({name} // 2)": at // 2 for name, at in sizes.items()}
+        return found | {
+            f"({a} // {b})": sizes[a] // np.maximum(sizes[b], 1) for a, b in permutations(sizes, 2)
+        }
 
     def find(self, values: Sequence[int]) -> str:
         """The simplest formula that gives the values; "" where none does."""
@@ -69,14 +73,14 @@ class Fitting:
         """
         wanted = np.array(values)
         for text, at in self._terms.items():
-            for other in set(self._names) - names_in(text):
-                beside = self._terms[other]
+            for other in self._sizes.keys() - names_in(text):
+                beside = self._sizes[other]
                 if other in places and (np.maximum(at, beside + 1) == wanted).all():
                     return text, other, ""
-                if text in self._names and (np.minimum(at, beside) == wanted).all():
+                if text in self._sizes and (np.minimum(at, beside) == wanted).all():
                     return text, "", other
-        for text in self._names:
-            at = self._terms[text]
+        for text in self._sizes.keys() & self._terms.keys():
+            at = self._sizes[text]
             is_most = 2 * (wanted == at).sum() >= len(wanted)
             if is_most and (wanted <= at).all() and wanted.any():
                 return text, "", ""

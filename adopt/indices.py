@@ -30,11 +30,13 @@ class Index:
     stride: int = 1
     offset: int = 0
     checked: bool = False
-    """A condition keeps what is too large from leading anywhere."""
+    """A condition keeps what is too large from leading anywhere else."""
     low: int = 0
     """The least of them that a call is given."""
     last: int = 1
     """How far the largest one lies before the array's end."""
+    clamped: bool = False
+    """What is too large leads to the array's last element."""
 
 
 def starts(trials: ProbeTrials) -> dict[str, set[str]]:
@@ -48,7 +50,7 @@ def starts(trials: ProbeTrials) -> dict[str, set[str]]:
         if one is None or own is None or own.end <= 1:
             continue
         last = STEP * (own.end - 1)
-        between = {n for n, t in one.arrays.items() if t.end == last == t.distinct and n != name}
+        between = {n for n, t in one.arrays.items() if t.end == last and n != name}
         if between:
             found[name] = between
     return found
@@ -58,7 +60,7 @@ def indices(trials: ProbeTrials) -> list[Index]:
     """Integers that lead to an array's elements, or to memory of the function's own."""
     leaves = [(name, leaf) for name in trials.arrays for leaf in trials.contents.leaves(name)]
     leaves = [one for one in leaves if one[0] not in trials.starts]
-    values = (_ONE, _TWO, _THREE, _FAR, -1)
+    values = (_ONE, _TWO, _THREE, _FAR, _FAR - 1, -1)
     cases = [
         trials.case(trials.alike, held={name: trials.contents.of(name, "is", {leaf: value})})
         for name, leaf in leaves
@@ -66,11 +68,11 @@ def indices(trials: ProbeTrials) -> list[Index]:
     ]
     outcomes, found = trials.run(cases), list[Index]()
     for place, (name, leaf) in enumerate(leaves):
-        five = outcomes[place * len(values) : (place + 1) * len(values)]
+        here = outcomes[place * len(values) : (place + 1) * len(values)]
         far = min(_FAR, int(trials.contents.leaves(name)[leaf].max))
-        led = [_led((name, leaf), t, five, far) for t in trials.arrays if t != name]
+        led = [_led((name, leaf), t, here, far) for t in trials.arrays if t != name]
         kept = [one for one in led if one is not None]
-        _, two, three, beyond, _ = five
+        _, two, three, beyond, *_ = here
         if not kept and beyond is None and two is not None and three is not None:
             kept = [Index(name, leaf)]
         is_unsigned = trials.contents.leaves(name)[leaf].min == 0
@@ -82,7 +84,7 @@ def _led(
     holder: tuple[str, str], target: str, outcomes: Sequence[Called | None], most: int
 ) -> Index | None:
     """How integers lead to an array's elements, by the shift of what is accessed."""
-    one, two, three, far, below = outcomes
+    one, two, three, far, nearer, below = outcomes
     if one is None or two is None or three is None or target not in two.arrays:
         return None
     before, here = _shifted(one, two, target)
@@ -93,13 +95,17 @@ def _led(
     if [[i - stride for i in here], [i + stride for i in here]] != [before, there]:
         return None
     offset = here[0] - _TWO if stride == 1 else 0
-    checked = False
+    checked = clamped = False
     if far is not None and far.arrays[target].end <= most + min(offset, 0):
-        if far.arrays[target].total >= two.arrays[target].total:
-            return None  # brought back into the array, as by a remainder
         checked = True
+        if far.arrays[target].total >= two.arrays[target].total:
+            clamped = (
+                nearer is not None and nearer.arrays[target].counts == far.arrays[target].counts
+            )
+            if not clamped:
+                return None  # brought back into the array by a remainder
     low = -1 if checked and below is not None else -offset
-    return Index(*holder, target, stride, offset, checked, low)
+    return Index(*holder, target, stride, offset, checked, low, clamped=clamped)
 
 
 def _shifted(one: Called, other: Called, target: str) -> tuple[list[int], list[int]]:
@@ -135,7 +141,7 @@ def _most(
     point: Point,
     known: tuple[Mapping[str, str], Mapping[tuple[str, str], str]],
 ) -> int:
-    """The largest value at which a call keeps to its arrays, and leads anywhere; -1 for none."""
+    """The largest value at which a call keeps to its arrays and leads anywhere; below 0: none."""
     ends, others = known
     lengths = {name: size_of(text, point) for name, text in ends.items()}
     cases, values = list[ProbeCall](), _values(point)
@@ -146,9 +152,9 @@ def _most(
     outcomes = zip(values, trials.run(cases), strict=True)
     good = {value: one for value, one in outcomes if one is not None}
     if index.checked:
-        total = {value: one.arrays[index.target].total for value, one in good.items()}
-        good = {value: good[value] for value in good if total[value] > total.get(_FAR, 0)}
-    return max(good, default=-1)
+        counts = {value: one.arrays[index.target].counts for value, one in good.items()}
+        good = {value: good[value] for value in good if counts[value] != counts.get(_FAR)}
+    return max(good, default=-2) + index.clamped
 
 
 def _held(trials: ProbeTrials, values: Mapping[tuple[str, str], int]) -> dict[str, bytes]:

@@ -107,8 +107,11 @@ class _Watching:
 
     def _varied(self) -> tuple[list[Point], list[list[Called]]]:
         trials = self._trials
-        alive = trials.run([trials.case(point) for point in trials.points])
-        tried = [p for p, one in zip(trials.points, alive, strict=True) if one is not None]
+        alive = [
+            trials.run([trials.case(point, kind) for point in trials.points])
+            for kind in ("small", "signed")
+        ]
+        tried = [p for p, *each in zip(trials.points, *alive, strict=True) if any(each)]
         outcomes = trials.run([trials.case(point, kind) for point in tried for kind in KINDS])
         found = []
         for place, point in enumerate(tried):

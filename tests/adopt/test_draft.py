@@ -312,11 +312,9 @@ def test_what_a_reader_found_is_refused_in_words(code: str, why: str) -> None:
 
 def test_a_default_argument_is_the_value_of_a_scalar() -> None:
     values = "float a = 2.5f, double b = 1e-3, int k = 7, bool c = false, float d = zero()"
-    zero = "constexpr double zero() { return 0; }"
-    one = of(
-        f"{zero} constexpr int f(const int* x, int n, {values}) {{ int s = 0; return s + x[n]; }}"
-    )
-    said = {each["name"]: each.get("value") for each in one.arguments()}
+    body = "{ int s = 0; return s + x[n]; }"
+    one = of(f"constexpr float zero() {{ return 0; }} int f(const int* x, int n, {values}) {body}")
+    said = {argument["name"]: argument.get("value") for argument in one.arguments()}
     assert {name: said[name] for name in "abkcd"} == {
         "a": 2.5, "b": 1e-3, "k": 7, "c": 0, "d": 1.5,
     }  # fmt: skip
