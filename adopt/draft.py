@@ -154,7 +154,7 @@ class Draft:
             return f"{_ROW_LENGTH}*{next(iter(self.sizes))}"
         if seen is not None and seen.by_bytes:
             return str(_BYTES)
-        is_led = seen is None or seen.gathered or seen.between or seen.counted
+        is_led = seen is None or seen.gathered or seen.between or seen.counted or seen.starts
         if not (is_led or self.read.passed[name].form in ("vector", "span")):
             return ""
         usual = self._usual_shape(name)

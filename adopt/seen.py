@@ -119,6 +119,7 @@ class _Watching:
             good = [one for one in here if one is not None]
             found.append((point, good))
         whole = [one for one in found if len(one[1]) == len(KINDS)]
+        self._is_partial = not whole
         kept = whole if len(whole) >= _ENOUGH else [one for one in found if one[1]]
         return [point for point, _ in kept], [good for _, good in kept]
 
@@ -143,8 +144,9 @@ class _Watching:
         if one.form == "reference" or (one.fixed and one.form != "rows"):
             return str(prod(one.fixed))
         ends = [max((o.arrays[name].end for o in here), default=0) for here in self._outcomes]
-        if not any(ends) or max(ends) >= ROOM or name in self._between:
-            return ""
+        decides = self._is_partial and bool(self._trials.contents.leaves(name))
+        if not any(ends) or max(ends) >= ROOM or name in self._between or decides:
+            return ""  # or what it holds decides whether the function ends
         kept = [place for place, end in enumerate(ends) if end]
         kept = kept if len(kept) >= _ENOUGH else [*range(len(ends))]
         text = self._formula([self._points[p] for p in kept], [ends[p] for p in kept], found)
