@@ -67,7 +67,8 @@ def understand(source: CodeFile, text: str) -> Read:
     call = f"{function.qualified}<{', '.join(instance)}>" if instance else function.qualified
     with TemporaryDirectory(prefix="regraph-") as folder:
         try:
-            probe = Probe(Path(folder), part.text + glue(call, passed, returned), passed)
+            code = f"#include <cstddef>\n{part.text}{glue(call, passed, returned)}"
+            probe = Probe(Path(folder), code, passed)
         except BadInput as error:
             raise BadInput(f"{source.path}: {here.qualified} {error}") from None
         watched = watch(probe, passed, returned, stops=stops_early(here))
