@@ -88,7 +88,7 @@ def watch(
     watching.limit(found)
     for name, over in begun.items():
         found.arrays[name].starts = True
-        found.arrays[name].leads.append(Index(name, "", min(over), last=0))
+        found.arrays[name].leads.append(Index(name, "", max(over), last=0))
     for one in led:
         found.arrays[one.name].leads.append(one)
     return found
