@@ -243,10 +243,10 @@ def _inward(one: Given) -> tuple[list[str], str, list[str]]:
     """Lines before the call, the argument, lines after."""
     if one.passed.form == "vector" and not one.viewed:
         return _vector_inward(one, _user_pointer(one))
-    return [], _argument(one), []
+    return [], argument(one), []
 
 
-def _argument(one: Given) -> str:
+def argument(one: Given) -> str:
     """What the user's function is given for anything but a vector of its own."""
     element, form, name = one.passed.element, one.passed.form, one.name
     if form == "scalar":

@@ -5,7 +5,7 @@ Compiled, sized and calibrated by the judge's own parts: the code runs confined,
 
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from regraph_kg.adopt.adapter import Plain
 from regraph_kg.adopt.draft import Draft
 from regraph_kg.adopt.overruns import look
+from regraph_kg.adopt.probe import without_headers
 from regraph_kg.adopt.sizes import (
     GrowingWay,
     all_finite,
@@ -39,12 +40,10 @@ from regraph_kg.evaluation.problem import home as homes
 from regraph_kg.evaluation.problem.problem import Problem, shape_text
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 
-_MISSING = re.compile(r"candidate\.cpp:(\d+):\d+: (?:fatal )?error: (\S+): No such file")
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(.*?)(?://.*)?$", re.MULTILINE)
 _SWITCH = re.compile(r"\b[A-Za-z]\w*")
 """Names of a condition, but those that compilers define."""
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
-_MOST_MISSING = 40
 _MOST_WAYS = 4
 _ROUNDS, _ROUNDING = 3, 2.0**33
 """Tolerances that are tried; operations in a row beyond which a difference is no rounding."""
@@ -90,7 +89,7 @@ class Adopter:
         plain = draft.plain()
         self._notes, self._one_way = list[str](), list[str]()
         self._tell(f"{name}: compiling the serial code")
-        plain, code, left_out = self._adapted(draft, plain)
+        plain, code = self._adapted(draft, plain)
         draft = self._tried(draft, plain, name, code)
         self._notes += self._one_way
         fields = problem_fields(draft, plain, name)
@@ -102,49 +101,37 @@ class Adopter:
         problem = _validated(fields, code)
         kept = home(draft, plain, folder).model_dump(by_alias=True)
         files = {"problem.toml": toml(fields), "serial.cpp": code, homes.FILE: toml(kept)}
-        return Adopted(problem, files, seconds, left_out, tuple(self._notes))
+        return Adopted(problem, files, seconds, draft.read.left_out, tuple(self._notes))
 
-    def _adapted(self, draft: Draft, plain: Plain) -> tuple[Plain, str, tuple[str, ...]]:
+    def _adapted(self, draft: Draft, plain: Plain) -> tuple[Plain, str]:
         """With views of vectors, or with copies where the function needs more than a view."""
         owned = [replace(one, is_owned=True) if one.viewed else one for one in plain.given]
         try:
-            return plain, *self._compiled(draft, serial_code(draft, plain))
+            return plain, self._compiled(draft, serial_code(draft, plain))
         except BadInput:
             if owned == plain.given:
                 raise
         copied = replace(plain, given=owned)
-        code, left_out = self._compiled(draft, serial_code(draft, copied))
+        code = self._compiled(draft, serial_code(draft, copied))
         names = ", ".join(one.name for one in plain.given if one.viewed)
         self._notes.append(
             f"{names}: copied in each call, since the function needs vectors; its time holds that"
         )
-        return copied, code, left_out
+        return copied, code
 
-    def _compiled(self, draft: Draft, code: str) -> tuple[str, tuple[str, ...]]:
+    def _compiled(self, draft: Draft, code: str) -> str:
         """The code without `#include` lines of headers that are neither here nor needed."""
-        lines, left_out, first = code.splitlines(keepends=True), list[str](), ""
-        for _ in range(_MOST_MISSING):
-            built = self._compiler.host("".join(lines), HOST_FLAGS)
-            if not isinstance(built, Failure):
-                _refuse_unknown_switches(draft, "".join(lines), left_out)
-                return "".join(lines), tuple(left_out)
-            missing = _MISSING.search(built.diagnosis)
-            refused = re.search(r"not allowed: (#\s*include.*) \(reaches", built.diagnosis)
-            if missing:
-                left_out.append(missing[2])
-                lines[int(missing[1]) - 1] = "\n"
-            elif refused:
-                left_out.append(refused[1])
-                lines = [line for line in lines if refused[1].strip() not in line]
-            else:
-                first = built.diagnosis.splitlines()[0]
-                break
-        function = draft.read.function
-        why = f"; headers that are not here: {', '.join(left_out)}" if left_out else ""
-        said = first.replace("candidate.cpp", "the code that it needs of its file")
-        raise BadInput(
-            f"{function.source.path}: {function.qualified} does not compile: {said[:300]}{why}"
-        )
+        code = without_headers(code, draft.read.left_out)
+        built = self._compiler.host(code, HOST_FLAGS)
+        if isinstance(built, Failure):
+            function = draft.read.function
+            first = built.diagnosis.splitlines()[0]
+            said = first.replace("candidate.cpp", "the code that it needs of its file")
+            raise BadInput(
+                f"{function.source.path}: {function.qualified} does not compile: {said[:300]}"
+            )
+        _refuse_unknown_switches(draft, code)
+        return code
 
     def _sized(
         self, draft: Draft, fields: dict[str, Any], code: str
@@ -262,9 +249,10 @@ def _own_line(draft: Draft, problem: Problem, line: int) -> str:
     return f" ({text[:80]})" if row is None else f", line {row + 1} ({text[:80]})"
 
 
-def _refuse_unknown_switches(draft: Draft, code: str, left_out: Sequence[str]) -> None:
+def _refuse_unknown_switches(draft: Draft, code: str) -> None:
     """Raise `BadInput` where a header that is not here may decide which code is compiled."""
     asked = {name for line in _CONDITION.findall(code) for name in _SWITCH.findall(line)}
+    left_out = draft.read.left_out
     unknown = sorted(asked - {"defined", "NDEBUG", *_DEFINED.findall(code)})
     if left_out and unknown:
         raise BadInput(

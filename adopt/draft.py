@@ -1,4 +1,4 @@
-"""A problem in the making: what a function's text says, what a person adds, what is still open.
+"""A problem in the making: what a function was found to do, what a person adds, what is open.
 
 Sizes are the function's integer parameters that extents depend on, and lengths of containers.
 """
@@ -10,13 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from regraph_kg.adopt.adapter import Given, Plain, ReturnValue, counter
-from regraph_kg.adopt.extent import LOADED, Extent
-from regraph_kg.adopt.flows import bisected, indexing
 from regraph_kg.adopt.reading import Read
 from regraph_kg.adopt.scalars import number, usual_values
+from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.types import Element, Passed
-from regraph_kg.adopt.uses import Role
-from regraph_kg.adopt.values import IndexRange, drawn, indices, stops_early
+from regraph_kg.adopt.values import IndexRange, drawn, stops_early
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.syntax import functions
 from regraph_kg.evaluation.problem.types import is_whole
@@ -66,55 +64,26 @@ class Draft:
                     f"--size {name}: no such size; there are {', '.join(self.sizes) or 'none'}"
                 )
 
-    def _extents(self) -> dict[str, tuple[Extent, ...]]:
-        """Shapes that the body shows, lengths of containers named by one name for each."""
-        uses, found = self.read.uses, dict[str, tuple[Extent, ...]]()
-        equal: dict[str, Extent] = {}
-        for name, one in self.read.passed.items():
-            if one.form == "scalar":
-                continue
-            shape, own = self._indexed(name), f"{name}_size"
-            whole = uses.extent(name)
-            if one.form == "reference":
-                shape = (Extent.of(1),)
-            elif one.fixed and one.form != "rows":
-                shape = (Extent.of(one.fixed[0]),)
-            elif uses.found[name].is_resized and uses.role(name) == "out":
-                shape = ()  # nobody knows but who calls it
-            elif one.form in ("vector", "span") and (
-                uses.found[name].own_length
-                or not (shape or self._ends(name) or uses.found[name].is_written)
-            ):
-                if whole is None or whole.number is not None or own in whole.words:
-                    shape = (Extent.of(own),)
-                else:
-                    equal[own] = whole
-            found[name] = shape
-        if self.read.returned is not None:
-            found[""] = self._returned_shape(self.read.returned)
-        return {name: tuple(e.renamed(equal) for e in shape) for name, shape in found.items()}
-
-    def _indexed(self, name: str) -> tuple[Extent, ...]:
-        """What an array's indices say of its shape, by themselves or by how they come about."""
-        whole = self.read.uses.extent(name)
-        has_number = whole is not None and whole.number is not None
-        if whole is not None and not (has_number and self.read.uses.found[name].is_elsewhere):
-            return self.read.uses.shape(name)
-        ends = self._ends(name)
-        return (Extent.of(next(iter(ends))),) if list(ends.values()) == [True] else ()
-
-    def _returned_shape(self, one: Passed) -> tuple[Extent, ...]:
-        if one.form == "vector" and self.read.uses.returns_rows:
-            return ()
-        if one.form == "vector":
-            return (self.read.uses.returned,) if self.read.uses.returned is not None else ()
-        return (Extent.of(one.fixed[0] if one.fixed else 1),)
+    def _extents(self) -> dict[str, tuple[str, ...]]:
+        """Shapes as they were found, over parameters and lengths of containers."""
+        watched = self.read.watched
+        found = {name: one.shape for name, one in watched.arrays.items()}
+        returned = self.read.returned
+        if returned is not None and returned.form == "vector":
+            found[""] = (watched.returned,) if watched.returned else ()
+        elif returned is not None:
+            found[""] = (str(returned.fixed[0] if returned.fixed else 1),)
+        return found
 
     def _sizes(self) -> dict[str, str]:
         """Size name -> what it is in the user's code (`n`, `x.size()`)."""
         shapes = [shape for key, shape in self._known.items() if not self._said(key)]
-        words = {word for shape in shapes for e in shape for word in e.words}
-        words |= self.read.uses.bounds.overruled & set(self.read.passed)
+        words = {word for shape in shapes for text in shape for word in re.findall(_WORD, text)}
+        words |= self.read.watched.bounds
+        limits = [
+            text for one in self.read.watched.arrays.values() for _, text in one.ranges.values()
+        ]
+        words |= {word for text in limits for word in re.findall(_WORD, text)}
         words |= {
             w
             for shape in self.said.shapes.values()
@@ -123,10 +92,10 @@ class Draft:
         }
         sizes = {name: name for name in self.read.passed if name in words}
         own = [name for name in self.read.passed if f"{name}_size" in words - set(sizes)]
-        self._renamed: dict[str, Extent] = {}
+        self._renamed: dict[str, str] = {}
         for name in own:
             short = "n" if len(own) == 1 and "n" not in self.read.passed else f"{name}_size"
-            self._renamed[f"{name}_size"] = Extent.of(short)
+            self._renamed[f"{name}_size"] = short
             sizes[short] = f"{name}.size()"
         unknown = words - set(sizes) - set(self._renamed)
         if unknown:
@@ -156,7 +125,7 @@ class Draft:
     def result(self) -> ReturnValue | None:
         """What the function returns, its length aside."""
         returned = self.read.returned
-        rows = self.read.uses.returns_rows
+        rows = self.read.watched.returns_rows
         return ReturnValue(self._result, returned, "", rows) if returned else None
 
     @property
@@ -167,9 +136,8 @@ class Draft:
     def shape(self, name: str) -> tuple[str, ...]:
         """An array's shape over size names; () if unknown."""
         key = "" if name == self._result and self.read.returned else name
-        if self._said(key):
-            return tuple(re.sub(_WORD, self._size_of, text) for text in self._said(key))
-        return tuple(str(extent.renamed(self._renamed)) for extent in self._known[key])
+        shape = self._said(key) or self._known[key]
+        return tuple(re.sub(_WORD, self._size_of, text) for text in shape)
 
     def _said(self, key: str) -> tuple[str, ...]:
         """What somebody said the shape is; () where nobody did."""
@@ -177,40 +145,20 @@ class Draft:
 
     def _size_of(self, word: re.Match[str]) -> str:
         """A length's name among the sizes."""
-        return str(self._renamed.get(word[0], word[0]))
+        return self._renamed.get(word[0], word[0])
 
     def proposed(self, name: str) -> str:
         """What may be the shape where none is known; "" where nothing says so."""
-        uses = self.read.uses
-        if name in self._between and len(self.sizes) == 1:
+        seen = self.read.watched.arrays.get(name)
+        if seen is not None and seen.between and len(self.sizes) == 1:
             return f"{_ROW_LENGTH}*{next(iter(self.sizes))}"
-        if any((name, Extent.of(f"{LOADED}{held}")) in uses.gathers for held in self._bytes):
+        if seen is not None and seen.by_bytes:
             return str(_BYTES)
-        if self._ends(name):
+        is_led = seen is None or seen.gathered or seen.between or seen.counted or seen.starts
+        if not (is_led or self.read.passed[name].form in ("vector", "span")):
             return ""
-        more = " + 1" if name in uses.bounds.starts else ""
         usual = self._usual_shape(name)
-        return f"{usual}{more}" if usual else ""
-
-    def _ends(self, name: str) -> dict[str, bool]:
-        """Integer parameters that lead to an array's indices, and whether as an end only."""
-        found = indexing(self.read.function, name)
-        return {one: found[one] for one in self.read.passed if one in found and self.counts(one)}
-
-    @property
-    def _between(self) -> set[str]:
-        """Arrays whose index runs between neighbours of another one."""
-        uses = self.read.uses
-        return {
-            target
-            for target, index in uses.gathers
-            if isinstance(target, str) and {n[1:] for n in index.loads} & uses.bounds.starts
-        }
-
-    @property
-    def _bytes(self) -> list[str]:
-        """Arrays of bytes: what they index has an element for each."""
-        return [name for name, one in self.read.passed.items() if one.element.type == "uint8"]
+        return f"{usual} + 1" if usual and seen is not None and seen.starts else usual
 
     def _usual_shape(self, name: str) -> str:
         """That of the longest array that is known; else the only size."""
@@ -238,7 +186,7 @@ class Draft:
                     f"--role {name}={role}: {name} is const in {self.read.function.qualified}"
                 )
             return role
-        return self.read.uses.role(name)
+        return self.read.watched.arrays[name].role
 
     def plain(self) -> Plain:
         """The function and its entry."""
@@ -262,20 +210,20 @@ class Draft:
     @property
     def _counted(self) -> dict[str, bool]:
         """Whether an output's length depends on the data, by name."""
-        found = {name: use.is_resized for name, use in self.read.uses.found.items()}
+        found = {name: one.counted for name, one in self.read.watched.arrays.items()}
         return found | ({self.result.name: self.result.counted} if self.result else {})
 
     def _given(self, name: str, one: Passed) -> Given:
         if one.form == "scalar":
             return Given(name, one, writes=False)
-        use = self.read.uses.found[name]
+        seen = self.read.watched.arrays[name]
         role = self.role(name)
         return Given(
             name,
             one,
             writes=role != "in",
-            sized=use.is_sized,
-            counted=use.is_resized,
+            sized=seen.sized,
+            counted=seen.counted,
             reads=role != "out",
             length=_c(self.length(name)),
         )
@@ -318,7 +266,7 @@ class Draft:
     def _scalar(self, name: str, one: Passed) -> float | int:
         said = self.said.values.get(name)
         if said is None:
-            return 0 if name in self.read.uses.places else self._usual[name]
+            return 0 if name in self.read.watched.places else self._usual[name]
         value = number(one.element, said[0])
         if value is None:
             kind = "a number" if one.element.is_float else "an integer"
@@ -333,7 +281,7 @@ class Draft:
             for name, one in self.read.passed.items()
             if one.form == "scalar" and not one.element.in_arrays
         }
-        for name in self.read.uses.places.union(self.sizes) & set(scalars):
+        for name in self.read.watched.places.union(self.sizes) & set(scalars):
             del scalars[name]
         said = {name: values[0] for name, values in self.said.values.items()}
         return usual_values(self.read.function, scalars, said)
@@ -347,29 +295,40 @@ class Draft:
             told["values"] = [first, *reversed(others)]
         if name in self.said.values:
             told["values"] = list(self.said.values[name])
-        elif name in self.read.uses.bounds.starts or self._ascends(name, one):
+        elif one.form != "scalar" and self._ascends(name, one):
             told["values"] = ["sorted"]
         return told
 
     def _ascends(self, name: str, one: Passed) -> bool:
         """Whether the function takes for granted that an array is sorted."""
+        seen = self.read.watched.arrays[name]
         is_number = one.element.record is None and "complex" not in one.element.type
-        return is_number and self.role(name) == "in" and bisected(self.read.function, name)
+        return seen.starts or (seen.bisected and is_number and self.role(name) == "in")
 
     @property
     def _ranges(self) -> dict[str, IndexRange]:
-        """Of arrays that hold indices."""
-        uses, known = self.read.uses, {name for name in self.names if self.shape(name)}
-        return indices(
-            uses,
-            lambda name: self.length(name) if name in known else "",
-            lambda extent: str(extent.renamed(self._renamed)),
-        )
+        """Of arrays that hold indices, of a struct's field as `p.row`."""
+        found: dict[str, IndexRange] = {}
+        for name, seen in self.read.watched.arrays.items():
+            for field_, (low, high) in seen.ranges.items():
+                key = f"{name}.{field_}" if field_ else name
+                found[key] = low, re.sub(_WORD, self._size_of, high)
+            for lead in seen.leads:
+                key = f"{name}.{lead.leaf}" if lead.leaf else name
+                if lead.target and self.shape(lead.target):
+                    length = self.length(lead.target)
+                    rows = length if lead.stride == 1 else f"({length}) // {lead.stride}"
+                    found.setdefault(key, (lead.low, _moved(rows, -lead.last - lead.offset)))
+        return found
 
     @property
     def stops(self) -> bool:
         """Whether the function may stop before it has read everything."""
         return stops_early(self.read.function)
+
+
+def _moved(text: str, by: int) -> str:
+    return f"{text} {'-' if by < 0 else '+'} {abs(by)}" if by else text
 
 
 def _typed(element: Element) -> dict[str, Any]:

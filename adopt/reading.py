@@ -1,11 +1,15 @@
-"""A function of a user's file with all that its text says: types, and how its arrays are used."""
+"""A function of a user's file: its types by its text, and what it does with its arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from regraph_kg.adopt.probe import Probe, glue
 from regraph_kg.adopt.refusals import refuse
+from regraph_kg.adopt.seen import Watched, watch
 from regraph_kg.adopt.types import Names, Passed, Types
-from regraph_kg.adopt.uses import Uses
+from regraph_kg.adopt.values import stops_early
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.slice import Slice, broken_header, sliced, with_headers
 from regraph_kg.evaluation.cpp.syntax import (
@@ -13,7 +17,6 @@ from regraph_kg.evaluation.cpp.syntax import (
     Function,
     choose,
     declared_name,
-    functions,
     parse_query,
     walk,
 )
@@ -21,7 +24,7 @@ from regraph_kg.evaluation.cpp.syntax import (
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A function with its types and uses."""
+    """A function, its types, and what it does when it runs."""
 
     function: Function
     instance: tuple[str, ...]
@@ -30,7 +33,9 @@ class Read:
     """The file with the headers beside it in their places."""
     passed: Mapping[str, Passed]
     returned: Passed | None
-    uses: Uses
+    watched: Watched
+    left_out: tuple[str, ...]
+    """Headers that are not here and not needed."""
 
 
 def understand(source: CodeFile, text: str) -> Read:
@@ -59,14 +64,15 @@ def understand(source: CodeFile, text: str) -> Read:
     returned = _returned(types, function)
     part = sliced(function)
     refuse(function, part)
-    try:
-        uses = Uses(function, passed, names, _Callees(whole, types))
-    except RecursionError:
-        raise BadInput(
-            f"{source.path}, line {here.line}: {here.qualified} is nested too deeply to be read;"
-            " write its longest expressions in steps"
-        ) from None
-    return Read(here, instance, part, whole, passed, returned, uses)
+    call = f"{function.qualified}<{', '.join(instance)}>" if instance else function.qualified
+    with TemporaryDirectory(prefix="regraph-") as folder:
+        try:
+            code = f"#include <cstddef>\n{part.text}{glue(call, passed, returned)}"
+            probe = Probe(Path(folder), code, passed)
+        except BadInput as error:
+            raise BadInput(f"{source.path}: {here.qualified} {error}") from None
+        watched = watch(probe, passed, returned, stops=stops_early(here))
+    return Read(here, instance, part, whole, passed, returned, watched, tuple(probe.left_out))
 
 
 def _again(source: CodeFile, whole: CodeFile, text: str) -> Function:
@@ -106,20 +112,3 @@ def _whole(function: Function) -> None:
         raise BadInput(
             f"{function.source.path}, line {function.line}: a template's method; make it a function"
         )
-
-
-class _Callees:
-    """Whether a function of the file writes what an argument of it points to."""
-
-    def __init__(self, source: CodeFile, types: Types) -> None:
-        self._by_name = {function.name: function for function in functions(source)}
-        self._types = types
-
-    def __call__(self, name: str, place: int) -> bool | None:
-        one = self._by_name.get(name.rpartition("::")[2])
-        if one is None or place >= len(one.parameters):
-            return None
-        try:
-            return not self._types.parameter(one.parameters[place]).const
-        except BadInput:
-            return None

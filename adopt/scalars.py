@@ -4,17 +4,19 @@ Not covered: what a scalar decides by way of an array's element, or in another f
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import count, cycle
 
-from regraph_kg.adopt.flows import flows, identifiers, reached
+from tree_sitter import Node
+
 from regraph_kg.adopt.types import Element
-from regraph_kg.evaluation.cpp.syntax import Function, walk
+from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, walk
 
 _COMPARED = {"==", "!=", "<", ">", "<=", ">="}
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _LOW = {"lo", "low", "lower", "min", "minimum", "least", "begin", "start", "first", "from", "left"}
 _HIGH = {"hi", "high", "upper", "max", "maximum", "most", "end", "stop", "last", "to", "right"}
+_ELEMENTS = {"subscript_expression", "pointer_expression"}
 _FLOAT, _FLOAT_STEP = 1.5, 0.375
 _WHOLE, _APART = 3, 10
 """Least of integers, and how far apart those are that something is compared with."""
@@ -22,13 +24,13 @@ _WHOLE, _APART = 3, 10
 
 def deciding(function: Function, names: Collection[str]) -> list[str]:
     """Those of the names by which the body branches, themselves or by way of a local."""
-    found, from_ = set[str](), flows(function)
+    found, from_ = set[str](), _flows(function)
     for node in walk(function.body):
         sides = [node.child_by_field_name("condition")]
         if node.type == "binary_expression" and node.children[1].type in _COMPARED:
             sides = [node.child_by_field_name("left"), node.child_by_field_name("right")]
         for side in filter(None, sides):
-            found |= reached(identifiers(function.source, side), from_)
+            found |= _reached(_identifiers(function.source, side), from_)
     return [name for name in names if name in found]
 
 
@@ -86,3 +88,45 @@ def _rank(name: str) -> int:
     """Before others, or after them, where a name says so."""
     words = {word.lower() for word in _WORDS.findall(name)}
     return bool(words & _HIGH) - bool(words & _LOW)
+
+
+def _flows(function: Function) -> dict[str, set[str]]:
+    """Of each local and parameter, the names that its values are computed of; no elements'."""
+    found: dict[str, set[str]] = {}
+    for name, value in _given(function):
+        if not _is_loaded(value):
+            found.setdefault(name, set()).update(_identifiers(function.source, value))
+    return found
+
+
+def _reached(names: Iterable[str], by: Mapping[str, set[str]]) -> set[str]:
+    """The names, and all that their values are computed of."""
+    found, waiting = set[str](), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(by.get(name, ()))
+    return found
+
+
+def _identifiers(source: CodeFile, node: Node) -> set[str]:
+    """Every name in an expression."""
+    return {source.text(one) for one in walk(node) if one.type == "identifier"}
+
+
+def _given(function: Function) -> Iterable[tuple[str, Node]]:
+    """Each name that is given a value, and that value."""
+    for node in walk(function.body):
+        sides = {
+            "init_declarator": ("declarator", "value"),
+            "assignment_expression": ("left", "right"),
+        }.get(node.type, ("", ""))
+        target, value = (node.child_by_field_name(side) for side in sides)
+        if target is not None and value is not None and target.type == "identifier":
+            yield function.source.text(target), value
+
+
+def _is_loaded(node: Node) -> bool:
+    """Whether it is computed of an array's element."""
+    return any(one.type in _ELEMENTS for one in walk(node))

@@ -1,18 +1,14 @@
 """What inputs are drawn from: distributions, and ranges of integers that are indices.
 
-An array whose elements index another one gets that one's extent for a range, over sizes.
-Elements between whose neighbours a loop runs (row starts of a CSR matrix) ascend. An index that a
-condition checks lies outside now and then. Not covered: graphs with a property, such as no cycles.
+Not covered: graphs with a property, such as no cycles.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tree_sitter import Node
 
-from regraph_kg.adopt.extent import LOADED, Extent
 from regraph_kg.adopt.types import Element
-from regraph_kg.adopt.uses import Uses
 from regraph_kg.evaluation.cpp.syntax import Function, walk
 from regraph_kg.evaluation.problem.types import Type, is_inexact
 
@@ -27,70 +23,8 @@ _RANGES: Mapping[Type, tuple[int, int]] = {
 }
 _SIGNED, _UNSIGNED = (-1000, 1000), (0, 1000)
 _SEARCHES = {"find", "find_if", "find_if_not", "any_of", "all_of", "none_of", "adjacent_find"}
-_ONE = Extent.of(1)
 _LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
 _WIDE = ("int32", "int64")
-
-
-def indices(
-    uses: Uses, lengths: Callable[[str], str], written: Callable[[Extent], str]
-) -> dict[str, IndexRange]:
-    """Ranges of arrays that hold indices, by name, of a struct's field as `p.row`.
-
-    `lengths` gives an array's elements, `written` an extent, both over size names.
-    """
-    found: dict[str, IndexRange] = {}
-    for target, index in uses.gathers:
-        for name in sorted(index.loads):
-            stride = index.stride(name)
-            if stride is None or stride.loads:
-                continue
-            wider = [
-                other for other in _strides(index, uses, name) if other.magnitude > stride.magnitude
-            ]
-            size = lengths(target) if isinstance(target, str) else written(target)
-            whole = written(min(wider, key=lambda e: e.magnitude)) if wider else size
-            if not whole:
-                continue
-            known = index - Extent.of(name) * stride
-            offset = known.number or 0
-            last = offset - (name.removeprefix(LOADED) in uses.bounds.starts)
-            rows = whole if stride == Extent.of(1) else f"({whole}) // ({written(stride)})"
-            ends = -offset, _moved(rows, -1 - last)
-            found.setdefault(name.removeprefix(LOADED), ends)
-    return _checked(uses, written) | found
-
-
-def _moved(text: str, by: int) -> str:
-    return f"{text} {'-' if by < 0 else '+'} {abs(by)}" if by else text
-
-
-def _checked(uses: Uses, written: Callable[[Extent], str]) -> dict[str, IndexRange]:
-    """Ranges of indices that a condition checks: one further where it does."""
-    found: dict[str, IndexRange] = {}
-    used = {name for use in uses.found.values() for index in use.indices for name in index.names}
-    for held in sorted(used & set(uses.bounds.held)):
-        one = uses.bounds.held[held]
-        known = one.known
-        if known is None or len(known.names) != 1:
-            continue
-        (name,) = known.names
-        offset = known - Extent.of(name)
-        if LOADED not in name or offset.number is None:
-            continue
-        low = -offset.number - one.is_above
-        found[name.removeprefix(LOADED)] = (
-            low,
-            written(uses.bounds.highest(one.end - offset) + _ONE),
-        )
-    return found
-
-
-def _strides(index: Extent, uses: Uses, name: str) -> list[Extent]:
-    """By what the other parts of an index are multiplied."""
-    parts = (index.loads | (index.names & set(uses.bounds.ranges))) - {name}
-    found = (index.stride(part) for part in parts)
-    return [one for one in found if one is not None and not one.loads]
 
 
 def drawn(

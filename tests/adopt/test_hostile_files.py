@@ -6,7 +6,6 @@ import pytest
 
 from regraph_kg.adopt.adopt import _validated
 from regraph_kg.adopt.draft import Draft, Said
-from regraph_kg.adopt.extent import Extent
 from regraph_kg.adopt.reading import Read, understand
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.syntax import parsed, read
@@ -18,23 +17,18 @@ def of(code: str) -> Read:
     return understand(parsed(Path("own.cpp"), code.encode()), "f")
 
 
-def test_brackets_within_brackets_end_in_a_line() -> None:
+def test_brackets_within_brackets_do_no_harm() -> None:
     deep = "(" * 3000 + "1" + ")" * 3000
-    with pytest.raises(BadInput, match="line 1: f is nested too deeply"):
-        of(f"void f(float* x, int n) {{ for (int i = 0; i < n; ++i) x[i] = {deep}; }}")
+    one = of(f"void f(float* x, int n) {{ for (int i = 0; i < n; ++i) x[i] = {deep}; }}")
+    assert one.watched.arrays["x"].shape == ("n",)
 
 
-def test_a_product_of_many_sums_is_unknown_and_asked_for() -> None:
+def test_a_function_that_takes_too_long_everywhere_is_unknown_and_asked_for() -> None:
     names = [f"n{number}" for number in range(16)]
-    most = " * ".join(f"({name} + 1)" for name in names)
+    most = " * ".join(f"({name} + 1L)" for name in names)
     given = ", ".join(f"int {name}" for name in names)
-    one = of(f"void f(float* x, {given}) {{ for (int i = 0; i < {most}; ++i) x[i] = 1; }}")
+    one = of(f"void f(float* x, {given}) {{ for (long i = 0; i < {most}; ++i) x[i % 9] = 1; }}")
     assert Draft(one, Said()).open == ["x"]
-    long = Extent()
-    for name in (f"m{number}" for number in range(40)):
-        long = long + Extent.of(name)
-    with pytest.raises(BadInput, match="product of too many sums"):
-        long * long
 
 
 def test_headers_outside_of_the_files_folder_are_not_read(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def told(one: Draft) -> dict[str, str]:
         ("tally", {"x": "int32 in x_size", "bins": "int32 out bins_size"}, None),
         ("odds", {"x": "int32 in n", "result": "bool out n"}, None),
         ("contains", {"x": "int32 in n"}, "bool"),
-        ("scan", {"x": "float32 in n", "sums": "float32 inout n"}, None),
+        ("scan", {"x": "float32 in n", "sums": "float32 out n"}, None),
         ("solved", {"A": "float64 in n n", "b": "float64 in n", "result": "float64 out n"}, None),
         ("halved", {"x": "float32 in n", "out": "float32 out (n // 2)"}, None),
         ("vowels", {"text": "char in n", "is": "bool out n"}, None),

@@ -1,0 +1,172 @@
+"""Integers that are indices: where they lead, and how large they may be.
+
+An array's integers are all 2 in one call and all 3 in another: what is accessed then shifts by what
+each leads to. Then they grow until the call leaves an array, or accesses nothing more.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from regraph_kg.adopt.fit import Fitting, Point
+from regraph_kg.adopt.probe import Called, ProbeCall
+from regraph_kg.adopt.trials import STEP, ProbeTrials
+from regraph_kg.evaluation.problem.expression import size_of
+
+_ONE, _TWO, _THREE, _FAR = 1, 2, 3, 5003
+_MOST_SHIFTED, _MOST_POINTS = 64, 4
+_USUAL_ENDS = (10, 16, 26, 64, 100, 128, 256)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Integers of an array that are indices: of which array, how they lead there."""
+
+    name: str
+    leaf: str
+    """The field of a struct; "" for the element itself."""
+    target: str = ""
+    """"" for memory of the function's own."""
+    stride: int = 1
+    offset: int = 0
+    checked: bool = False
+    """A condition keeps what is too large from leading anywhere else."""
+    low: int = 0
+    """The least of them that a call is given."""
+    last: int = 1
+    """How far the largest one lies before the array's end."""
+    clamped: bool = False
+    """What is too large leads to the array's last element."""
+
+
+def starts(trials: ProbeTrials) -> dict[str, set[str]]:
+    """Arrays of integers between whose neighbours a loop runs, and over what it does."""
+    found = dict[str, set[str]]()
+    names = [name for name in trials.arrays if [*trials.contents.leaves(name)] == [""]]
+    steps = {name: trials.contents.of(name, "steps", {"": STEP}) for name in names}
+    cases = [trials.case(trials.points[0], held={name: held}) for name, held in steps.items()]
+    for name, one in zip(names, trials.run(cases), strict=True):
+        own = one.arrays.get(name) if one is not None else None
+        if one is None or own is None or own.end <= 1:
+            continue
+        last = STEP * (own.end - 1)
+        between = {n for n, t in one.arrays.items() if t.end == last and n != name}
+        if between:
+            found[name] = between
+    return found
+
+
+def indices(trials: ProbeTrials) -> list[Index]:
+    """Integers that lead to an array's elements, or to memory of the function's own."""
+    leaves = [(name, leaf) for name in trials.arrays for leaf in trials.contents.leaves(name)]
+    leaves = [one for one in leaves if one[0] not in trials.starts]
+    values = (_ONE, _TWO, _THREE, _FAR, _FAR - 1, -1)
+    cases = [
+        trials.case(trials.alike, held={name: trials.contents.of(name, "is", {leaf: value})})
+        for name, leaf in leaves
+        for value in values
+    ]
+    outcomes, found = trials.run(cases), list[Index]()
+    for place, (name, leaf) in enumerate(leaves):
+        here = outcomes[place * len(values) : (place + 1) * len(values)]
+        far = min(_FAR, int(trials.contents.leaves(name)[leaf].max))
+        led = [_led((name, leaf), t, here, far) for t in trials.arrays if t != name]
+        kept = [one for one in led if one is not None]
+        _, two, three, beyond, *_ = here
+        if not kept and beyond is None and two is not None and three is not None:
+            kept = [Index(name, leaf)]
+        is_unsigned = trials.contents.leaves(name)[leaf].min == 0
+        found += [replace(i, low=max(i.low, 0)) if is_unsigned else i for i in kept]
+    return found
+
+
+def _led(
+    holder: tuple[str, str], target: str, outcomes: Sequence[Called | None], most: int
+) -> Index | None:
+    """How integers lead to an array's elements, by the shift of what is accessed."""
+    one, two, three, far, nearer, below = outcomes
+    if one is None or two is None or three is None or target not in two.arrays:
+        return None
+    before, here = _shifted(one, two, target)
+    there = _shifted(three, two, target)[0]
+    if not 0 < len(here) <= _MOST_SHIFTED or not there or there[0] <= here[0]:
+        return None
+    stride = there[0] - here[0]
+    if [[i - stride for i in here], [i + stride for i in here]] != [before, there]:
+        return None
+    offset = here[0] - _TWO if stride == 1 else 0
+    checked = clamped = False
+    if far is not None and far.arrays[target].end <= most + min(offset, 0):
+        checked = True
+        if far.arrays[target].total >= two.arrays[target].total:
+            clamped = (
+                nearer is not None and nearer.arrays[target].counts == far.arrays[target].counts
+            )
+            if not clamped:
+                return None  # brought back into the array by a remainder
+    low = -1 if checked and below is not None else -offset
+    return Index(*holder, target, stride, offset, checked, low, clamped=clamped)
+
+
+def _shifted(one: Called, other: Called, target: str) -> tuple[list[int], list[int]]:
+    """Elements that are accessed more often in one call, and those in the other."""
+    pairs = zip_longest(one.arrays[target].counts, other.arrays[target].counts, fillvalue=0)
+    more = [a - b for a, b in pairs]
+    return [i for i, n in enumerate(more) if n > 0], [i for i, n in enumerate(more) if n < 0]
+
+
+def limits(
+    trials: ProbeTrials,
+    found: Sequence[Index],
+    ends: Mapping[str, str],
+    points: Sequence[Point],
+) -> dict[tuple[str, str], tuple[str, str]]:
+    """By array and field, over sizes: one more than the largest integer, and than its index."""
+    points = sorted(points, key=lambda one: -min(one.values(), default=0))[:_MOST_POINTS]
+    fitting, known = Fitting(points), dict[tuple[str, str], tuple[str, str]]()
+    keys = {(one.name, one.leaf): one for one in sorted(found, key=lambda one: one.stride)}
+    for key, index in reversed(keys.items()):  # wide strides first: narrower ones go on top of them
+        kept = {n: text for n, text in ends.items() if not (index.checked and n == index.target)}
+        others = {other: text for other, (text, _) in known.items()}
+        most = [_most(trials, index, point, (kept, others)) for point in points]
+        text = fitting.find([value + 1 for value in most])
+        if text and max(most) < _FAR and min(most) >= _THREE:
+            known[key] = text, fitting.find([value + 1 + index.offset for value in most])
+    return known
+
+
+def _most(
+    trials: ProbeTrials,
+    index: Index,
+    point: Point,
+    known: tuple[Mapping[str, str], Mapping[tuple[str, str], str]],
+) -> int:
+    """The largest value at which a call keeps to its arrays and leads anywhere; below 0: none."""
+    ends, others = known
+    lengths = {name: size_of(text, point) for name, text in ends.items()}
+    cases, values = list[ProbeCall](), _values(point)
+    for value in values:
+        fields = {key: size_of(text, point) - 1 for key, text in others.items()}
+        fields[index.name, index.leaf] = value
+        cases.append(trials.case(point, "small", lengths, _held(trials, fields)))
+    outcomes = zip(values, trials.run(cases), strict=True)
+    good = {value: one for value, one in outcomes if one is not None}
+    if index.checked:
+        counts = {value: one.arrays[index.target].counts for value, one in good.items()}
+        good = {value: good[value] for value in good if counts[value] != counts.get(_FAR)}
+    return max(good, default=-2) + index.clamped
+
+
+def _held(trials: ProbeTrials, values: Mapping[tuple[str, str], int]) -> dict[str, bytes]:
+    """ArrayContents of arrays, by what their fields are to be."""
+    by_array = dict[str, dict[str, int]]()
+    for (name, leaf), value in values.items():
+        by_array.setdefault(name, {})[leaf] = value
+    return {name: trials.contents.of(name, "is", one) for name, one in by_array.items()}
+
+
+def _values(point: Point) -> list[int]:
+    """Values to try: those about each end that there may be."""
+    ints = [value for name, value in point.items() if not name.endswith("_size")]
+    ends = {*point.values(), *(a * b for a in ints for b in ints), *_USUAL_ENDS}
+    return sorted({one + by for one in ends for by in (-2, -1, 0, 1)} | {_THREE, _FAR})

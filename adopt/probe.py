@@ -1,0 +1,234 @@
+"""A user's function run confined, every access to its arrays recorded: what it reads and writes.
+
+The compiler puts a call before each access (-fsanitize=thread); here those calls are ours. Arrays
+lie in more room than they need, so that an index is seen, wherever it leads. Each call runs in a
+process of its own: one that crashes, leaves its memory, or never ends says nothing more than that.
+"""
+
+import functools
+import json
+import re
+import struct
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from regraph_kg.adopt.adapter import Given, argument
+from regraph_kg.adopt.types import Passed
+from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
+from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
+
+ROOM = 1 << 13
+"""Elements that an array has room for, whatever its length."""
+_PATIENCE_SECONDS = 60.0
+_FLAGS = ("-w", "-g0")
+_RECORDED = ("-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns", "-fsanitize=thread")
+_MISSING = re.compile(r"error: (\S+): No such file")
+_MOST_MISSING = 40
+_RECORDER = Path(__file__).with_name("recorder.cpp")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCall:
+    """One call: a number for each scalar and each container's length, contents, ends."""
+
+    numbers: Mapping[str, float]
+    """Of scalars by name, of lengths as `x_size`."""
+    contents: Mapping[str, bytes]
+    """What an array holds, again and again; of a struct that is passed by value what it is."""
+    ends: Mapping[str, int] = field(default_factory=dict)
+    """Elements beyond which an array is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What a call did with one array."""
+
+    end: int
+    """One more than the largest index that was accessed; 0 where none was."""
+    distinct: int
+    """Elements that were accessed."""
+    total: int
+    """Accesses."""
+    read_first: int
+    """Elements that were read before they were written."""
+    read_within: int
+    """Those of them that its length after the call covers."""
+    written: int
+    """Elements that were written."""
+    size: int
+    """Its length after the call."""
+    moved: bool
+    """Its elements lie elsewhere afterwards: all of them are new."""
+    begins: Sequence[int]
+    """The first few elements that were accessed, each once."""
+    steps: Sequence[int]
+    """Distances between accesses in a row."""
+    counts: Sequence[int]
+    """Of the first elements how often each was accessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What a call did."""
+
+    returned: int
+    """Elements that were returned; -1 for what is no vector."""
+    arrays: Mapping[str, Touched]
+
+
+class Probe:
+    """A function, compiled for being watched, in `folder`."""
+
+    def __init__(self, folder: Path, code: str, passed: Mapping[str, Passed]) -> None:
+        """`code`: the function and all that `glue` needs. Raises `BadInput`."""
+        self._names, self._gcc, self._folder = list(passed), find_gcc(), folder
+        self.left_out: list[str] = []
+        """Headers that are not here and not needed."""
+        (folder / "work").mkdir()
+        (folder / "work" / "recorder.o").write_bytes(_recorder(self._gcc))
+        spans = any(one.form == "span" for one in passed.values())
+        compiler = str(self._gcc.path), *_FLAGS, "-std=c++20" if spans else "-std=c++17"
+        build = [
+            (*compiler, *_RECORDED, "-c", "probed.cpp", "-o", "probed.o"),
+            (*compiler, "recorder.o", "probed.o", "-o", "probe"),
+        ]
+        for _ in range(_MOST_MISSING):
+            text = without_headers(code, self.left_out)
+            (folder / "work" / "probed.cpp").write_text(text, "utf-8")
+            ran = _ran(build, folder, self._gcc)
+            missing = _MISSING.search(ran.said)
+            if ran.code == 0:
+                break
+            if missing is None:
+                raise BadInput(self._refusal(ran))
+            self.left_out.append(missing[1])
+
+    def _refusal(self, ran: Ran) -> str:
+        first = next((line for line in ran.said.splitlines() if "error" in line), ran.said)
+        said = first.replace("probed.cpp", "the code that it needs of its file")[:300]
+        missing = ", ".join(self.left_out)
+        why = f"; headers that are not here: {missing}" if missing else ""
+        return f"does not compile: {said}{why}"
+
+    def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
+        """What each call did, in order; None of one that crashed, left its memory or went on."""
+        parts = [struct.pack("=qq", len(cases), len(self._names))]
+        for case in cases:
+            for name in self._names:
+                numbers = case.numbers.get(name, 0), case.numbers.get(f"{name}_size", 0)
+                content = case.contents.get(name, b"")
+                end = case.ends.get(name, ROOM)
+                parts += [struct.pack("=ddqq", *numbers, end, len(content)), content]
+        (self._folder / "work" / "cases").write_bytes(b"".join(parts))
+        said = _ran([(str(self._folder / "work" / "probe"),)], self._folder, self._gcc).said
+        found: list[Called | None] = [None] * len(cases)
+        for line in re.findall(r"^call (.*\])$", said, re.MULTILINE):
+            number, returned, *slots = json.loads(line)
+            touched = (Touched(*numbers, *lists) for numbers, *lists in slots)
+            found[number] = Called(returned, dict(zip(self._names, touched, strict=True)))
+        return found
+
+
+def without_headers(code: str, names: Iterable[str]) -> str:
+    """The code with an empty line for each `#include` of one of these."""
+    for name in names:
+        line = rf'^[ \t]*#[ \t]*include[ \t]*[<"]{re.escape(name)}[>"].*$'
+        code = re.sub(line, "", code, flags=re.MULTILINE)
+    return code
+
+
+def _ran(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:
+    return run_project(commands, folder, gcc.reads, {}, _PATIENCE_SECONDS, any_memory=True)
+
+
+@functools.cache
+def _recorder(gcc: Gcc) -> bytes:
+    """What records, compiled."""
+    with tempfile.TemporaryDirectory(prefix="regraph-") as name:
+        work = Path(name) / "work"
+        work.mkdir()
+        (work / "recorder.cpp").write_text(_RECORDER.read_text("utf-8"), "utf-8")
+        flags = "-std=c++17", *_FLAGS, "-O2", f"-DROOM={ROOM}"
+        ran = _ran([(str(gcc.path), *flags, "-c", "recorder.cpp")], Path(name), gcc)
+        if ran.code != 0:
+            raise ToolError(f"{gcc.path.name} does not compile what records: {ran.said[:300]}")
+        return (work / "recorder.o").read_bytes()
+
+
+def glue(call: str, passed: Mapping[str, Passed], returned: Passed | None) -> str:
+    """What makes the arguments of a case, and calls the function."""
+    makes, given, ends = list[str](), list[str](), list[str]()
+    for slot, (name, one) in enumerate(passed.items()):
+        made, argument_, end = _argument(slot, name, one)
+        makes += made
+        given.append(argument_)
+        ends += end
+    called = f"{call}({', '.join(given)})"
+    if returned is not None and returned.form == "vector":
+        ends.append("probe_returned(regraph_result.size());")
+    kept = f"{called};"
+    if returned is not None:
+        kept = f"auto regraph_result = {called}; probe_keep(&regraph_result);"
+    lines = [*makes, "probe_begin();", kept, "probe_end();", *ends]
+    body = "".join(f"  {line}\n" for line in lines)
+    return f'{_GLUE}extern "C" void probe_call() {{\n{body}}}\n'
+
+
+_GLUE = """
+#include <cstddef>
+extern "C" {
+void *probe_room(int slot, std::size_t element, void *own);
+double probe_number(int slot);
+std::size_t probe_length(int slot);
+const void *probe_content(int slot);
+void probe_begin();
+void probe_keep(const void *result);
+void probe_end();
+void probe_returned(std::size_t size);
+void probe_after(int slot, std::size_t size, const void *data);
+void probe_bit(int slot, std::size_t index, bool bit);
+}
+"""
+
+
+def _argument(slot: int, name: str, one: Passed) -> tuple[list[str], str, list[str]]:
+    """Lines before the call, the argument, lines after."""
+    kind = one.element.spelled
+    if one.form == "scalar":
+        made = f"{kind} {name}_made{{}};"
+        value = f"{name}_made = static_cast<{kind}>(probe_number({slot}));"
+        if one.element.record:
+            value = f"std::memcpy(&{name}_made, probe_content({slot}), sizeof {name}_made);"
+        return [made, value], f"{name}_made", []
+    if one.form == "vector":
+        return _vector(slot, name, one)
+    room = f"static_cast<{kind}*>(probe_room({slot}, sizeof({kind}), nullptr))"
+    given = Given(f"{name}_made", one, writes=True, length=f"probe_length({slot})")
+    return [f"{kind}* {name}_made = {room};"], argument(given), []
+
+
+def _vector(slot: int, name: str, one: Passed) -> tuple[list[str], str, list[str]]:
+    kind, made = one.element.spelled, f"{name}_made"
+    lines = [f"auto& {made} = *new std::vector<{kind}>;"]
+    argument_ = f"std::move({made})" if one.by_value else made
+    if kind == "bool":
+        lines += [
+            f"{made}.resize(probe_length({slot}));",
+            f"for (std::size_t i = 0; i < {made}.size(); ++i)"
+            f" {made}[i] = static_cast<const char*>(probe_content({slot}))[i];",
+        ]
+        after = [
+            f"for (std::size_t i = 0; i < {made}.size(); ++i) probe_bit({slot}, i, {made}[i]);",
+            f"probe_after({slot}, {made}.size(), nullptr);",
+        ]
+        return lines, argument_, [] if one.const else after
+    lines += [
+        f"{made}.reserve({ROOM});",
+        f"{made}.resize(probe_length({slot}));",
+        f"probe_room({slot}, sizeof({kind}), {made}.data());",
+    ]
+    after = [f"probe_after({slot}, {made}.size(), {made}.data());"]
+    return lines, argument_, [] if one.by_value else after

@@ -1,0 +1,339 @@
+"""What a function does with its arrays, found by running it: shapes, roles, lengths, indices.
+
+Hypotheses are run at a few sizes each (adopt/probe.py): which elements are accessed as sizes vary
+says how long an array is (adopt/fit.py), what is written before it is read is an output.
+Not covered: arrays whose extents depend on their contents; a person says how long they are.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Literal
+
+from regraph_kg.adopt.fit import Fitting, Point, axes, names_in, rounded
+from regraph_kg.adopt.indices import Index, indices, limits, starts
+from regraph_kg.adopt.probe import ROOM, Called, Probe, ProbeCall, Touched
+from regraph_kg.adopt.trials import KINDS, ProbeTrials
+from regraph_kg.adopt.types import Passed
+from regraph_kg.evaluation.problem.expression import size_of
+
+Role = Literal["in", "out", "inout"]
+_ENOUGH = 5
+"""Points at which all calls went well that make the others needless."""
+_LEAST_POWERS = 3
+_BORDERS = 3
+"""Elements from one row's to the next one's, where a loop leaves the borders out."""
+_LONG = 8
+"""Elements from which on a search shows."""
+
+
+@dataclass
+class Seen:
+    """Of one array."""
+
+    shape: tuple[str, ...] = ()
+    """Over integers and lengths by name; () where nobody knows."""
+    role: Role = "in"
+    counted: bool = False
+    """Its length after the call depends on the data."""
+    sized: bool = False
+    """The function gives it its length, which sizes say."""
+    starts: bool = False
+    """A loop runs between its neighbours."""
+    between: bool = False
+    """It holds what another one's neighbours start."""
+    bisected: bool = False
+    """Its middle is looked at first, then that of a half."""
+    by_bytes: bool = False
+    """Bytes are its indices."""
+    gathered: bool = False
+    """What integers of another array hold are its indices."""
+    ranges: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Least and largest of its integers that are indices, by field ("" for itself)."""
+    leads: list[Index] = field(default_factory=list)
+    """Where its own integers lead."""
+
+
+@dataclass
+class Watched:
+    """Of a function."""
+
+    arrays: dict[str, Seen]
+    returned: str = ""
+    """How long the vector is that it returns; "" where that depends on the data."""
+    returns_rows: bool = False
+    places: set[str] = field(default_factory=set)
+    """Integers that are an index and nothing else."""
+    bounds: set[str] = field(default_factory=set)
+    """Integers and lengths that end a loop which another size ends before."""
+
+
+def watch(
+    probe: Probe, passed: Mapping[str, Passed], returned: Passed | None, *, stops: bool
+) -> Watched:
+    """Run a function and conclude; `stops`: it may end before it has looked at everything."""
+    trials = ProbeTrials(probe, passed)
+    begun = starts(trials)
+    trials.starts = set(begun)
+    led = indices(trials)
+    trials.small = {one.name for one in led}
+    between = {name for names in begun.values() for name in names}
+    watching = _Watching(trials, led, between, stops)
+    found = watching.watched()
+    if returned is not None and returned.form == "vector":
+        watching.returns(found)
+    watching.share_lengths(found)
+    watching.shorten(found)
+    watching.limit(found)
+    for name, over in begun.items():
+        found.arrays[name].starts = True
+        found.arrays[name].leads.append(Index(name, "", max(over), last=0))
+    for one in led:
+        found.arrays[one.name].leads.append(one)
+    return found
+
+
+class _Watching:
+    """Concludes from what calls did at each point, with all kinds of contents."""
+
+    def __init__(
+        self, trials: ProbeTrials, led: Sequence[Index], between: set[str], stops: bool
+    ) -> None:
+        self._trials, self._led, self._between, self._stops = trials, led, between, stops
+        self._points, self._outcomes = self._varied()
+        self._fitting = Fitting(self._points)
+        self._ends = dict[str, str]()
+
+    def _varied(self) -> tuple[list[Point], list[list[Called]]]:
+        trials = self._trials
+        alive = [
+            trials.run([trials.case(point, kind) for point in trials.points])
+            for kind in ("small", "signed")
+        ]
+        tried = [p for p, *each in zip(trials.points, *alive, strict=True) if any(each)]
+        outcomes = trials.run([trials.case(point, kind) for point in tried for kind in KINDS])
+        found = []
+        for place, point in enumerate(tried):
+            here = outcomes[place * len(KINDS) : (place + 1) * len(KINDS)]
+            good = [one for one in here if one is not None]
+            found.append((point, good))
+        whole = [one for one in found if len(one[1]) == len(KINDS)]
+        self._is_partial = not whole
+        kept = whole if len(whole) >= _ENOUGH else [one for one in found if one[1]]
+        return [point for point, _ in kept], [good for _, good in kept]
+
+    def _touched(self, name: str) -> Iterator[tuple[Point, Touched]]:
+        for point, here in zip(self._points, self._outcomes, strict=True):
+            yield from ((point, one.arrays[name]) for one in here if name in one.arrays)
+
+    def watched(self) -> Watched:
+        """Shapes and roles, each array by itself."""
+        found = Watched({})
+        for name in self._trials.arrays:
+            if end := self._end(name, found):
+                self._ends[name] = end
+            found.arrays[name] = self._seen(name)
+        return found
+
+    def _end(self, name: str, found: Watched) -> str:
+        """One more than an array's largest index; "" where nobody knows."""
+        one = self._trials.passed[name]
+        if _is_bits(one):
+            return ""
+        if one.form == "reference" or (one.fixed and one.form != "rows"):
+            return str(prod(one.fixed))
+        ends = [max((o.arrays[name].end for o in here), default=0) for here in self._outcomes]
+        decides = self._is_partial and bool(self._trials.contents.leaves(name))
+        if not any(ends) or max(ends) >= ROOM or name in self._between or decides:
+            return ""  # or what it holds decides whether the function ends
+        kept = [place for place, end in enumerate(ends) if end]
+        kept = kept if len(kept) >= _ENOUGH else [*range(len(ends))]
+        text = self._formula([self._points[p] for p in kept], [ends[p] for p in kept], found)
+        is_led = any(index.target == name for index in self._led)
+        stops = self._stops and one.form in ("vector", "span")
+        return "" if text.isdigit() and (is_led or stops) else rounded(text)
+
+    def _formula(self, points: Sequence[Point], ends: Sequence[int], found: Watched) -> str:
+        fitting = Fitting(points)
+        if text := fitting.find(ends):
+            return text
+        text, place, bound = fitting.mostly(ends, self._trials.ints)
+        found.places |= {place} - {""}
+        found.bounds |= {bound} - {""}
+        powers = [
+            p for p, point in enumerate(points) if all(v & v - 1 == 0 for v in point.values())
+        ]
+        if len(powers) >= _LEAST_POWERS and not (place or bound):
+            at_powers = Fitting([points[p] for p in powers]).find([ends[p] for p in powers])
+            return at_powers if at_powers in points[0] else text
+        return text
+
+    def _seen(self, name: str) -> Seen:
+        one, end, seen = self._trials.passed[name], self._ends.get(name, ""), Seen()
+        led = [index for index in self._led if index.target == name]
+        seen.between, seen.gathered = name in self._between, bool(led)
+        seen.by_bytes = any(self._trials.passed[i.name].element.type == "uint8" for i in led)
+        if not one.const:
+            self._change(seen, name)
+        if end and not (seen.sized or seen.counted):
+            seen.shape = self._axes(name, end)
+        if end:
+            lengths = [(size_of(end, point), t) for point, t in self._touched(name)]
+            long = [(length, t) for length, t in lengths if length > _LONG and t.begins]
+            seen.bisected = bool(long) and all(_bisects(t, length) for length, t in long)
+        return seen
+
+    def _axes(self, name: str, end: str) -> tuple[str, ...]:
+        """A product by axes: last what accesses step over."""
+        names = [*axes(end)]
+        if not names[1:]:
+            return (end,)
+        steps = {
+            one: sum(_stepped(t.steps, point[one]) for point, t in self._touched(name))
+            for one in names
+        }
+        inner = max(reversed(names), key=lambda one: steps[one])
+        if steps[inner] and names.count(inner) == 1:
+            names = [one for one in names if one != inner] + [inner]
+        return tuple(names)
+
+    def _change(self, seen: Seen, name: str) -> None:
+        """Role and length of what the function may write."""
+        one, touched = self._trials.passed[name], list(self._touched(name))
+        if _is_bits(one):
+            seen.role = "out"  # nobody sees its bits being read
+            return
+        if not touched:
+            seen.role = "inout"  # no call came to an end
+            return
+        reads = any(t.read_first for _, t in touched)
+        self._resized(seen, name, reads=reads)
+        if seen.sized:
+            reads = any(t.read_within for _, t in touched)
+        if seen.counted:
+            seen.role = "inout" if reads else "out"
+        elif seen.sized or any(t.written or t.moved for _, t in touched):
+            end = self._ends.get(name, "")
+            whole = seen.sized or end != ""
+            for point, t in touched:
+                expected = t.size if seen.sized else size_of(end or "0", point)
+                whole = whole and (t.moved or t.written >= expected)
+            seen.role = "out" if whole and not reads else "inout"
+
+    def _resized(self, seen: Seen, name: str, *, reads: bool) -> None:
+        """Whether its length after the call is another one, and what says which."""
+        own = f"{name}_size"
+        if own not in self._trials.lengths:
+            return
+        sizes = [{o.arrays[name].size for o in here if name in o.arrays} for here in self._outcomes]
+        if all(s == {p[own]} for s, p in zip(sizes, self._points, strict=True)):
+            return
+        given = self._fitting.find([*map(min, sizes)]) if all(len(s) == 1 for s in sizes) else ""
+        if given and own not in names_in(given):
+            self._ends[name] = rounded(given)
+            seen.sized, seen.shape = True, (rounded(given),)
+        else:
+            seen.counted, seen.shape = True, ((own,) if reads else ())
+
+    def returns(self, found: Watched) -> None:
+        """How long the vector is that is returned."""
+        sizes = [{o.returned for o in here} for here in self._outcomes]
+        fixed = bool(sizes) and all(len(s) == 1 for s in sizes)
+        given = self._fitting.find([*map(min, sizes)]) if fixed else ""
+        found.returned, found.returns_rows = rounded(given), not given
+
+    def share_lengths(self, found: Watched) -> None:
+        """Lengths of containers that are asked for, by their own names or by what else they are."""
+        used = {name for end in self._ends.values() for name in names_in(end)}
+        used |= {n for n in self._trials.lengths if n in found.returned}
+        for name, seen in found.arrays.items():
+            own, end = f"{name}_size", self._ends.get(name, "")
+            if own not in self._trials.lengths or seen.sized or seen.counted:
+                continue
+            if not end and seen.role == "in" and not seen.between:
+                seen.shape = (own,)
+            elif own in used and own not in names_in(end) and not f"{end}0".isdigit():
+                _rename(found, own, end)
+        self._bits(found)
+
+    def _bits(self, found: Watched) -> None:
+        """Vectors of bool, whose accesses nobody sees, are taken to be as long as the first one."""
+        known = [seen.shape for seen in found.arrays.values() if seen.shape]
+        for name, seen in found.arrays.items():
+            if _is_bits(self._trials.passed[name]) and not seen.shape and known:
+                seen.shape = known[0]
+
+    def shorten(self, found: Watched) -> None:
+        """Lengths that other sizes say, since a container that is shorter is left."""
+        trials = self._trials
+        names = [name for name, seen in found.arrays.items() if seen.shape == (f"{name}_size",)]
+        points = trials.long[:4]
+        cases, tried = list[ProbeCall](), list[tuple[str, int, int]]()
+        for name in names:
+            for place, point in enumerate(points):
+                ints = [point[one] for one in trials.ints]
+                ends = {1, *ints, *(a * b for a in ints for b in ints)}
+                for value in sorted({end + by for end in ends for by in (-1, 0)}):
+                    cases.append(trials.case({**point, f"{name}_size": value}))
+                    tried.append((name, place, value))
+        least = {name: [0] * len(points) for name in names}
+        for (name, place, value), one in zip(tried, trials.run(cases), strict=True):
+            if one is None or one.arrays[name].end > value:
+                least[name][place] = max(least[name][place], value + 1)
+        fitting = Fitting([{one: point[one] for one in trials.ints} for point in points])
+        for name in names:
+            end = fitting.find(least[name])
+            if end and not end.isdigit():
+                _rename(found, f"{name}_size", rounded(end))
+
+    def limit(self, found: Watched) -> None:
+        """Ranges of integers that are indices, and arrays as long as their conditions say."""
+        most = limits(self._trials, self._led, self._ends, self._points)
+        for index in self._led:
+            end, length = most.get((index.name, index.leaf), ("", ""))
+            if not end:
+                continue
+            high = end if index.checked else f"{end} - 1"
+            found.arrays[index.name].ranges.setdefault(index.leaf, (index.low, high))
+            own, target = f"{index.target}_size", found.arrays.get(index.target)
+            if target is None or not index.checked or index.stride != 1:
+                continue
+            if own in target.shape:
+                _rename(found, own, length)
+            elif not target.shape:
+                target.shape = (length,)
+
+
+def _rename(found: Watched, own: str, text: str) -> None:
+    """Write what a container's length is in the place of its name."""
+    closed = text if re.fullmatch(r"\w+", text) else f"({text})"
+
+    def put(said: str) -> str:
+        return text if said == own else re.sub(rf"\b{own}\b", closed, said)
+
+    for seen in found.arrays.values():
+        alone = seen.shape == (own,) and axes(text)
+        seen.shape = axes(text) if alone else tuple(map(put, seen.shape))
+    found.returned = put(found.returned)
+
+
+def _stepped(steps: Collection[int], width: int) -> float:
+    """The part of distances between accesses that are rows of a width, or one beside that."""
+    rows = [step for step in steps if step > _BORDERS]
+    return sum(min(step % width, -step % width) <= 1 for step in rows) / max(len(rows), 1)
+
+
+def _is_bits(one: Passed) -> bool:
+    """Whether it is a vector of bool, whose accesses nobody sees, that may be written."""
+    return one.form == "vector" and one.element.type == "bool" and not one.const
+
+
+def _bisects(touched: Touched, length: int) -> bool:
+    """Whether an array's middle is looked at first, then the middle of one half."""
+    near = [abs(2 * begin - length) <= 2 for begin in touched.begins]  # noqa: PLR2004
+    if True not in near[:2]:
+        return False
+    after = touched.begins[near.index(True) + 1 :]
+    halves = (abs(4 * after[0] - part * length) for part in (1, 3)) if after else ()
+    return any(distance <= 6 for distance in halves)  # noqa: PLR2004
