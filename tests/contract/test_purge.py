@@ -11,7 +11,7 @@ import pytest
 
 from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.purge import Purge
+from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.backends.written import key
 from regraph_kg.graph import Curator, GraphStore
@@ -279,7 +279,7 @@ def test_a_name_that_an_ingest_learns_beside_a_purge_goes_with_the_next(
     halting = Halting(store_settings, statement)
     with closing(halting), closing(Bolt(address(store_settings))) as quick:
         ingesting, purging = (halting, quick) if statement == "record_labels" else (quick, halting)
-        rest = iter(Purge(purging).run(secret))
+        rest = iter(BoltPurge(purging).run(secret))
         assert next(rest).trajectories == 1
         steps = [lambda: BoltStore(ingesting).merge([other]), lambda: list(rest)]
         threads = [threading.Thread(target=step) for step in steps]
