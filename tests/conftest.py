@@ -1,5 +1,6 @@
 """Options, a temporary folder of our own, and the closing table of what could not run, and why."""
 
+import gc
 import os
 import shutil
 import signal
@@ -61,6 +62,8 @@ def pytest_configure_node(node: WorkerController) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.collect()
+    gc.freeze()  # thousands of tests live as long as the process: no later collection looks at them
     given = getattr(session.config, "workerinput", None)
     if given is not None:
         scopes.write(session.items, Path(given["scopes"]))
