@@ -49,6 +49,12 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["REGRAPH_TEST_REQUIRE"] = ",".join(names)
 
 
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache folder of commands that judge: most tests have them compile and check the same."""
+    return tmp_path_factory.mktemp("shared_cache")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """What a failure left stays to be looked at."""
