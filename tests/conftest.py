@@ -1,5 +1,6 @@
 """Options, a temporary folder of our own, and the closing table of what could not run, and why."""
 
+import gc
 import os
 import shutil
 import signal
@@ -48,6 +49,12 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["REGRAPH_TEST_REQUIRE"] = ",".join(names)
 
 
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache folder of commands that judge: most tests have them compile and check the same."""
+    return tmp_path_factory.mktemp("shared_cache")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """What a failure left stays to be looked at."""
@@ -61,6 +68,8 @@ def pytest_configure_node(node: WorkerController) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.collect()
+    gc.freeze()  # thousands of tests live as long as the process: no later collection looks at them
     given = getattr(session.config, "workerinput", None)
     if given is not None:
         scopes.write(session.items, Path(given["scopes"]))

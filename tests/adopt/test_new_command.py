@@ -1,11 +1,9 @@
 """`regraph problem new` as people call it: functions of a file become problems and are judged."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -13,28 +11,17 @@ from regraph_kg import wiring
 from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.settings import Settings
+from tests.in_process import regraph
 
 TASKS = Path(__file__).parent / "tasks.cpp"
-COMMAND = "from regraph_kg.cli.app import main; main()"
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Run = Callable[..., "CompletedProcess[str]"]
 
 
 @pytest.fixture
 def run(cache: Path, tmp_path: Path) -> Run:
-    def run(*args: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-c", COMMAND, *args],
-            env={
-                **os.environ,
-                "REGRAPH_CACHE_DIR": str(cache),
-                "REGRAPH_DATA_DIR": str(tmp_path / "data"),
-            },
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+    def run(*args: str) -> "CompletedProcess[str]":
+        env = {"REGRAPH_CACHE_DIR": str(cache), "REGRAPH_DATA_DIR": str(tmp_path / "data")}
+        return regraph(*args, folder=tmp_path, env=env)
 
     return run
 

@@ -22,6 +22,7 @@ from regraph_kg.models.trajectory import Source, Trajectory
 from regraph_kg.runs.collect import CollectChoice, Gathered, ModelAsked, collect
 from regraph_kg.runs.progress import outcome
 from regraph_kg.settings import Settings
+from tests import in_process
 
 ROOT = Path(__file__).parents[2]
 SCALE = ROOT / "tests" / "evaluation" / "problems" / "scale"
@@ -141,15 +142,8 @@ def test_a_file_that_is_not_its_own_is_left_alone(tmp_path: Path, cache: Path) -
 
 
 def regraph(cache: Path, folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [Path(sys.executable).parent / "regraph", "collect", *words],
-        env={**os.environ, "REGRAPH_CACHE_DIR": str(cache)},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=250,
-    )
+    env = {"REGRAPH_CACHE_DIR": str(cache)}
+    return in_process.regraph("collect", *words, folder=folder, env=env)
 
 
 def respond(folder: Path, text: str) -> None:

@@ -1,13 +1,11 @@
 """Contract of `regraph graph query`: it answers, it changes nothing, and it says what is wrong."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -17,10 +15,10 @@ from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.graph import GraphStore, ReadOnlyGraph
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
+from tests.in_process import regraph
 from tests.stores import cypher
 
-REGRAPH = str(Path(sys.executable).parent / "regraph")
-Ask = Callable[..., subprocess.CompletedProcess[str]]
+Ask = Callable[..., "CompletedProcess[str]"]
 
 WRITES = [
     "CREATE (:Evil)",
@@ -68,16 +66,8 @@ def ask(store: GraphStore, store_env: Mapping[str, str], tmp_path: Path) -> Ask:
     """`regraph graph query WORDS` on that graph."""
     store.merge([plan("a")])
 
-    def words(*given: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [REGRAPH, "graph", "query", *given],
-            env=os.environ | dict(store_env),
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+    def words(*given: str) -> "CompletedProcess[str]":
+        return regraph("graph", "query", *given, folder=tmp_path, env=store_env)
 
     return words
 

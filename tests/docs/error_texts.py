@@ -78,14 +78,22 @@ class Module:
                 found.append(_gone_through(node.iter))
         return found
 
+    @cached_property
+    def imports(self) -> dict[str, tuple[str, str]]:
+        """What a name stands for: a module of ours, and the name there."""
+        return {
+            one.asname or one.name: (node.module, one.name)
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.ImportFrom) and node.module in modules()
+            for one in node.names
+        }
+
     def imported(self, name: str) -> tuple["Module", str] | None:
         """Where a name comes from, if that is a module of ours."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                for one in node.names:
-                    if (one.asname or one.name) == name and node.module in modules():
-                        return modules()[node.module], one.name
-        return None
+        if name not in self.imports:
+            return None
+        module, own = self.imports[name]
+        return modules()[module], own
 
 
 def _named(node: ast.expr) -> str:

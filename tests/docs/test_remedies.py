@@ -7,7 +7,6 @@ Not covered: whether a command mends what it is printed for; commands of others 
 import ast
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -23,6 +22,7 @@ from regraph_kg import remedies
 from regraph_kg.cli.app import app
 from regraph_kg.cli.docs import MADE
 from regraph_kg.settings import TESTS, setting_names, variable
+from tests.in_process import regraph
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -246,17 +246,15 @@ def test_the_installer_is_that_of_the_running_python(
 
 
 def test_the_program_prints_its_documents() -> None:
-    command = [sys.executable, "-c", "from regraph_kg.cli.app import main; main()", "docs"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=True)
+    listed = regraph("docs", folder=ROOT)
     users, developers = listed.stdout.split("For developers:")
     assert "problems" in users
     assert "method " in developers
-    shown = subprocess.run([*command, "problems"], capture_output=True, text=True, check=True)
-    assert "problem.toml" in shown.stdout
+    assert "problem.toml" in regraph("docs", "problems", folder=ROOT).stdout
     for name in MADE:
         assert f"\n{name} " in users
-        made = subprocess.run([*command, name], capture_output=True, text=True, check=True)
+        made = regraph("docs", name, folder=ROOT)
         assert len(made.stdout.splitlines()) > 100
-    absent = subprocess.run([*command, "problem"], capture_output=True, text=True, check=False)
+    absent = regraph("docs", "problem", folder=ROOT)
     assert absent.returncode == 2
     assert "did you mean regraph docs problems?" in absent.stderr

@@ -21,7 +21,7 @@ PAGES = {
     path.relative_to(DOCS).with_suffix("").as_posix()
     for path in DOCS.rglob("*")
     if path.suffix in (".md", ".ipynb")
-} | {*MADE, "dev/modules"}
+} | {*MADE, "corpus", "dev/modules"}
 
 
 def built(folder: Path, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:

@@ -13,6 +13,8 @@ import pytest
 
 from tests.docs.error_texts import Module, error_texts, plain, texts_of
 
+pytestmark = pytest.mark.xdist_group("error texts")  # collected once
+
 PAGE = Path(__file__).parents[2] / "regraph_kg" / "cli" / "troubleshooting.txt"
 ENTRY = re.compile(r"^- `(?P<text>.+)`$")
 REMEDY = re.compile(

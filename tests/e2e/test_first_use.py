@@ -118,15 +118,6 @@ def test_both_commands_of_the_readme_are_targets_of_the_makefile() -> None:
     assert [name for name in named if f"\n{name}:" not in makefile] == []
 
 
-def test_every_command_the_readme_shows_exists(environment: dict[str, str]) -> None:
-    shown = set(re.findall(r"^    regraph (\w+) (\w*)", README, re.M))
-    assert len(shown) >= 5
-    for command, sub in sorted(shown):
-        words = [command, sub] if command in ("techniques", "graph") else [command]
-        done = run(environment, "regraph", *words, "--help")
-        assert done.returncode == 0, (words, done.stderr)
-
-
 def test_the_version_is_the_packages(environment: dict[str, str]) -> None:
     done = run(environment, "regraph", "--version")
     assert (done.returncode, done.stdout) == (0, f"regraph {version('regraph-kg')}\n")

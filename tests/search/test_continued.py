@@ -238,9 +238,9 @@ def test_what_was_done_is_told_with_what_was_mended() -> None:
 
 
 def test_deep_answers_take_little_time() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     comes_to(ROWS, f"{'{' * 20_000} for (;;) ; {'}' * 20_000}```")
-    assert time.monotonic() - began < 10  # as a walk from the root to each parent takes minutes
+    assert time.process_time() - began < 10  # as a walk from the root to each parent takes minutes
 
 
 @pytest.mark.parametrize(

@@ -100,13 +100,14 @@ class Lab:
 @pytest.fixture
 def lab(
     tmp_path: Path,
+    shared_cache: Path,
     embedded_settings: Settings,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Lab]:
     env = environment(embedded_settings) | {
         "REGRAPH_CORPUS": str(tmp_path / "corpus"),
-        "REGRAPH_CACHE_DIR": str(tmp_path / "cache"),
+        "REGRAPH_CACHE_DIR": str(shared_cache),
     }
     for name, value in env.items():
         monkeypatch.setenv(name, value)

@@ -94,7 +94,7 @@ def test_what_was_done_learns_and_leads_on() -> None:
     assert (strayed.applied, strayed.did) == ("other", SIMD)
     start, *states = method.states.values()
     tried = {action.edge.target: action for action in start.actions}
-    assert (tried[FOR].failed, tried[FOR].edge.asked) == (1, 0)
+    assert (tried[FOR].failed, tried[FOR].edge.sampled) == (1, 0)
     assert (tried[SIMD].edge.verified, tried[SIMD].edge.total) == (2, pytest.approx(0.5 + 0.2))
     assert {state.technique for state in states if len(state.path) == 1} == {SIMD}
 

@@ -1,34 +1,25 @@
 """`regraph problem check`, and that a search looks before it sends a prompt."""
 
 import json
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from regraph_kg.cli.progress import telling
+from tests.in_process import regraph
 
-COMMAND = "from regraph_kg.cli.app import main; main()"
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Run = Callable[..., "CompletedProcess[str]"]
 
 
 @pytest.fixture
 def run(cache: Path, tmp_path: Path) -> Run:
-    def run(*args: str) -> "subprocess.CompletedProcess[str]":
+    def run(*args: str) -> "CompletedProcess[str]":
         env = {"REGRAPH_CACHE_DIR": str(cache), "REGRAPH_CORPUS": str(tmp_path / "corpus")}
-        return subprocess.run(
-            [sys.executable, "-c", COMMAND, *args],
-            env={**os.environ, "REGRAPH_DATA_DIR": str(tmp_path / "data"), **env},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        env["REGRAPH_DATA_DIR"] = str(tmp_path / "data")
+        return regraph(*args, folder=tmp_path, env=env)
 
     return run
 

@@ -150,10 +150,10 @@ def test_a_wide_index_is_computed_in_its_own_type() -> None:
 
 def test_many_writes_take_little_time() -> None:
     writes = " ".join(f"y[8 * i + j] += x[i + {k}];" for k in range(1000))
-    start = time.perf_counter()
+    start = time.process_time()
     loop = f"for (int i = 0; i < n; ++i) {{ for (int j = 0; j < 8; ++j) {{ {writes} }} }}"
     assert is_parallel(loop)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -53,16 +53,15 @@ int main() {
 BENCH = """\
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <vector>
 #include "smooth.h"
 
 int main(int, char** arguments) {
     const char* seed = std::getenv("REGRAPH_SEED");
-    std::mt19937 random(seed ? std::atoi(seed) : 0);
+    unsigned random = seed ? std::atoi(seed) : 0;
     int n = std::atoi(arguments[1]);
     std::vector<float> x(n), y(n);
-    for (float& one : x) one = std::uniform_real_distribution<float>(1, 2)(random);
+    for (float& one : x) one = 1 + ((random = random * 1664525u + 1013904223u) >> 8) / 16777216.0f;
     smooth(x.data(), y.data(), n, 400);
     double sum = 0;
     for (int i = 0; i < n; ++i) sum += y[i] * (1 + i % 7);

@@ -226,9 +226,8 @@ def test_between_marked_lines_only_these_are_replaced(tmp_path: Path) -> None:
         ({"kernel": projects.KERNEL.replace("/ width", "/ 2")}, "the tests of the project as it"),
         (
             {
-                "bench": projects.BENCH.replace("seed ?", "false ?").replace(
-                    "mt19937 random(", "random_device random; (void)("
-                )
+                "bench": "#include <random>\n"
+                + projects.BENCH.replace("std::atoi(seed) : 0", "std::random_device{}() : 0")
             },
             r"prints other things each time, with the same REGRAPH_SEED \(word 1 is",
         ),
