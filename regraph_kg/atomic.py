@@ -19,10 +19,10 @@ DRAFTS = ".*.draft"
 def replacing(path: Path, *, mode: int = 0o600, synced: bool = False) -> Iterator[BinaryIO]:
     """A new file that replaces `path` when the block succeeds; both may raise `OSError`.
 
-    The umask narrows `mode`; a `synced` file outlasts a power failure. A device or a pipe is
-    refused: as root, renaming would put a file into the place of /dev/stdout.
+    The umask narrows `mode`; a `synced` file outlasts a power failure. A device, or a link to a
+    pipe, is refused: as root, renaming would put a file into the place of /dev/stdout.
     """
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    if path.is_char_device() or (path.is_symlink() and path.is_fifo()):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     draft = path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.draft")
     with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:

@@ -252,6 +252,7 @@ def test_a_loops_condition_bounds_an_index_that_steps_by_itself() -> None:
     assert (given(one, "t"), given(one, "q")) == ("n", "m")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
