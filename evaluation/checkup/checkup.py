@@ -2,7 +2,7 @@
 
 Cheap first: memory, the serial code compiles, its signature is the declared one, the serial code is
 right at the check and timing shapes, the tolerance has room and shows a lower precision, the task
-is not trivial, the serial code takes 0.01 to 2 s. An error ends the look; a search must not start.
+is not trivial, the serial code takes 0.002 to 2 s. An error ends the look; a search must not start.
 
 Findings are kept (kept.py); memory is checked each time. Not covered: `work`; whether inputs
 are like those of real use; a GPU's memory.

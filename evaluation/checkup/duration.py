@@ -1,4 +1,4 @@
-"""Does the serial code take 0.01 to 2 s at the timing shape? If not, a shape at which it may.
+"""Does the serial code take 0.002 to 2 s at the timing shape? If not, a shape at which it may.
 
 Not covered: how time really grows with the sizes; work is taken for it, as declared, else bytes.
 """
@@ -10,7 +10,7 @@ from regraph_kg.evaluation.checkup.findings import ProblemFinding, note
 from regraph_kg.evaluation.problem.expression import holds
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, size_of
 
-SHORTEST, LONGEST = 0.01, 2.0
+SHORTEST, LONGEST = 0.002, 2.0
 """Seconds of the serial code that make good measurements and quick verdicts."""
 _AIM = 0.06
 _STEPS = 60

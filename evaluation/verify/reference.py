@@ -283,7 +283,7 @@ class References:
             raise BadInput(
                 f"problem {self._problem.name}: {REFERENCE} takes {seconds:.3g} s at"
                 f" {shape_text(case.sizes)}, and is run {runs} times: make that shape smaller (the"
-                " serial code should take 0.01 to 2 s at the timing shape)"
+                " serial code should take 0.002 to 2 s at the timing shape)"
             )
 
     def _condition_runs(self, values: Mapping[str, Array], elements: int) -> int:

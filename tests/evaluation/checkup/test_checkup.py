@@ -255,16 +255,16 @@ def test_an_output_that_is_alike_along_an_axis_is_a_note(check: Check) -> None:
     assert not any("axis 0" in said for said in notes)
 
 
-@pytest.mark.parametrize("seconds", [0.01, 0.5, 2.0])
+@pytest.mark.parametrize("seconds", [0.002, 0.5, 2.0])
 def test_a_good_duration_is_not_spoken_of(seconds: float) -> None:
     assert list(unfit_duration(problem_named("scale"), seconds)) == []
 
 
 def test_another_duration_is_told_with_a_shape_that_may_do() -> None:
-    (short,) = unfit_duration(problem_named("scale"), 0.003)
-    assert short.text == "serial.cpp takes 3 ms; 0.01 to 2 s is good"
+    (short,) = unfit_duration(problem_named("scale"), 0.001)
+    assert short.text == "serial.cpp takes 1 ms; 0.002 to 2 s is good"
     assert short.write.startswith("time = { n = ")
-    assert 2_000_000 < int(short.write.split()[-2]) < 6_000_000
+    assert 2_000_000 < int(short.write.split()[-2]) < 20_000_000
     (long,) = unfit_duration(problem_named("scale"), 40.0)
     assert 100 < int(long.write.split()[-2]) < 1000
 
