@@ -89,9 +89,7 @@ def lint(tree: Path) -> str:
 
 def broken(report: str) -> set[str]:
     return {
-        line.removesuffix(" BROKEN").strip()
-        for line in report.splitlines()
-        if line.endswith(" BROKEN")
+        line.partition(" BROKEN")[0].strip() for line in report.splitlines() if " BROKEN" in line
     }
 
 

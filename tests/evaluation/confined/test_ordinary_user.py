@@ -46,7 +46,7 @@ def test_a_setuid_program_gains_nothing(
         script = (
             "import ctypes, os, runpy, sys; worker = runpy.run_path(sys.argv[1])\n"
             "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-            "if sys.argv[3] == 'True': worker['drop_privileges'](ctypes.CDLL(None))\n"
+            "if sys.argv[3] == 'True': worker['filters'].drop_privileges(ctypes.CDLL(None))\n"
             "os.execv(sys.argv[2], ['id', '-u'])\n"
         )
         command = [
