@@ -7,8 +7,8 @@ inputs, its result rounded so: 24 bits (fp32) where all floats are fp64, 11 bits
 fp32, 4 bits (fp8) below those. At every shape it must lie at least 4 times outside for some
 distribution, or the problem declares `separates = false`. A shape where fewer bits change nothing
 does not count. At the timing shape, with the inputs that timed calls have, honest variants run too:
-a reference in double precision rounds a long double sum as the serial code does, and no other order
-of adding does.
+where the problem is in fp64, its reference adds in the serial code's own order and precision, and
+other orders of adding differ from it.
 
 Not covered: fp16's range; intermediates that only a candidate rounds; fp16 sums of a problem with
 precision fp16, whose honest variant adds rounded inputs in fp32.
