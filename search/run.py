@@ -38,7 +38,12 @@ def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Cont
         proposer=proposer,
         adviser=Adviser(world.examples, failures, header.prompting, header.device),
         prompting=header.prompting,
-        graph=Successors(cache(world.neighbours), cache(world.pooled), start_id(header.target)),
+        graph=Successors(
+            cache(world.neighbours),
+            cache(world.pooled),
+            start_id(header.target),
+            small=header.prompting.prefill,
+        ),
         nearest=cache(world.nearest),
         device=header.device,
         free=cache(world.free),

@@ -11,9 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from regraph_kg.models.graph import Neighbourhood, Successor
+from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import Facts, facts_of
 from regraph_kg.search.code.fit import Fit, applicable
+from regraph_kg.search.prompts.recipe import is_small
 
+_LARGE = "Too large a step for a small model: no place in this code has the recipe's new code."
 ENOUGH = 4
 """Techniques to choose from on serial code, if so many fit."""
 
@@ -49,12 +52,14 @@ class Successors:
     start: str
     """Id of the target's initial state."""
     enough: int = ENOUGH
+    small: bool = False
+    """Whether only steps are offered that a small model can take (prompts/recipe.py)."""
 
     def after(self, technique: str, code: str, entry: str = "") -> Offers:
         """The offers after `technique` at `code`, by the facts of the code that `entry` reaches."""
         facts = facts_of(code, entry)
         followers = [
-            Offer(successor, applicable(successor.technique, facts))
+            Offer(successor, self._fit(successor.technique, facts))
             for successor in self.neighbours(technique).successors
         ]
         fitting = [offer for offer in followers if offer.fit.fits is not False]
@@ -68,12 +73,17 @@ class Successors:
         sources = (known.after for known in self.pooled() if known.technique.id == technique)
         return next(sources, "")
 
+    def _fit(self, technique: Technique, facts: Facts) -> Fit:
+        fit = applicable(technique, facts)
+        large = self.small and not is_small(technique.recipe, facts)
+        return Fit(False, _LARGE) if large and fit.fits is not False else fit
+
     def _fallbacks(self, followers: list[Offer], facts: Facts) -> list[Offer]:
         """Techniques that fit plainly and were not seen to follow; largest gain first."""
         listed = {offer.successor.technique.id for offer in followers}
         rest = [successor for successor in self.pooled() if successor.technique.id not in listed]
         tried = [successor for successor in rest if successor.examples or successor.technique.needs]
-        fits = ((successor, applicable(successor.technique, facts)) for successor in tried)
+        fits = ((successor, self._fit(successor.technique, facts)) for successor in tried)
         offers = (Offer(successor, fit, follows=False) for successor, fit in fits if fit.fits)
         return sorted(offers, key=_order)
 

@@ -5,7 +5,6 @@ Not here: the meaning of facts for a technique (`predicates.py`, `fit.py`).
 """
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 from tree_sitter import Node
@@ -18,6 +17,14 @@ from regraph_kg.search.code.indices import ElementAccess, Indices
 from regraph_kg.search.code.loop_facts import Access, LoopFacts, access, loop_facts
 from regraph_kg.search.code.occurrences import Declared, Events
 from regraph_kg.search.code.reached import Reached
+from regraph_kg.search.code.sums import (
+    ElementSum,
+    ProductSum,
+    StoredSum,
+    element_sums,
+    product_sums,
+    stored_sums,
+)
 from regraph_kg.search.code.syntax import (
     SyntaxTree,
     arguments,
@@ -33,36 +40,10 @@ from regraph_kg.search.code.syntax import (
 
 _MOST_NAMES = 48
 _MOST_SUMS = 8
-_ATOMIC = frozenset({"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"})
 _BYTES = frozenset({"char", "short", "uint8_t", "int8_t", "uint16_t", "int16_t", "byte", "bool"})
-_FLOATING = frozenset({"float", "double"})
 _MOST_ELEMENTS = 3_000
 _MOST_ALIASES = 3
 _WORD = re.compile(r"\w+")
-
-
-class ProductSum(Frozen):
-    """A statement `sum += a * b`."""
-
-    at: int
-    """Bytes of the text before it."""
-    sum: str
-    factors: tuple[str, str]
-
-
-class ElementSum(Frozen):
-    """A statement that adds to an element of an array: `hist[keys[i]] += 1`."""
-
-    function: str
-    loop: int
-    """Number of the loop that it stands in."""
-    element: str
-    value: str
-    """The added value; empty for another update of the element."""
-    sum: bool = False
-    """Whether the value is a variable that starts at 0."""
-    atomic: bool = False
-    """Whether a GPU adds to the element's type atomically."""
 
 
 class Facts(Frozen):
@@ -85,6 +66,7 @@ class Facts(Frozen):
     product_sums: tuple[ProductSum, ...] = ()
     """Sums of floating-point products."""
     element_sums: tuple[ElementSum, ...] = ()
+    stored_sums: tuple[StoredSum, ...] = ()
     own_arrays: tuple[str, ...] = ()
     """Arrays and containers that the text declares or allocates, with the lengths of arrays."""
     constants: tuple[str, ...] = ()
@@ -174,7 +156,7 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
         directives=tuple(_directives(events))[:_MOST_NAMES],
         calls=tuple(dict.fromkeys(name for name in calls if name))[:_MOST_NAMES],
         multiplies_and_adds=_multiplies_and_adds(tree.root),
-        product_sums=tuple(_product_sums(tree.root, events))[:3],
+        product_sums=tuple(product_sums(tree.root, events))[:3],
         own_arrays=_own_arrays(events, region=False),
         variables=tuple(symbol.name for symbol in declared if symbol.function and not symbol.array)[
             :_MOST_NAMES
@@ -203,7 +185,8 @@ def _of_elements(
         "gathers": _named(by_data, "read"),
         "scatters": _named(by_data, "write"),
         "outside": tuple(dict.fromkeys(outside))[:24],
-        "element_sums": tuple(_element_sums(names.events, elements))[:_MOST_SUMS],
+        "element_sums": tuple(element_sums(names.events, elements))[:_MOST_SUMS],
+        "stored_sums": tuple(stored_sums(names.events, elements))[:_MOST_SUMS],
     }
 
 
@@ -240,42 +223,6 @@ def _multiplies_and_adds(root: Node) -> bool:
         if products and (operator(node) in ("+=", "-=") or _has_element(products[0])):
             return True
     return False
-
-
-def _product_sums(root: Node, events: Events) -> Iterator[ProductSum]:
-    """Statements `sum += a * b` where the sum is declared as floating."""
-    for node in walk(root):
-        left, product = (bare(node.child_by_field_name(side)) for side in ("left", "right"))
-        if operator(node) != "+=" or left is None or product is None or operator(product) != "*":
-            continue
-        base = left.child_by_field_name("argument") or left
-        declared = events.find(text(base), base)
-        is_statement = node.parent is not None and node.parent.type == "expression_statement"
-        if is_statement and declared is not None and _FLOATING & set(declared.kind.split()):
-            factors = [text(product.child_by_field_name(side)) for side in ("left", "right")]
-            yield ProductSum(at=node.start_byte, sum=text(left), factors=(factors[0], factors[1]))
-
-
-def _element_sums(events: Events, elements: list[ElementAccess]) -> Iterator[ElementSum]:
-    for element in elements:
-        node = element.node.parent if element.mode == "update" else None
-        if node is None:
-            continue
-        value = node.child_by_field_name("right") if operator(node) == "+=" else None
-        added = "1" if operator(node) == "++" else text(value)
-        declared = events.find(added, element.node)
-        yield ElementSum(
-            function=element.place.function,
-            loop=element.place.loop,
-            element=text(element.node),
-            value=added,
-            sum=declared is not None and declared.zero,
-            atomic=element.declared is not None and _adds_as_one(element.declared.kind),
-        )
-
-
-def _adds_as_one(kind: str) -> bool:
-    return " ".join(word for word in kind.split() if not word.startswith("__")) in _ATOMIC
 
 
 def _has_element(product: Node) -> bool:

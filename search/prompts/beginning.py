@@ -5,6 +5,7 @@ Not here: the server's part (llm/), and the finished answer (search/continued.py
 
 import re
 from collections.abc import Sequence
+from textwrap import indent
 
 from tree_sitter import Node
 
@@ -35,10 +36,9 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
     place = acts_at(recipe, facts_of(code)) if recipe else None
     if place is not None:
         before = code.encode("utf-8", errors="replace")[:place].decode("utf-8", errors="replace")
+        blanks = _BLANKS.match(before.rpartition("\n")[2])
         opened = opening(recipe, facts_of(code))
-        indent = _BLANKS.match(before.rpartition("\n")[2])
-        prefix = _without_directives(before)
-        return FENCE + prefix + (f"{indent[0] if indent else ''}{opened}" if opened else "")
+        return FENCE + _without_directives(before) + indent(opened, blanks[0] if blanks else "")
     defined = [
         (node, body)
         for node in walk(tree_of(code).root)

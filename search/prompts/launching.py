@@ -15,7 +15,8 @@ from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.launches import launches_of
 from regraph_kg.search.code.syntax import arguments, text, tree_of, walk
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.recipe import operand, recipe_values
+from regraph_kg.search.prompts.heads import operand
+from regraph_kg.search.prompts.recipe import recipe_values
 
 _LAUNCH = re.compile(r"`\$kernelname(\$grid|<<<[^`]*>>>)`")
 _COUNTED = re.compile(r"<<<\((.+) \+ 255\) / 256, 256>>>")

@@ -5,12 +5,12 @@ the technique fits (code/fit.py).
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
 from string import Template
 
 from regraph_kg.search.code.cuda_facts import GridNumber
-from regraph_kg.search.code.facts import ElementSum, Facts
+from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.main_kernel import main_kernel, main_launches
 from regraph_kg.search.code.openmp_predicates import lanes
@@ -23,6 +23,18 @@ from regraph_kg.search.code.predicate import (
     shareable,
     walks,
     within,
+)
+from regraph_kg.search.code.sums import ElementSum
+from regraph_kg.search.prompts.directives import clause, collapse, simd
+from regraph_kg.search.prompts.heads import (
+    adds_up,
+    described,
+    end_of,
+    in_chains,
+    operand,
+    plus,
+    swapped,
+    undirected,
 )
 
 _GENERAL = {
@@ -60,10 +72,15 @@ _GENERAL = {
     "reduction": " reduction(..)",
     "collapsible": "the outer of two loops with nothing between their heads",
     "collapse": " collapse(2)",
+    "bare": "the innermost loop",
+    "adding": "the innermost loop that adds up",
+    "chains": "four sums, and a head that steps by 4",
+    "spread": "`s0` with `i`, `s1` with `i + 1`, `s2` with `i + 2`, `s3` with `i + 3`",
+    "leftover": "a loop over the rest",
+    "joined": "the sum of all four",
+    "swapped": "the head of the second, then that of the first",
 }
 """Text for words whose value the code does not show."""
-_LOOSE = frozenset("<>&|^?=,")
-"""Signs of operators with a lower precedence than a sum."""
 
 
 def filled(recipe: str, facts: Facts, part: str = "") -> str:
@@ -77,17 +94,19 @@ def recipe_values(recipe: str, facts: Facts) -> dict[str, str]:
     loops, numbered = _named(facts, names), _numbered(facts, names)
     parallel, vector, reducing = loops["parallel"], loops["vector"], loops["reducing"]
     values = {
-        **{name: _loop_text(loop) for name, loop in loops.items()},
+        **{name: described(loop) for name, loop in loops.items()},
         **_threads(facts, parallel, numbered),
         **_cells(facts),
         **_fused(facts),
+        **(in_chains(loops["adding"]) if loops["adding"] else {}),
+        "swapped": swapped(facts, loops["contiguous"], loops["inner"]),
         "atomic": "" if numbered else _atomic(facts, parallel),
-        "clause": _clause(parallel),
-        "count": _end(parallel) if parallel and parallel.start.isdigit() else "",
+        "clause": clause(parallel),
+        "count": end_of(parallel) if parallel and parallel.start.isdigit() else "",
         "index": parallel.variable if parallel else "",
-        "simd": _simd(vector),
-        "reduction": _clause(reducing),
-        "collapse": _collapse(facts, loops["collapsible"]),
+        "simd": simd(vector),
+        "reduction": clause(reducing),
+        "collapse": collapse(facts, loops["collapsible"]),
         "sum": ", ".join(reducing.reduces) if reducing else "",
     }
     return {name: text for name, text in values.items() if text}
@@ -114,6 +133,11 @@ def opening(recipe: str, facts: Facts) -> str:
     return filled(recipe, facts, match[1]) if match and complete else ""
 
 
+def is_small(recipe: str, facts: Facts) -> bool:
+    """Whether a recipe that has new code has a place for it: else the step is a large one."""
+    return "$begin" not in recipe or opening(recipe, facts) != ""
+
+
 def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
     """Word -> bytes of the code before its places, for words that mean a place."""
     loops = _named(facts, names)
@@ -125,9 +149,15 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
         "serial": serial,
         "row": [top.number.at for top in (main,) if top and top.number and _cells(facts)],
         "unfused": [product.at for product in facts.product_sums],
+        "swapped": at["contiguous"] if _swaps(facts, loops) else [],
         "kernel": [main.head_at] if main else [],
         "launch": [launch.at for launch in main_launches(facts)],
     }
+
+
+def _swaps(facts: Facts, loops: Mapping[str, LoopFacts | None]) -> bool:
+    """Whether the heads of two loops can change places and nothing else must change."""
+    return swapped(facts, loops["contiguous"], loops["inner"]) != ""
 
 
 def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
@@ -142,6 +172,8 @@ def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
         "parallel": _parallel(facts, names),
         "inner": inner,
         "vector": long or lanes_share,
+        "bare": [loop for loop in inner if undirected(loop)],
+        "adding": [loop for loop in inner if adds_up(facts, loop)],
         "nest": nests,
         "contiguous": [two for loop in inner for two in _walking(facts, loop)],
         "reducing": [
@@ -204,13 +236,13 @@ def _threads(
     }
     for number in numbered:
         lines = f"`int {number.name} = ..;` and `if ({number.name} < {number.end})`"
-        first = _plus(number.first.removeprefix("+"))
+        first = plus(number.first.removeprefix("+"))
         values |= {"thread": f"{_GENERAL['thread']}{first}", "first": first}
         return {**values, "share": lines, "item": number.name, "items": number.end}
     if parallel is not None and not _each_has(facts, parallel):
-        values |= {word: f"the head of {_loop_text(parallel)}" for word in ("share", "serial")}
-        values |= {"item": parallel.variable, "items": _end(parallel), "type": parallel.type}
-        values["thread"] = f"{_GENERAL['thread']}{_plus(operand(parallel.start))}"
+        values |= {word: f"the head of {described(parallel)}" for word in ("share", "serial")}
+        values |= {"item": parallel.variable, "items": end_of(parallel), "type": parallel.type}
+        values["thread"] = f"{_GENERAL['thread']}{plus(operand(parallel.start))}"
         values["kernelname"] = _first([*_kernels_of(facts, parallel), name])
     return values
 
@@ -224,13 +256,13 @@ def _cells(facts: Facts) -> dict[str, str]:
         return {}
     loop, row, column = rows[0], number.name, rows[0].variable
     first, above = operand(loop.start), number.first.removeprefix("+")
-    wide = operand(_end(loop) if first == "0" else f"{_end(loop)} - {first}")
+    wide = operand(end_of(loop) if first == "0" else f"{end_of(loop)} - {first}")
     tall = operand(f"{number.end} - {above}" if above else number.end)
-    numbers = f"{row} = cell / {wide}{_plus(above)}, {column} = cell % {wide}{_plus(first)}"
+    numbers = f"{row} = cell / {wide}{plus(above)}, {column} = cell % {wide}{plus(first)}"
     guard = f"if ({row} < {number.end})"
     return {
         "flat": f"unsigned cell = {_GENERAL['thread']}; int {numbers}; {guard} {number.row_begins}",
-        "row": f"`int {row} = ..;`, `{guard}` and the head of {_loop_text(loop)}",
+        "row": f"`int {row} = ..;`, `{guard}` and the head of {described(loop)}",
         "grid": f"<<<({tall} * {wide} + 255) / 256, 256>>>",
     }
 
@@ -239,23 +271,6 @@ def _is_row(loop: LoopFacts) -> bool:
     """Whether a loop's iterations are independent, and counted by an int."""
     counted = loop.step == "1" and loop.compare in ("<", "<=") and loop.type == "int"
     return counted and is_parallel(loop) is True and not (loop.reduces or loop.continues)
-
-
-def _plus(first: str) -> str:
-    return f" + {first}" if first not in ("", "0") else ""
-
-
-def _end(loop: LoopFacts | None) -> str:
-    """The upper bound of a loop's variable, exclusive."""
-    if loop is None or not loop.end:
-        return ""
-    end = f"({loop.end})" if _LOOSE & {*loop.end} else loop.end
-    return f"{end} + 1" if loop.compare == "<=" else end
-
-
-def operand(value: str) -> str:
-    """An expression as an operand, in brackets if needed."""
-    return value if value.isidentifier() or value.isdigit() else f"({value})"
 
 
 def _kernels_of(facts: Facts, loop: LoopFacts) -> list[str]:
@@ -356,44 +371,6 @@ def _in_threads(facts: Facts, loop: LoopFacts) -> bool:
     """Whether threads share a loop, or share or can share one around it."""
     outer = around(facts, loop)
     return loop.shared_out or any(two.shared_out or is_parallel(two) is True for two in outer)
-
-
-def _loop_text(loop: LoopFacts | None) -> str:
-    if loop is None or not loop.variable:
-        return ""
-    ends = f" ({loop.start} to {loop.end})" if loop.end else ""
-    return f"the loop over `{loop.variable}`{ends}"
-
-
-def _clause(loop: LoopFacts | None, *inner: LoopFacts) -> str:
-    """The reduction, private and lastprivate clauses of a loop, with blanks before them."""
-    if loop is None:
-        return ""
-    by_sign: dict[str, list[str]] = {}
-    for section, sign in zip(loop.sections, loop.combines, strict=True):
-        if section:
-            by_sign.setdefault(sign, []).append(section)
-    excluded = {loop.variable, *loop.lasting, *(nested.variable for nested in inner)}
-    private = [name for name in loop.private if name not in excluded]
-    clauses = [f"reduction({sign}:{', '.join(names)})" for sign, names in by_sign.items()]
-    clauses += [f"private({', '.join(private)})"] if private else []
-    clauses += [f"lastprivate({', '.join(loop.lasting)})"] if loop.lasting else []
-    return "".join(f" {clause}" for clause in clauses)
-
-
-def _collapse(facts: Facts, loop: LoopFacts | None) -> str:
-    return f" collapse(2){_clause(loop, *within(facts, loop)[:1])}" if loop is not None else ""
-
-
-def _simd(loop: LoopFacts | None) -> str:
-    """The directive that shares a loop among vector lanes, which threads may share already."""
-    if loop is None:
-        return ""
-    for directive in loop.directives:
-        if "for" in directive.split():
-            return f"#pragma {directive.replace(' for', ' for simd', 1)}"
-    lasting = tuple(name for name in loop.lasting if name != loop.variable)  # it lasts anyhow
-    return f"#pragma omp simd{_clause(loop.model_copy(update={'lasting': lasting}))}"
 
 
 def _first(texts: Iterable[str]) -> str:

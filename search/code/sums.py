@@ -1,0 +1,96 @@
+"""Sums: products that are added up, additions to elements, and sums that elements get."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from regraph_kg.models.base import Frozen
+from regraph_kg.search.code.indices import ElementAccess
+from regraph_kg.search.code.occurrences import Events
+from regraph_kg.search.code.syntax import bare, operator, statements, text, walk
+
+_ATOMIC = frozenset({"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"})
+_FLOATING = frozenset({"float", "double"})
+_SUMMING = ["declaration", "for_statement", "expression_statement"]
+
+
+class ProductSum(Frozen):
+    """A statement `sum += a * b`."""
+
+    at: int
+    """Bytes of the text before it."""
+    sum: str
+    factors: tuple[str, str]
+
+
+class ElementSum(Frozen):
+    """A statement that adds to an element of an array: `hist[keys[i]] += 1`."""
+
+    function: str
+    loop: int
+    """Number of the loop that it stands in."""
+    element: str
+    value: str
+    """The added value; empty for another update of the element."""
+    sum: bool = False
+    """Whether the value is a variable that starts at 0."""
+    atomic: bool = False
+    """Whether a GPU adds to the element's type atomically."""
+
+
+class StoredSum(Frozen):
+    """A loop that adds up in the loop in it, stores the sum, and does nothing else."""
+
+    loop: int
+    element: str
+    """The element that the sum is stored in."""
+
+
+def product_sums(root: Node, events: Events) -> Iterator[ProductSum]:
+    """Statements `sum += a * b` where the sum is declared as floating."""
+    for node in walk(root):
+        left, product = (bare(node.child_by_field_name(side)) for side in ("left", "right"))
+        if operator(node) != "+=" or left is None or product is None or operator(product) != "*":
+            continue
+        base = left.child_by_field_name("argument") or left
+        declared = events.find(text(base), base)
+        is_statement = node.parent is not None and node.parent.type == "expression_statement"
+        if is_statement and declared is not None and _FLOATING & set(declared.kind.split()):
+            factors = [text(product.child_by_field_name(side)) for side in ("left", "right")]
+            yield ProductSum(at=node.start_byte, sum=text(left), factors=(factors[0], factors[1]))
+
+
+def element_sums(events: Events, elements: list[ElementAccess]) -> Iterator[ElementSum]:
+    for element in elements:
+        node = element.node.parent if element.mode == "update" else None
+        if node is None:
+            continue
+        value = node.child_by_field_name("right") if operator(node) == "+=" else None
+        added = "1" if operator(node) == "++" else text(value)
+        declared = events.find(added, element.node)
+        yield ElementSum(
+            function=element.place.function,
+            loop=element.place.loop,
+            element=text(element.node),
+            value=added,
+            sum=declared is not None and declared.zero,
+            atomic=element.declared is not None and _adds_as_one(element.declared.kind),
+        )
+
+
+def stored_sums(events: Events, elements: list[ElementAccess]) -> Iterator[StoredSum]:
+    for element in elements:
+        node, loop = element.node.parent, element.place.loop
+        if node is None or element.mode != "write" or loop < 0:
+            continue
+        value = events.find(text(node.child_by_field_name("right")), element.node)
+        body = statements(events.loops[loop].node.child_by_field_name("body"))
+        if value is None or not value.zero or [part.type for part in body] != _SUMMING:
+            continue
+        added = statements(body[1].child_by_field_name("body"))
+        if len(added) == 1 and text(body[0]).count("=") == 1 and node.parent == body[2]:
+            yield StoredSum(loop=loop, element=text(element.node))
+
+
+def _adds_as_one(kind: str) -> bool:
+    return " ".join(word for word in kind.split() if not word.startswith("__")) in _ATOMIC

@@ -1,0 +1,106 @@
+"""The heads of loops as text: as they are, in another order, and with steps of four.
+
+Not here: which loop a recipe means (recipe.py).
+"""
+
+import re
+
+from regraph_kg.search.code.facts import Facts
+from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.search.code.predicate import around, is_parallel
+
+_LOOSE = frozenset("<>&|^?=,")
+"""Signs of operators with a lower precedence than a sum."""
+_OPERAND = re.compile(r"\w+(\[[^][]*\])?")
+_UPWARD = ("<", "<=")
+
+
+def plus(first: str) -> str:
+    """What is added to a number that begins at 0, to begin at `first`."""
+    return f" + {first}" if first not in ("", "0") else ""
+
+
+def end_of(loop: LoopFacts | None) -> str:
+    """The upper bound of a loop's variable, exclusive."""
+    if loop is None or not loop.end:
+        return ""
+    end = f"({loop.end})" if _LOOSE & {*loop.end} else loop.end
+    return f"{end} + 1" if loop.compare == "<=" else end
+
+
+def operand(value: str) -> str:
+    """An expression as an operand, in brackets if needed."""
+    return value if _OPERAND.fullmatch(value) else f"({value})"
+
+
+def described(loop: LoopFacts | None) -> str:
+    """A loop in words: "the loop over `i` (0 to n)"."""
+    if loop is None or not loop.variable:
+        return ""
+    ends = f" ({loop.start} to {loop.end})" if loop.end else ""
+    return f"the loop over `{loop.variable}`{ends}"
+
+
+def counts_up(loop: LoopFacts) -> bool:
+    """Whether `head` is a loop's head: it counts up by one a variable of its own."""
+    own = loop.kind == "for" and loop.canonical and loop.type
+    return bool(own and loop.step == "1" and loop.compare in _UPWARD)
+
+
+def head(loop: LoopFacts) -> str:
+    """A loop's head anew."""
+    name = loop.variable
+    return f"for ({loop.type} {name} = {loop.start}; {name} {loop.compare} {loop.end}; ++{name})"
+
+
+def undirected(loop: LoopFacts) -> bool:
+    """Whether a directive can be written before a loop: none must have the loop next to it."""
+    return loop.kind == "for" and not loop.directives
+
+
+def adds_up(facts: Facts, loop: LoopFacts) -> bool:
+    """Whether a loop does nothing but add up one variable, and not for few or divided iterations.
+
+    Statements can stand beside it: it is not the whole body of another loop.
+    """
+    one = len(loop.reduces) == 1 and loop.combines == ("+",) and loop.sections == loop.reduces
+    nested = any(outer.perfect for outer in around(facts, loop)[:1])
+    whole = undirected(loop) and loop.trips is None and not loop.continues
+    return one and whole and not nested and counts_up(loop) and is_parallel(loop) is True
+
+
+def in_chains(loop: LoopFacts) -> dict[str, str]:
+    """Words of a recipe that adds up in four chains what a loop adds up in one."""
+    [result], name = loop.reduces, loop.variable
+    end, start = operand(end_of(loop)), loop.start
+    quarters = f"{end if start == '0' else f'({end} - {operand(start)})'} / 4 * 4"
+    stop = quarters if start == "0" else f"{start} + {quarters}"
+    others = [f"{result}{chain}" for chain in (1, 2, 3)]
+    zeros = ", ".join(f"{other} = 0" for other in others)
+    places = [f"`{other}` with `{name} + {n}`" for n, other in enumerate(others, 1)]
+    return {
+        "chains": f"decltype({result}) {zeros};\n"
+        f"for ({loop.type} {name} = {start}; {name} < {stop}; {name} += 4) {{",
+        "spread": ", ".join([f"`{result}` with `{name}`", *places]),
+        "leftover": f"`for ({loop.type} {name} = {stop}; {name} < {end_of(loop)}; ++{name})`",
+        "joined": f"`{result} += {' + '.join(others)};`",
+    }
+
+
+def swapped(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> str:
+    """The heads of two nested loops in the other order; "" where that takes more than heads.
+
+    A sum that the inner loop collects and the outer one stores is collected in its element.
+    """
+    if outer is None or inner is None or around(facts, inner)[:1] != [outer]:
+        return ""
+    plain = all(counts_up(loop) and not loop.shared_out for loop in (outer, inner))
+    if inner.uneven or not plain or is_parallel(outer) is not True:
+        return ""
+    if outer.perfect:
+        return f"{head(inner)} {{\n    {head(outer)} {{" if is_parallel(inner) is True else ""
+    elements = [stored.element for stored in facts.stored_sums if stored.loop == outer.number]
+    if not elements:
+        return ""
+    cleared = f"{head(outer)} {{\n    {elements[0]} = 0;\n}}\n"
+    return f"{cleared}{head(inner)} {{\n    {head(outer)} {{\n        {elements[0]} +="
