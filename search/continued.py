@@ -21,6 +21,7 @@ from regraph_kg.search.prompts.fences import blocks
 ANEW = "begun again at the function's head"
 TWICE = "a line said twice at the beginning"
 ONE_LOOP = "all but one loop left as it was"
+CLOSED = "the step's end put behind that loop"
 LEFT_OUT = "left out what the answer changes behind that loop"
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _BLOCKS = frozenset({"translation_unit", "compound_statement", "ERROR"})
@@ -46,7 +47,7 @@ def _meant(prompt: Prompt, reply: Reply) -> Reply:
         once = _once(before, written)
         notes = (TWICE,) if once != written else ()
         meant = MendedCode(before + once, notes) if notes and ended else None
-        if prompt.rest and (loop := _one_loop(before, once, prompt.rest, ended=ended)):
+        if prompt.rest and (loop := _one_loop(before, once, prompt, ended=ended)):
             meant = MendedCode(loop.code, notes + loop.done)
     return reply.model_copy(update={"code": meant.code, "mended": meant.done}) if meant else reply
 
@@ -99,12 +100,13 @@ def _once(before: str, written: str) -> str:
     return first[len(last) :] if again and len(last) >= _SHORTEST else written
 
 
-def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> MendedCode | None:
+def _one_loop(before: str, written: str, prompt: Prompt, *, ended: bool) -> MendedCode | None:
     """The loop that was written between what stands before and behind it.
 
     None where there is none, where the answer is that already, or changes what is behind the loop:
-    that may belong to it.
+    that may belong to it, unless the prompt says what is there.
     """
+    rest = prompt.rest
     begin = len(before.encode("utf-8", errors="replace"))
     answer = ParsedCode(before + written)
     statements = _following(answer.root, begin)
@@ -116,6 +118,8 @@ def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> MendedCod
     whole = len((before + written).encode("utf-8", errors="replace"))
     if ended and normalized(answer.between(end, whole)) == normalized(rest):
         return None
+    if prompt.closed:
+        return MendedCode(answer.between(0, end) + rest, (CLOSED,))
     put = ParsedCode(answer.between(0, end) + rest)
     old = [node for node in _following(put.root, begin) if node.start_byte >= end]
     more = _up_to(tail, old)

@@ -70,6 +70,8 @@ class Prompt(Frozen):
     """The answer's beginning; a capable server has the model go on from there."""
     rest: str = ""
     """The code after the one loop that an answer writes, where all else stays as it is."""
+    closed: bool = False
+    """Whether `rest` stands whatever the answer says behind that loop."""
     launch: NewLaunch | None = None
     """The new launch of its kernel."""
     stop: tuple[str, ...] = ()

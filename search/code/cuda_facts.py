@@ -17,6 +17,7 @@ from regraph_kg.search.code.loop_facts import thread_stride
 from regraph_kg.search.code.occurrences import NO_LOOP
 from regraph_kg.search.code.reached import MOST_NODES, Reached
 from regraph_kg.search.code.stencils import stencil_arrays
+from regraph_kg.search.code.sums import CommonSum, common_sum
 from regraph_kg.search.code.syntax import called, only_loop, operator, short, statements, text, walk
 
 _AXES = ("x", "y", "z")
@@ -91,6 +92,8 @@ class KernelFacts(Frozen):
     shared_atomics: int = 0
     one_address: bool = False
     """Whether an atomic update of global memory has the same address for all threads."""
+    common_sum: CommonSum | None = None
+    """The sum that each thread adds to an element that is the same for all."""
     shuffles: bool = False
     read_only: bool = False
     """Whether it loads by `__ldg`, or all its pointers to const are `__restrict__`."""
@@ -220,6 +223,9 @@ class _Kernel:
             "global_atomics": len(outside),
             "shared_atomics": len(inside),
             "one_address": any(self._fixed(element) for element in outside),
+            "common_sum": common_sum(self.node.child_by_field_name("body"))
+            if all(self._fixed(element) for element in outside)
+            else None,
         }
 
     def _is_located(self, element: ElementAccess) -> bool:

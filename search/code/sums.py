@@ -7,7 +7,7 @@ from tree_sitter import Node
 from regraph_kg.models.base import Frozen
 from regraph_kg.search.code.indices import ElementAccess
 from regraph_kg.search.code.occurrences import Events
-from regraph_kg.search.code.syntax import bare, operator, statements, text, walk
+from regraph_kg.search.code.syntax import arguments, bare, called, operator, statements, text, walk
 
 _ATOMIC = frozenset({"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"})
 _FLOATING = frozenset({"float", "double"})
@@ -94,3 +94,23 @@ def stored_sums(events: Events, elements: list[ElementAccess]) -> Iterator[Store
 
 def _adds_as_one(kind: str) -> bool:
     return " ".join(word for word in kind.split() if not word.startswith("__")) in _ATOMIC
+
+
+class CommonSum(Frozen):
+    """A statement of a kernel in which each thread adds a variable to an element."""
+
+    at: int
+    """Bytes of the text before it."""
+    value: str
+
+
+def common_sum(body: Node | None) -> CommonSum | None:
+    """The first such statement, if all threads reach it."""
+    if any(node.type == "return_statement" for node in (walk(body) if body else ())):
+        return None
+    for part in statements(body):
+        call = part.named_children[0] if part.type == "expression_statement" else part
+        given = arguments(call)[1:] if called(call) == "atomicAdd" else []
+        if [value.type for value in given] == ["identifier"]:
+            return CommonSum(at=part.start_byte, value=text(given[0]))
+    return None

@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.syntax import LOOPS, text, tree_of, walk
+from regraph_kg.search.prompts.heads import BODY
 from regraph_kg.search.prompts.recipe import acts_at, opening
 
 FENCE = "```cpp\n"
@@ -63,11 +64,28 @@ def _without_directives(before: str) -> str:
 
 
 def remainder(code: str, recipe: str) -> str:
-    """The code after the loop that a recipe names, if all else must stay; else ""."""
-    place = acts_at(recipe, facts_of(code)) if recipe.endswith(_KEPT) else None
+    """The code after the loop that a recipe names, if the recipe says what it is; else "".
+
+    All else must stay, or the recipe has code that ends the step, which comes first.
+    """
+    facts = facts_of(code)
+    ending = opening(recipe, facts, "$end")
+    place = acts_at(recipe, facts) if ending or recipe.endswith(_KEPT) else None
     loops = (node for node in walk(tree_of(code).root) if node.type in LOOPS)
-    end = next((loop.end_byte for loop in loops if loop.start_byte == place), None)
-    return "" if end is None else code.encode("utf-8", errors="replace")[end:].decode()
+    loop = next((loop for loop in loops if loop.start_byte == place), None)
+    if loop is None:
+        return ""
+    source = code.encode("utf-8", errors="replace")
+    blanks = _BLANKS.match(source[: loop.start_byte].decode().rpartition("\n")[2])
+    ending = indent(ending, blanks[0] if blanks else "")
+    ending = ending.replace(BODY, text(loop.child_by_field_name("body")))
+    rest = source[loop.end_byte :].decode()
+    return f"\n{ending}{rest}" if ending else rest
+
+
+def is_closed(recipe: str) -> bool:
+    """Whether the code after the loop stands, whatever an answer says there."""
+    return "$end" in recipe
 
 
 def _works(function: Node, body: Node) -> bool:

@@ -13,6 +13,8 @@ _LOOSE = frozenset("<>&|^?=,")
 """Signs of operators with a lower precedence than a sum."""
 _OPERAND = re.compile(r"\w+(\[[^][]*\])?")
 _UPWARD = ("<", "<=")
+BODY = "{ .. }"
+"""In the text of a loop: the body that it had."""
 
 
 def plus(first: str) -> str:
@@ -80,10 +82,10 @@ def in_chains(loop: LoopFacts) -> dict[str, str]:
     places = [f"`{other}` with `{name} + {n}`" for n, other in enumerate(others, 1)]
     return {
         "chains": f"decltype({result}) {zeros};\n"
-        f"for ({loop.type} {name} = {start}; {name} < {stop}; {name} += 4) {{",
+        f"for ({loop.type} {name} = {start}; {name} < {stop}; {name} += 4)",
         "spread": ", ".join([f"`{result}` with `{name}`", *places]),
-        "leftover": f"`for ({loop.type} {name} = {stop}; {name} < {end_of(loop)}; ++{name})`",
-        "joined": f"`{result} += {' + '.join(others)};`",
+        "joined": f"for ({loop.type} {name} = {stop}; {name} < {end_of(loop)}; ++{name}) {BODY}\n"
+        f"{result} += {' + '.join(others)};",
     }
 
 

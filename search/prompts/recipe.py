@@ -24,7 +24,7 @@ from regraph_kg.search.code.predicate import (
     walks,
     within,
 )
-from regraph_kg.search.code.sums import ElementSum
+from regraph_kg.search.code.sums import CommonSum, ElementSum
 from regraph_kg.search.prompts.directives import clause, collapse, simd
 from regraph_kg.search.prompts.heads import (
     adds_up,
@@ -44,6 +44,7 @@ _GENERAL = {
     "atomic": "",
     "count": "n",
     "begin": "",
+    "end": "",
     "kernel": "the kernel",
     "kernelname": "kernel",
     "input": "a",
@@ -76,8 +77,8 @@ _GENERAL = {
     "adding": "the innermost loop that adds up",
     "chains": "four sums, and a head that steps by 4",
     "spread": "`s0` with `i`, `s1` with `i + 1`, `s2` with `i + 2`, `s3` with `i + 3`",
-    "leftover": "a loop over the rest",
-    "joined": "the sum of all four",
+    "joined": "a loop over the rest, and the sum of all four",
+    "common": "sum",
     "swapped": "the head of the second, then that of the first",
 }
 """Text for words whose value the code does not show."""
@@ -100,6 +101,7 @@ def recipe_values(recipe: str, facts: Facts) -> dict[str, str]:
         **_fused(facts),
         **(in_chains(loops["adding"]) if loops["adding"] else {}),
         "swapped": swapped(facts, loops["contiguous"], loops["inner"]),
+        "common": _first(top.value for top in _common(facts)),
         "atomic": "" if numbered else _atomic(facts, parallel),
         "clause": clause(parallel),
         "count": end_of(parallel) if parallel and parallel.start.isdigit() else "",
@@ -120,12 +122,12 @@ def acts_at(recipe: str, facts: Facts) -> int | None:
     return 0 if "head" in names else min(positions, default=None)
 
 
-def opening(recipe: str, facts: Facts) -> str:
-    """The new code at that place, quoted in the recipe behind `$begin`.
+def opening(recipe: str, facts: Facts, mark: str = "$begin") -> str:
+    """The new code at that place, quoted in the recipe behind `$begin`; behind `$end` its end.
 
     "" where the code lacks a place that the recipe names, or where other places must change too.
     """
-    match = re.search(r"\$begin`([^`]+)`", recipe)
+    match = re.search(rf"{re.escape(mark)}`([^`]+)`", recipe)
     names = Template(recipe).get_identifiers()
     places = _places(facts, names)
     complete = all(places.get(name, True) for name in names)
@@ -151,8 +153,14 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
         "unfused": [product.at for product in facts.product_sums],
         "swapped": at["contiguous"] if _swaps(facts, loops) else [],
         "kernel": [main.head_at] if main else [],
+        "common": [top.at for top in _common(facts)],
         "launch": [launch.at for launch in main_launches(facts)],
     }
+
+
+def _common(facts: Facts) -> list[CommonSum]:
+    main = main_kernel(facts)
+    return [main.common_sum] if main and main.common_sum else []
 
 
 def _swaps(facts: Facts, loops: Mapping[str, LoopFacts | None]) -> bool:

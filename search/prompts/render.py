@@ -23,7 +23,7 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.beginning import STOP, beginning, remainder
+from regraph_kg.search.prompts.beginning import STOP, beginning, is_closed, remainder
 from regraph_kg.search.prompts.examples import (
     DIAGNOSIS_CHARACTERS,
     FOLDER,
@@ -140,6 +140,7 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     more = {
         "begun": beginning(shown, task.entries, recipe),
         "rest": remainder(shown, recipe),
+        "closed": is_closed(recipe),
         "launch": new_launch(shown, recipe),
         "stop": STOP,
     }

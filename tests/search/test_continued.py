@@ -7,13 +7,13 @@ import pytest
 
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.continued import ANEW, LEFT_OUT, ONE_LOOP, TWICE
+from regraph_kg.search.continued import ANEW, CLOSED, LEFT_OUT, ONE_LOOP, TWICE
 from regraph_kg.search.effects import ModelRequest
 from regraph_kg.search.executor import result
 from regraph_kg.search.extract import read_code
 from regraph_kg.search.mends.entry import RequestedEntry
 from regraph_kg.search.mends.mend import MendedCode
-from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, remainder
+from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, is_closed, remainder
 from regraph_kg.search.prompts.recipe import acts_at, filled
 from tests.search.toy import Toy
 
@@ -49,6 +49,7 @@ def comes_to(code: str, answer: str, finish: str = "stop", recipe: str = KEEP) -
         user="",
         begun=beginning(code, (), recipe),
         rest=remainder(code, recipe),
+        closed=is_closed(recipe),
     )
     text = answer if answer.startswith("Here") else asked.begun + answer
     said = Reply.model_validate({"text": text, "finish": finish})
@@ -272,3 +273,27 @@ def test_a_recipe_names_loops_of_one_nest() -> None:
 def test_stops_are_no_part_of_the_code() -> None:
     loop = f"{PARALLEL}    for (int i = 0; i < n; ++i) c[i] = a[i];\n"
     assert STOP[0].strip() not in comes_to(ROWS, f"{loop}    c[0] = 0;\n}}{STOP[0]}").code
+
+
+CHAINS = "Write $begin`$chains` for the head of $adding.\nIn it: $spread. Behind it $end`$joined`."
+ADDED = """void added(const float* a, float* out, int n) {
+    float s = 0;
+    for (int i = 0; i < n; ++i) {
+        s += a[i];
+    }
+    out[0] = s;
+}
+"""
+FOUR = " {\n        s += a[i]; s1 += a[i + 1]; s2 += a[i + 2]; s3 += a[i + 3];\n    }\n"
+
+
+@pytest.mark.parametrize(
+    "behind", ["    out[0] = s;\n}\n", "    out[0] = s + s1 + s2 + s3;\n}\n", ""]
+)
+def test_the_end_of_a_step_stands_whatever_an_answer_says_there(behind: str) -> None:
+    reply = comes_to(ADDED, FOUR + behind, "stop", CHAINS)
+    assert reply.mended == (CLOSED,)
+    code = reply.code or ""
+    assert code.endswith("    s += s1 + s2 + s3;\n    out[0] = s;\n}\n")
+    assert code.count("for (int i") == 2
+    assert code.count("s += a[i];") == 2

@@ -50,6 +50,24 @@ def test_what_cannot_apply_is_left_out_and_what_is_not_known_to_fit_stays() -> N
     assert offered(known, []) == (["a", "c"], ["b"])
 
 
+def test_only_steps_that_a_small_model_can_take_are_offered_to_it() -> None:
+    recipes = {
+        "a": "Write $begin`#pragma x` before $inner.",
+        "b": "Write $begin`$chains` for $adding.",
+    }
+    known = [successor(name) for name in recipes]
+    known = [
+        replace(one, technique=one.technique.model_copy(update={"recipe": recipe}))
+        for one, recipe in zip(known, recipes.values(), strict=True)
+    ]
+    neighbours = Neighbourhood(START, tuple(known))
+    text = "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] = 0; }"
+    offers = Successors(lambda _: neighbours, tuple, START, small=True).after(START, text)
+    assert (short(offers.fitting), short(offers.unfit)) == (["a"], ["b"])
+    large = Successors(lambda _: neighbours, tuple, START).after(START, text)
+    assert short(large.fitting) == ["a", "b"]
+
+
 def test_serial_code_that_few_fit_is_offered_what_gained_most_elsewhere() -> None:
     known = [needing("a", "loop"), needing("b", "nest")]
     pooled = [
