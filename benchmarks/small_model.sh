@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The benches behind docs/results/, on a host with two GPUs and 32 cores: the model has the first GPU
 # and four cores, the judge the second and 12, or 16 for OpenMP. A bench beside others needs a GPU
-# and CORES of its own (GPU=2 CORES=16-27), or they disturb each other's times.
+# and CORES of its own (GPU=2 CORES=16-27), or they disturb each other's times; a second model needs
+# a PORT and SERVER_CORES of its own.
 #
 #   bash benchmarks/small_model.sh MODEL.gguf NAME SUITE-TARGET ARM,ARM.. [PAREVAL]
 #
@@ -15,32 +16,35 @@ weights=$(realpath "$1") name=$2 bench=$3 arms=$4 checkout=$(realpath "${5:-.}")
 folder=$(realpath "$(dirname "$0")")
 kept=${KEPT:-$bench-${name%-instruct*}} file=${folder%/*}/docs/results
 work=${TMPDIR:-/tmp}/regraph-small-model into=$kept file=$file/$kept.json
-export REGRAPH_OPENAI_URL=http://127.0.0.1:8080/v1 REGRAPH_MODEL_MAX_TOKENS=2048
-export REGRAPH_DATA_DIR=$work/data
+port=${PORT:-8080}
+export REGRAPH_OPENAI_URL=http://127.0.0.1:$port/v1 REGRAPH_MODEL_MAX_TOKENS=2048
 
 umask 077
 mkdir -p "$work/$into"
 cd "$work"
 server=gpu_model_server.py log=$work/server-$name.log
 if ! pgrep -f "$server $weights" > /dev/null; then
-  pkill -f "$server" && sleep 2 || true
-  CUDA_VISIBLE_DEVICES=0 setsid nohup taskset -c 0-3 python3 "$folder/$server" \
-    "$weights" "$name" --port 8080 --slots 48 > "$log" 2>&1 < /dev/null &
+  pkill -f "$server .* --port $port" && sleep 2 || true
+  CUDA_VISIBLE_DEVICES=0 setsid nohup taskset -c "${SERVER_CORES:-0-3}" python3 "$folder/$server" \
+    "$weights" "$name" --port "$port" --slots 48 > "$log" 2>&1 < /dev/null &
 fi
 
 cores=${CORES:-4-15} gpu=${GPU:-1} options=(--target "${bench##*-}" --budget "${CALLS:-24}")
 case $bench in
   held-out-*)
-    rm -rf held-out && cp -r "$folder/held_out" held-out
-    test "$bench" = held-out-openmp || sed -i 's/metric = "call"/metric = "device"/' held-out/*/problem.toml
-    options+=(held-out) ;;&
+    problems=$into/held-out
+    rm -rf "$problems" && cp -r "$folder/held_out" "$problems"
+    test "$bench" = held-out-openmp || sed -i 's/metric = "call"/metric = "device"/' "$problems"/*/problem.toml
+    options+=("$problems") ;;&
   *-openmp) cores=${CORES:-16-31} gpu='' ;;&
   pareval-openmp) options=(--suite pareval --checkout "$checkout" --budget "${CALLS:-5}") ;;
 esac
-judge() { CUDA_VISIBLE_DEVICES=$gpu taskset -c $cores "$@"; }
+export REGRAPH_DATA_DIR=$work/data-$cores TMPDIR=$work/tmp-$cores # judges with one TMPDIR take turns
+mkdir -p "$TMPDIR"
+judge() { CUDA_VISIBLE_DEVICES=$gpu taskset -c "$cores" "$@"; }
 for arm in ${arms//,/ }; do options+=(--arm "$arm"); done
 
-test -d "$work/data" || regraph ingest --starter
+test -d "$REGRAPH_DATA_DIR" || regraph ingest --starter
 test -e "doctor-$cores.log" || judge regraph doctor > "doctor-$cores.log" 2>&1 || true # the roof
 test -e "$into/results.json" || ! test -e "$file" || cp "$file" "$into/results.json"
 for _ in $(seq 120); do grep -q serving "$log" && break; sleep 1; done
