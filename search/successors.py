@@ -65,6 +65,8 @@ class Successors:
         fitting = [offer for offer in followers if offer.fit.fits is not False]
         if technique == self.start and followers and len(fitting) < self.enough:
             fitting += self._fallbacks(followers, facts)[: self.enough - len(fitting)]
+        if self.small and technique not in {offer.successor.technique.id for offer in followers}:
+            fitting += self._again(technique, facts)
         unfit = tuple(offer for offer in followers if offer.fit.fits is False)
         return Offers(tuple(fitting), unfit)
 
@@ -72,6 +74,15 @@ class Successors:
         """The technique that it followed most; "" for none."""
         sources = (known.after for known in self.pooled() if known.technique.id == technique)
         return next(sources, "")
+
+    def _again(self, technique: str, facts: Facts) -> list[Offer]:
+        """The technique once more: a small step changes one place, and another may be left."""
+        known = (successor for successor in self.pooled() if successor.technique.id == technique)
+        return [
+            Offer(successor, fit, follows=False)
+            for successor in known
+            if successor.technique.needs and (fit := self._fit(successor.technique, facts)).fits
+        ]
 
     def _fit(self, technique: Technique, facts: Facts) -> Fit:
         fit = applicable(technique, facts)

@@ -68,6 +68,20 @@ def test_only_steps_that_a_small_model_can_take_are_offered_to_it() -> None:
     assert short(large.fitting) == ["a", "b"]
 
 
+def test_a_small_step_is_offered_again_where_another_place_is_left() -> None:
+    one = needing("a", "loop", tried=1, verified=1)
+    told = one.technique.model_copy(update={"recipe": "Write $begin`#pragma x` before $bare."})
+    again = Successors(
+        lambda name: Neighbourhood(name, ()),
+        lambda: (replace(one, technique=told),),
+        START,
+        small=True,
+    )
+    loops = "void f(float* x, int n) {{ {} for (int i = 0; i < n; ++i) x[i] = 0; }}"
+    assert short(again.after("openmp/a", loops.format("")).fitting) == ["a"]
+    assert short(again.after("openmp/a", loops.format("\n#pragma omp simd\n")).fitting) == []
+
+
 def test_serial_code_that_few_fit_is_offered_what_gained_most_elsewhere() -> None:
     known = [needing("a", "loop"), needing("b", "nest")]
     pooled = [
