@@ -34,7 +34,8 @@ from regraph_kg.evaluation.verify.covering import check_shapes
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput
 from regraph_kg.evaluation.verify.outputs import fault, paired
-from regraph_kg.evaluation.verify.reference import Case, References, tolerance
+from regraph_kg.evaluation.verify.reference import Case, References
+from regraph_kg.evaluation.verify.tolerance import tolerance
 from regraph_kg.evaluation.worker.runner import Fill, Runner
 from regraph_kg.evaluation.worker.shared_memory import POISON
 from regraph_kg.evaluation.worker.spawn import Program

@@ -124,22 +124,20 @@ def test_the_corpus_declares_the_truth(
     assert seen.separates == problem.separates, seen
 
 
-def test_a_long_fp64_sum_needs_room_for_other_orders_of_adding(
+def test_a_long_fp64_sum_has_room_for_other_orders_of_adding(
     measured: Callable[[Problem], Calibration],
 ) -> None:
     """The reference adds in the serial code's own order and precision."""
-    long = {"check": [{"n": 1}, {"n": 33}, {"n": 1000}], "time": {"n": 2_000_000}}
-    body = f"double s = 0; {EACH} s += x[i] * y[i]; {EACH} z[i] = s;"
-    narrow = of(body, type="float64", values=["uniform"], sizes=long)
-    assert not measured(narrow).admits
-    wide = of(
-        body,
-        type="float64",
-        values=["uniform"],
-        sizes=long,
-        tolerance={"rule": "conditioned", "terms": "n"},
+    seen = measured(
+        of(
+            f"double s = 0; {EACH} s += x[i] * y[i]; {EACH} z[i] = s;",
+            type="float64",
+            values=["uniform"],
+            sizes={"check": [{"n": 1}, {"n": 33}, {"n": 1000}], "time": {"n": 2_000_000}},
+        )
     )
-    assert measured(wide).admits
+    assert seen.admits
+    assert seen.separates
 
 
 def test_a_long_fp32_sum_cannot_tell_its_rounding_from_that_of_fp16_inputs(

@@ -6,7 +6,7 @@ import pytest
 from regraph_kg.evaluation.problem.inputs import variant_of
 from regraph_kg.evaluation.problem.problem import ConditionedRule, Problem, SumRule
 from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, mismatch
-from regraph_kg.evaluation.verify.reference import Case, exact_sum, tolerance
+from regraph_kg.evaluation.verify.tolerance import exact_sum, tolerance
 
 from ..conftest import problem_named
 
@@ -146,27 +146,30 @@ def test_a_double_sum_of_floats_is_held_to_the_rounding_of_doubles() -> None:
     assert np.asarray(allowed) == pytest.approx([8 * 2.0**-52 * 10 * 5])
 
 
-def small(problem: Problem) -> Case:
-    place = problem.args[0].values.index("small-int")
-    return Case({"n": 100}, variant_of(problem, [place]), 1)
+def small(problem: Problem) -> int:
+    """The variant whose inputs are small integers."""
+    return variant_of(problem, [problem.args[0].values.index("small-int")])
 
 
-def exact(problem: Problem, case: Case | None = None, truth: float = 137.0) -> object:
-    return exact_sum(problem, problem.outputs[0], case or small(problem), np.full(16, truth))
+def exact(
+    problem: Problem, n: int = 100, variant: int | None = None, truth: float = 137.0
+) -> object:
+    variant = small(problem) if variant is None else variant
+    return exact_sum(problem, problem.outputs[0], {"n": n}, variant, np.full(16, truth))
 
 
 def test_sums_of_small_integers_must_be_exact() -> None:
     problem = total()
     assert exact(problem) == 0.0
-    assert exact(problem, Case({"n": 100}, 0, 1)) is None
+    assert exact(problem, variant=0) is None
     assert exact(problem, truth=0.5) is None
-    assert exact(problem, Case({"n": 10**6}, small(problem).variant, 1)) is None
+    assert exact(problem, n=10**6) is None
 
 
 def test_a_few_outputs_may_be_whole_by_chance_and_keep_four_units() -> None:
     """A mean, computed as a sum times 1 / n."""
     problem = total()
-    allowed = exact_sum(problem, problem.outputs[0], small(problem), np.array([3.0]))
+    allowed = exact_sum(problem, problem.outputs[0], {"n": 100}, small(problem), np.array([3.0]))
     assert np.asarray(allowed) == pytest.approx([12 * EPS])
 
 
@@ -183,7 +186,7 @@ def test_fp16_sums_of_small_integers_need_not_be_exact() -> None:
 def test_integer_outputs_have_their_own_rule() -> None:
     problem = total()
     whole = problem.outputs[0].model_copy(update={"type": "int32"})
-    assert exact_sum(problem, whole, small(problem), np.full(16, 3)) is None
+    assert exact_sum(problem, whole, {"n": 100}, small(problem), np.full(16, 3)) is None
 
 
 def test_how_many_rows_count_is_exact_whatever_is_allowed() -> None:

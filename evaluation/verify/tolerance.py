@@ -1,0 +1,162 @@
+"""Tolerance per element of a floating-point output.
+
+eps is that of the output's type (2^-23 for fp32):
+
+    exact             0
+    absolute          the declared number
+    sum of n terms    max(4 eps |ref|, K eps sqrt(n) scale),
+                      scale = max(|ref|, RMS(ref), RMS(deviation) / eps)
+    conditioned       max(4 eps |ref|, K deviation, K / 4 RMS(deviation)); with terms n, not below
+                      that of a sum of n terms; in fp64 n is the inputs' elements, if not declared
+
+`deviation` is the largest change of the reference over 8 runs (2 for large inputs with 1024 outputs
+or more) whose inputs moved by one ulp, up or down at random. Why K = 8: for a sum of n products of
+unit normals, where RMS(ref) = sqrt(n), fp32 sums in two orders err at most by a tenth of the
+tolerance, fp16 inputs by four tolerances or more [measured, 64 x 64 sums, n = 16 to 65536]. Integer
+outputs must be equal.
+
+Complex numbers are compared by their distance |d|, and |ref| is their magnitude: the rounding of a
+complex product is bounded by that, not by either part, which cancellation can make small. Inputs
+move in both parts.
+
+A float16 output is rounded when it is stored, and its sum is one of the declared precision: eps in
+a sum is then 2^-23 with precision fp32. No tolerance is below 4 of a type's smallest steps.
+
+Precision tf32 moves inputs by 2^-10 and adds K 2^-10 scale to sums; fp16 also puts 2^-10 for eps.
+Sums of products of small integers that no order of adding can round must be exact.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from regraph_kg.evaluation.problem.inputs import distributions
+from regraph_kg.evaluation.problem.problem import (
+    AbsoluteRule,
+    Argument,
+    Array,
+    Problem,
+    Sizes,
+    SumRule,
+    size_of,
+)
+from regraph_kg.evaluation.problem.types import wide
+
+TIMES = 8.0
+"""K of the table."""
+HALF = 2.0**-10
+"""eps of fp16 and tf32: 11 significant bits."""
+_FEW_WHOLE = 16
+"""Fewer outputs than this may be whole by chance, as a mean is now and then: 4 eps for them."""
+_SMALL, _MARGIN = 4, 64
+"""Largest small integer; room left for sums of other functions of them."""
+
+
+def tolerance(
+    problem: Problem, arg: Argument, sizes: Sizes, truth: Array, deviation: Array
+) -> Array | float:
+    """Tolerance of each element of one output; see the module's docstring."""
+    rule = problem.tolerance
+    if rule == "exact" or arg.type == "bool" or _counts(problem, arg):
+        return 0.0
+    if isinstance(rule, AbsoluteRule):
+        return rule.absolute
+    if not arg.is_inexact:
+        return 0.0
+    near = 4 * np.fmax(_eps(problem, arg) * np.abs(truth), _smallest(arg))
+    floor: Array | float = 0.0
+    terms = _terms(problem, arg, sizes)
+    if terms:
+        scale = max(_rms(truth), _rms(deviation) / _input_eps(problem, arg))
+        eps = eps_of_sum(problem, arg, terms)
+        floor = TIMES * eps * np.fmax(np.abs(truth), scale)
+    if not isinstance(rule, SumRule):
+        floor = np.fmax(floor, TIMES * np.fmax(deviation, _rms(deviation) / 4))
+    widest: Array = np.fmax(near, floor)
+    return widest
+
+
+def _terms(problem: Problem, arg: Argument, sizes: Sizes) -> int:
+    """Terms of a sum whose rounding is allowed; 0 for none.
+
+    In fp64 the reference rounds as the serial code does, and moved inputs hardly change how its
+    sums round. So all elements of the inputs may be terms: that is far below fp32's rounding.
+    """
+    rule = problem.tolerance
+    if not isinstance(rule, str) and not isinstance(rule, AbsoluteRule) and rule.terms:
+        return size_of(rule.terms, sizes)
+    double = problem.precision == "fp32" and arg.type in ("float64", "complex128")
+    return max(1, sum(given.elements(sizes) for given in problem.inputs)) if double else 0
+
+
+def _counts(problem: Problem, arg: Argument) -> bool:
+    """Whether an output says how many rows of another one count."""
+    return any(other.count == arg.name for other in problem.results)
+
+
+def exact_sum(
+    problem: Problem, arg: Argument, sizes: Sizes, variant: int, truth: Array
+) -> Array | float | None:
+    """Tolerance of a float sum that no order of adding rounds: 0; None of one that may round.
+
+    Every float input must be drawn as small integers, the truth be whole and sums stay far below
+    2^24 (fp16: 2^11).
+    """
+    rule = problem.tolerance
+    floats = [argument.name for argument in problem.inputs if argument.is_inexact]
+    records = any(argument.fields for argument in problem.inputs)
+    if records or not (isinstance(rule, SumRule) and rule.exact_integers and floats):
+        return None
+    if not arg.is_inexact:
+        return None
+    drawn = distributions(problem, variant)
+    are_whole = all(a.is_array or float(a.scalar(sizes)).is_integer() for a in problem.args)
+    halves = problem.precision == "fp16" or arg.type == "float16"
+    bits = 11 if halves else 24
+    largest = size_of(rule.terms, sizes) * _SMALL ** len(floats) * _MARGIN
+    small = all(drawn[name] == "small-int" for name in floats) and largest < 2**bits
+    if not (are_whole and small and np.all(truth == np.rint(truth))):
+        return None
+    return 4 * _eps(problem, arg) * np.abs(truth) if truth.size < _FEW_WHOLE else 0.0
+
+
+def _eps(problem: Problem, arg: Argument) -> float:
+    eps = float(np.finfo(arg.dtype).eps)
+    return max(eps, HALF) if problem.precision == "fp16" else eps
+
+
+def _input_eps(problem: Problem, arg: Argument) -> float:
+    """By how much, relatively, moved inputs were moved: the coarsest of them."""
+    coarsest = max(
+        (float(np.finfo(each).eps) for each in _inexact(problem)),
+        default=float(np.finfo(arg.dtype).eps),
+    )
+    return coarsest if problem.precision == "fp32" else max(coarsest, HALF)
+
+
+def _inexact(problem: Problem) -> list[np.dtype[Any]]:
+    """Types of rounded inputs, and of rounded fields of structs."""
+    each = (leaf for arg in problem.inputs for leaf in (arg.leaves.values() or (arg,)))
+    return [leaf.dtype for leaf in each if leaf.is_inexact]
+
+
+def eps_of_sum(problem: Problem, arg: Argument, terms: int) -> float:
+    """Rounding of a sum of `terms` products, relative to its size; tf32 rounds factors only.
+
+    A float16 output is rounded once, when it is stored: its sum is of the declared precision.
+    """
+    if problem.precision == "fp16":
+        return HALF * float(terms**0.5)
+    stored = arg.type == "float16"
+    eps = float(np.finfo(np.float32 if stored else arg.dtype).eps)
+    return (HALF if problem.precision == "tf32" else 0.0) + eps * float(terms**0.5)
+
+
+def _smallest(arg: Argument) -> float:
+    """Step of a type's smallest numbers, below which nothing can be told apart."""
+    return float(np.finfo(arg.dtype).smallest_subnormal)
+
+
+def _rms(values: Array) -> float:
+    finite = np.abs(wide(values[np.isfinite(values)]))
+    return float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0
