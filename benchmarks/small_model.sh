@@ -50,10 +50,4 @@ test -e "$into/results.json" || ! test -e "$file" || cp "$file" "$into/results.j
 for _ in $(seq 120); do grep -q serving "$log" && break; sleep 1; done
 judge timeout --foreground --signal INT "${MINUTES:-0}m" \
   regraph bench --model "openai:$name" --parallel "${PARALLEL:-24}" "${options[@]}" --into "$into" || test $? -ge 4
-python3 - "$into/results.json" "$file" << 'END' # answers that repeat ParEval's code stay out of docs/
-import json, sys
-results = json.load(open(sys.argv[1]))
-if results["suite"] == "pareval":
-    results["examples"] = []
-open(sys.argv[2], "w").write(json.dumps(results, indent=1) + "\n")
-END
+cd "$folder" && python3 keep.py "$work/$into/results.json" "$file"

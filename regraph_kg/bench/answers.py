@@ -20,6 +20,7 @@ from regraph_kg.search.prompts.fences import blocks
 from regraph_kg.search.reward import speedup
 from regraph_kg.search.run_record import RunRecord, place_of
 from regraph_kg.search.start import started_from
+from regraph_kg.search.verdicts import other_readings
 
 _WORKED: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 _SHOWN = 3_000
@@ -96,9 +97,11 @@ def _by_tokens(
 
 
 def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | ParseFailure]:
-    """The codes of an answer: mended and as it stands, for a search may mend nothing."""
+    """The codes of an answer: its readings, and as it stands, for a search may mend nothing."""
     entry, current = RequestedEntry.of(run.task), run.task.shown(run.current(key))
-    for answer in (read_code(reply, entry, current), unmended(reply, entry)):
+    read = read_code(reply, entry, current)
+    others = other_readings(reply, read, entry, current) if isinstance(read, MendedCode) else ()
+    for answer in (read, *others, unmended(reply, entry)):
         if isinstance(answer, MendedCode):
             yield MendedCode(run.task.whole(answer.code), answer.done)
         else:
@@ -109,8 +112,9 @@ def _judged(key: PromptKey, reply: Reply, run: _Run) -> MendedCode | ParseFailur
     """The judged code of an answer; else its first reading."""
     files = list(_files(key, reply, run))
     codes = (file for file in files if isinstance(file, MendedCode))
-    judged = (mended for mended in codes if normalized(mended.code) in run.verdicts)
-    return next(judged, files[0])
+    judged = [mended for mended in codes if normalized(mended.code) in run.verdicts]
+    right = (code for code in judged if speedup(run.verdicts[normalized(code.code)]) is not None)
+    return next(right, next(iter(judged), files[0]))
 
 
 def _read(key: PromptKey, reply: Reply, run: _Run) -> ReadAnswer:
