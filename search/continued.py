@@ -97,7 +97,9 @@ def _once(before: str, written: str) -> str:
     first, last = written.lstrip(), (before.splitlines() or [""])[-1].strip()
     goes_on = not before.endswith("\n") and first.startswith(last)
     again = goes_on or first.partition("\n")[0].strip() == last
-    return first[len(last) :] if again and len(last) >= _SHORTEST else written
+    if not again or len(last) < _SHORTEST:
+        return written
+    return first[len(last) :].removeprefix("\n" if before.endswith("\n") else "")
 
 
 def _one_loop(before: str, written: str, prompt: Prompt, *, ended: bool) -> MendedCode | None:

@@ -24,6 +24,7 @@ _OF_LOOP = re.compile(
     r"[ \t]*#[ \t]*pragma\b(?!\s+omp\s+(?:barrier|taskwait|taskyield|flush|cancel|threadprivate)\b)"
 )
 """A directive that belongs to the statement behind it."""
+_DIRECTIVE = re.compile(r"#.*")
 _KEPT = "Leave everything else as it is."
 """The end of a recipe that changes only the loop that it names."""
 
@@ -39,7 +40,9 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
         before = code.encode("utf-8", errors="replace")[:place].decode("utf-8", errors="replace")
         blanks = _BLANKS.match(before.rpartition("\n")[2])
         opened = opening(recipe, facts_of(code))
-        return FENCE + _without_directives(before) + indent(opened, blanks[0] if blanks else "")
+        ended = "\n" if _DIRECTIVE.fullmatch(opened) else ""  # else models add clauses to it
+        begun = indent(opened, blanks[0] if blanks else "") + ended
+        return FENCE + _without_directives(before) + begun
     defined = [
         (node, body)
         for node in walk(tree_of(code).root)

@@ -63,12 +63,14 @@ def undirected(loop: LoopFacts) -> bool:
 def adds_up(facts: Facts, loop: LoopFacts) -> bool:
     """Whether a loop does nothing but add up one variable, and not for few or divided iterations.
 
-    Statements can stand beside it: it is not the whole body of another loop.
+    Statements can stand beside it: it is not the whole body of another loop, nor is one in chains.
     """
     one = len(loop.reduces) == 1 and loop.combines == ("+",) and loop.sections == loop.reduces
     nested = any(outer.perfect for outer in around(facts, loop)[:1])
     whole = undirected(loop) and loop.trips is None and not loop.continues
-    return one and whole and not nested and counts_up(loop) and is_parallel(loop) is True
+    if not one or nested or not whole or f"{loop.reduces[0]}1" in facts.variables:
+        return False
+    return counts_up(loop) and is_parallel(loop) is True
 
 
 def in_chains(loop: LoopFacts) -> dict[str, str]:

@@ -192,9 +192,9 @@ def test_the_rest_of_a_line_that_goes_on_otherwise_stays() -> None:
 
 def test_the_loop_may_stand_behind_a_condition_or_the_begun_directive() -> None:
     recipe = "Write $begin`#pragma unroll 4` before $parallel.\nLeave everything else as it is."
-    loop = "\n    for (int i = 0; i < n; ++i) {\n        c[i] = a[i];\n    }"
+    loop = "    for (int i = 0; i < n; ++i) {\n        c[i] = a[i];\n    }"
     found = comes_to(ROWS, loop, "length", recipe)
-    assert found.code == f"{head(ROWS)}    #pragma unroll 4{loop}\n}}\n"
+    assert found.code == f"{head(ROWS)}    #pragma unroll 4\n{loop}\n}}\n"
     under = ROWS.replace("    for", "    if (n > 0)\n    for").replace(
         "    }\n}", "    }\n    c[0] = 1;\n}"
     )
@@ -204,7 +204,7 @@ def test_the_loop_may_stand_behind_a_condition_or_the_begun_directive() -> None:
 
 def test_a_line_that_is_said_twice_counts_once() -> None:
     recipe = "Write $begin`#pragma unroll 4` before $parallel."
-    found = comes_to(ROWS, f"\n    #pragma unroll 4\n{ROWS[len(head(ROWS)) :]}```", recipe=recipe)
+    found = comes_to(ROWS, f"    #pragma unroll 4\n{ROWS[len(head(ROWS)) :]}```", recipe=recipe)
     assert found.code == f"{head(ROWS)}    #pragma unroll 4\n{ROWS[len(head(ROWS)) :]}"
     assert found.mended == (TWICE,)
 

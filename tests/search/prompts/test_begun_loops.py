@@ -109,6 +109,7 @@ def test_a_sum_is_collected_in_its_element_once_its_loop_is_the_outer_one() -> N
         (INTERCHANGE, PRODUCT.replace("k < n", "k < j")),  # its bounds come from the outer loop
         (INTERCHANGE, TRANSPOSE.replace("b[j * m + i] =", "b[j * m + i] += b[0] *")),
         (INTERCHANGE, HISTOGRAM),
+        (CHAINS, ROWS.replace("float sum = 0", "float sum1 = 0, sum = 0")),  # in chains already
         (CHAINS, HISTOGRAM),  # updates at places that data decides
         (CHAINS, ROWS.replace("        for (int k", "#pragma omp simd\n        for (int k")),
         (CHAINS, SUMS.replace("i < n", "i < 3")),  # too few iterations

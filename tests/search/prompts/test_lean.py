@@ -268,6 +268,8 @@ def test_an_answer_begins_with_the_code_that_the_recipe_has_there(
     recipe: str, code: str, before: str, opened: str
 ) -> None:
     begun = beginning(code, (), recipe)
+    assert begun.endswith("\n") == opened.startswith("#")  # a directive's line is whole
+    begun = begun.removesuffix("\n")
     assert begun.endswith(opened)
     assert begun.removesuffix(opened).rstrip() == FENCE + code[: code.index(before)].rstrip()
     assert "$" not in filled(recipe, facts_of(code))
