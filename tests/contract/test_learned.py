@@ -1,5 +1,7 @@
 """Contract: what a search taught the graph stands beside what it was given, never above it."""
 
+import pytest
+
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergePlan, Successor
 from regraph_kg.models.trajectory import Source
@@ -7,6 +9,8 @@ from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, again, failure, measured, plan
 from tests.contract.vectors import TINY, Table, embed, reasoned
 from tests.stores import wipe
+
+pytestmark = pytest.mark.neo4j("slow")
 
 
 def learned(path: str = "a", model: str = "small@1", **fields: object) -> MergePlan:
