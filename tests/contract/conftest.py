@@ -1,8 +1,9 @@
 """The contract holds for every engine; what of it the quick tests run on Neo4j is chosen.
 
-Each statement of cypher/ is run there by a quick test. The marker `neo4j("slow")` stands at files
-whose tests show what is made of these statements, which is the same code for every engine: there
-they are slow, but for those with `neo4j("quick")`. The newest Neo4j is for slow tests only.
+Each statement that a quick test runs on the embedded store is run on Neo4j by one of them, too. The
+marker `neo4j("slow")` stands at files whose tests show what is made of these statements, which is
+the same code for every engine: there they are slow, but for those with `neo4j("quick")`. The newest
+Neo4j is for slow tests only.
 """
 
 from collections.abc import Iterator
