@@ -1,11 +1,11 @@
 """Fixtures: real graph stores, one server each per test session, wiped before every test.
 
-store            every backend in turn; a BoltStore, empty, schema applied
+store            a BoltStore, empty, schema applied
 store_settings   Settings that open that very store (`wiring.open_store`)
 store_env        the same as environment variables, for command lines
 embedded_settings, neo4j_settings   Settings of one backend alone, wiped too
 
-tests/contract has one backend more: the newest Neo4j.
+The store is embedded; in tests/contract it is every backend in turn.
 """
 
 import os
@@ -55,12 +55,10 @@ def neo4j_2026_settings(neo4j_2026_server: Settings) -> Settings:
     return neo4j_2026_server
 
 
-@pytest.fixture(params=["embedded", "neo4j"])
-def store_settings(request: pytest.FixtureRequest) -> Settings:
-    """Each backend in turn, empty."""
-    settings = request.getfixturevalue(f"{request.param}_settings")
-    assert isinstance(settings, Settings)
-    return settings
+@pytest.fixture
+def store_settings(embedded_settings: Settings) -> Settings:
+    """The embedded store, empty."""
+    return embedded_settings
 
 
 @pytest.fixture
@@ -71,7 +69,7 @@ def store_env(store_settings: Settings) -> Mapping[str, str]:
 
 @pytest.fixture
 def store(store_settings: Settings) -> Iterator[GraphStore]:
-    """Each backend in turn, empty, open."""
+    """The store, empty, open."""
     prepare(store_settings)
     opened = wiring.open_store(store_settings)
     yield opened

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <cstdio>
 #include <numeric>
 #include <vector>
@@ -59,21 +58,6 @@ double derived(const std::vector<Derived>& x) { return x[0].z; }
 int named(const std::vector<Named>& x) { return x[0].pages[0]; }
 }  // namespace geo
 
-void dft(std::vector<std::complex<double>> const& x, std::vector<std::complex<double>>& out) {
-    out.resize(x.size());
-    for (size_t k = 0; k < x.size(); ++k) {
-        out[k] = std::complex<double>(0, 0);
-        for (size_t n = 0; n < x.size(); ++n) {
-            const double angle = 2 * M_PI * n * k / x.size();
-            out[k] += x[n] * std::complex<double>(std::cos(angle), -std::sin(angle));
-        }
-    }
-}
-std::complex<float> weighted(std::complex<float> by, const std::vector<std::complex<float>>& x) {
-    std::complex<float> sum = 0;
-    for (auto& each : x) sum += by * each;
-    return sum;
-}
 std::vector<int> above(const std::vector<float>& x, float limit) {
     std::vector<int> found;
     for (size_t i = 0; i < x.size(); ++i)
@@ -150,11 +134,6 @@ int main() {
     std::vector<double> y(2);
     geo::spmv({{0, 1, 2.5}, {1, 0, -1}, {0, 0, 4}}, {3, 5}, y, 2);
     std::printf("%g %g\n", y[0], y[1]);
-    std::vector<std::complex<double>> spectrum;
-    dft({{1, 2}, {3, -1}, {0, 4}}, spectrum);
-    for (auto& one : spectrum) std::printf("%.6f %.6f\n", one.real(), one.imag());
-    const auto sum = weighted({0, 1}, {{1, 2}, {3, 4}});
-    std::printf("%g %g\n", sum.real(), sum.imag());
     for (int one : above({1, -2, 3, 0.5f}, 0.75f)) std::printf("%d ", one);
     std::vector<int> numbers{3, 1, 3, 2, 1}, bins(4);
     dedupe(numbers);

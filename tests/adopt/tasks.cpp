@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <complex>
 #include <cstdio>
 #include <not/installed.h>
 #include <span>
@@ -71,12 +70,6 @@ void convolve(const std::vector<float>& x, const std::vector<float>& w, std::vec
 }
 
 void sort_ascending(std::vector<int>& x) { std::sort(x.begin(), x.end()); }
-
-std::complex<double> energy(const std::vector<std::complex<double>>& x) {
-    std::complex<double> sum = 0;
-    for (const auto& each : x) sum += each * std::conj(each);
-    return sum;
-}
 
 namespace image {
 void gain(std::span<float> pixels, std::array<float, 4> const& by) {

@@ -18,7 +18,8 @@ SPMV = (
 
 
 def of(code: str, said: Said | None = None) -> Draft:
-    code = f"#include <algorithm>\n#include <vector>\n{code}"
+    if "std::" in code:
+        code = f"#include <algorithm>\n#include <vector>\n{code}"
     return Draft(understand(parsed(Path("own.cpp"), code.encode()), "f"), said or Said())
 
 
@@ -36,14 +37,7 @@ def given(one: Draft, name: str) -> str:
     [
         ("if (k[i] >= 0 && k[i] < m) y[i] = t[k[i]];", "m", "n in -1..m"),
         ("if (k[i] < m) y[i] = t[k[i]];", "m", "n in 0..m"),
-        ("if (m > k[i]) y[i] = t[k[i]];", "m", "n in 0..m"),
         ("if (k[i] < 1 || k[i] > m) continue; y[i] = t[k[i] - 1];", "m", "n in -1..m + 1"),
-        ("y[i] = k[i] >= 0 && k[i] < m ? t[k[i]] : 0;", "m", "n in -1..m"),
-        (
-            "int j = k[i]; if (j < 0) j = 0; if (j >= m) { j = m - 1; } y[i] = t[j];",
-            "m",
-            "n in -1..m",
-        ),
         ("int j = k[i] + 1; if (!(j < m)) continue; y[i] = t[j];", "m", "n in -1..m - 1"),
     ],
 )
@@ -138,15 +132,7 @@ OVER = "for (int i = 1; i < h - 1; ++i) for (int j = 1; j < w - 1; ++j)"
             f"{OVER} y[at(i, j, w)] = x[at(i - 1, j, w)] + x[at(i + 1, j, w)];",
         ),
         (
-            "#define AT(i, j) ((i) * w + (j))\n",
-            f"{OVER} y[AT(i, j)] = x[AT(i - 1, j)] + x[AT(i + 1, j)];",
-        ),
-        (
             "#define AT(i, j) \\\n  ((i) * w + \\\n  (j))\n",
-            f"{OVER} y[AT(i, j)] = x[AT(i - 1, j)] + x[AT(i + 1, j)];",
-        ),
-        (
-            "#define AT(i, j) ((j) + w * (i))\n",
             f"{OVER} y[AT(i, j)] = x[AT(i - 1, j)] + x[AT(i + 1, j)];",
         ),
         (
@@ -175,10 +161,8 @@ def test_a_clamped_index_is_drawn_a_little_wider() -> None:
     ("body", "role"),
     [
         (f"{EACH} y[i] = x[i];", "out"),
-        ("for (int i = 0; i < n; i += 1) y[i] = x[i];", "out"),
         ("for (int i = 0; i < n; i += 2) y[i] = x[i];", "inout"),
         ("for (int i = 0; i + 1 < n; ++i) y[i] = x[i];", "inout"),
-        ("for (int i = 0; i < n - 1; ++i) y[i] = x[i]; y[n - 1] = 0;", "out"),
         ("y[0] = 0; for (int i = 1; i < n; ++i) y[i] = y[i - 1] + x[i];", "out"),
         ("y[0] = 0; for (int i = 2; i < n; ++i) y[i] = x[i];", "inout"),
         ("y[0] = 0; y[n - 1] = x[n - 1];", "inout"),
@@ -225,10 +209,6 @@ LOWER = (
     "body",
     [
         f"{QUERY} {{ {LOWER} }}",
-        f"{QUERY} {{ if (q[j] < t[0]) continue; {LOWER} }}",
-        LOWER.replace("int mid = lo + (hi - lo) / 2", "int mid = (lo + hi) >> 1").join(
-            (f"{QUERY} {{", "}")
-        ),
         f"{QUERY} y[j] = std::lower_bound(t, t + n, q[j]) - t;",
     ],
 )

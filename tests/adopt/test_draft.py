@@ -1,22 +1,28 @@
 """What is understood of a function: shapes, roles, sizes; what is refused, and why."""
 
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.adopt.draft import Draft, Said
-from regraph_kg.adopt.reading import understand
+from regraph_kg.adopt.reading import Read, understand
 from regraph_kg.adopt.scalars import deciding
 from regraph_kg.adopt.texts import home, serial_code
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.syntax import parsed, read
+from regraph_kg.evaluation.cpp.syntax import choose, parsed, read
 
 TASKS = Path(__file__).parent / "tasks.cpp"
 
 
+@cache
+def understood(function: str) -> Read:
+    return understand(read(TASKS), function)
+
+
 def draft(function: str, said: Said | None = None) -> Draft:
-    return Draft(understand(read(TASKS), function), said or Said())
+    return Draft(understood(function), said or Said())
 
 
 def of(code: str, function: str = "f") -> Draft:
@@ -40,7 +46,6 @@ def told(one: Draft) -> dict[str, str]:
         ("transpose", {"A": "in m n", "B": "out n m"}),
         ("convolve", {"x": "in x_size", "w": "in w_size", "out": "out -w_size + x_size + 1"}),
         ("sort_ascending", {"x": "inout n"}),
-        ("energy", {"x": "in n"}),
         ("image::gain", {"pixels": "inout n", "by": "in 4"}),
         ("Filters::rows", {"in": "in 64*count", "out": "out 64*count"}),
         ("largest<float>", {"x": "in n"}),
@@ -54,13 +59,13 @@ def test_roles_and_shapes_come_from_the_body(function: str, expected: dict[str, 
 @pytest.mark.parametrize(
     ("function", "why"),
     [
-        ("says", r"line 109: says prints \(printf\)"),
-        ("counts", "line 112: counts writes calls, which is global"),
-        ("rows_apart", "line 115: rows: a pointer to pointers"),
-        ("nested", r"line 116: rows: std::vector of std::vector<float>"),
-        ("for_ever", "line 117: for_ever calls itself and has no branch"),
-        ("twice", r"'twice\(float\*, int\)' \(line 118\).*'twice\(double\*, int\)' \(line 119\)"),
-        ("Model::apply", "line 122: Model::apply uses weight of its object"),
+        ("says", r"line 102: says prints \(printf\)"),
+        ("counts", "line 105: counts writes calls, which is global"),
+        ("rows_apart", "line 108: rows: a pointer to pointers"),
+        ("nested", r"line 109: rows: std::vector of std::vector<float>"),
+        ("for_ever", "line 110: for_ever calls itself and has no branch"),
+        ("twice", r"'twice\(float\*, int\)' \(line 111\).*'twice\(double\*, int\)' \(line 112\)"),
+        ("Model::apply", "line 115: Model::apply uses weight of its object"),
         ("largest", "--function 'largest<float>'"),
         ("nope", "no function 'nope'; it defines dot"),
     ],
@@ -81,7 +86,8 @@ def test_serial_code_holds_what_the_function_reaches_and_no_more() -> None:
     assert "main" not in code
     assert "gemm" not in code
     assert "using real" not in code
-    assert "using real = double;" in serial_code(draft("jacobi"), draft("jacobi").plain())
+    one = draft("jacobi")
+    assert "using real = double;" in serial_code(one, one.plain())
 
 
 def test_a_function_that_is_plain_c_becomes_the_entry_itself() -> None:
@@ -117,12 +123,9 @@ def test_home_of_a_template_specializes_it_after_its_definition() -> None:
         ("for (int i = 0; i < n; ++i) x[i] = 0;", "out n"),
         ("for (int i = 0; i < n; ++i) x[i] += 1;", "inout n"),
         ("for (int i = 0; i < n; ++i) if (i % 2) x[i] = 0;", "inout 2*(n // 2)"),
-        ("for (int i = n - 1; i >= 0; --i) x[i] = 0;", "out n"),
         ("for (int i = 0; i < n / 2; ++i) x[2 * i + 1] = 0;", "inout 2*(n // 2)"),
         ("for (int i = 0; i < n; ++i) for (int j = 0; j <= i; ++j) x[i * n + j] = 0;", "inout n n"),
         ("float* row = x + n; for (int j = 0; j < n; ++j) row[j] = 1;", "inout 2*n"),
-        ("for (int i = 0; i < n; ++i) x[(i + 1) % n] = 0;", "out n"),
-        ("for (int i = 0; i < n; ++i) *(x + i) = 0;", "out n"),
     ],
 )
 def test_extents_and_roles_of_index_expressions(body: str, expected: str) -> None:
@@ -133,7 +136,6 @@ def test_extents_and_roles_of_index_expressions(body: str, expected: str) -> Non
     "head",
     [
         "void NO_INLINE f(float* x, int n)",
-        "NO_INLINE void f(float* x, int n)",
         "static FORCE_INLINE void f(float* RESTRICT x, int n)",
         "__host__ __device__ void f(float* x, const int n)",
     ],
@@ -239,8 +241,8 @@ def test_what_is_const_must_not_be_written_by_a_cast() -> None:
     ],
 )
 def test_integers_by_which_the_function_branches_are_known(body: str, expected: list[str]) -> None:
-    one = of(f"void f(float* x, int n, int kind) {{ x[n - 1] = 0; {body} }}")
-    assert deciding(one.read.function, ["kind"]) == expected
+    code = f"void f(float* x, int n, int kind) {{ x[n - 1] = 0; {body} }}"
+    assert deciding(choose(parsed(Path("own.cpp"), code.encode()), "f"), ["kind"]) == expected
 
 
 def test_functions_of_one_name_have_entries_of_their_own() -> None:

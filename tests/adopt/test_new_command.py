@@ -39,7 +39,6 @@ def run(cache: Path, tmp_path: Path) -> Run:
         ("transpose", ["m=200", "n=100"]),
         ("convolve", ["x_size=5000", "w_size=50"]),
         ("sort_ascending", ["n=20000"]),
-        ("energy", ["n=20000"]),
         ("image::gain", ["n=20000"]),
         ("Filters::rows", ["count=300"]),
         ("largest<float>", ["n=20000"]),

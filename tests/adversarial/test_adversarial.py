@@ -40,7 +40,7 @@ HANGING = JudgeLimits(load_seconds=3, call_seconds=1.0, sanitizer_seconds=0)
 SANITIZER_SECONDS = 30.0
 """At the full grade, which has the tool look."""
 OPENMP, CUDA = adversaries("openmp"), adversaries("cuda")
-HONEST = ("parallel_for", "std_thread")
+HONEST = ("parallel_for",)
 ATTACKS = (
     "asks_for_file",
     "cached_by_shape",

@@ -5,13 +5,14 @@ import os
 import signal
 import stat
 import subprocess
+from collections.abc import Mapping
+from typing import Any
 
 import httpx2
-import pytest
 
 from tests.agents.conftest import Project
 from tests.agents.program import REGRAPH, call
-from tests.agents.served import serving, visiting
+from tests.agents.served import Server, serving, visiting
 from tests.ingest.trajectories import row
 
 
@@ -21,8 +22,17 @@ def test_whoever_has_the_token_is_served_and_nobody_else(project: Project) -> No
         assert stat.S_IMODE(server.token_file.stat().st_mode) == 0o600
         for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer \xe9"}):
             raw = {name: value.encode("latin-1") for name, value in header.items()}
-            refused = httpx2.post(server.url, headers=raw, json={})
-            assert refused.status_code == 401
+            assert posted(server, raw) == 401
+        own = {
+            **server.header,
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        # a page of the web that calls it by another name
+        assert posted(server, {**own, "Host": "example.org"}) == 421
+        assert posted(server, {**own, "Origin": "http://example.org"}) == 403
+        body = b'{"jsonrpc": "2.0", "x": "' + b"x" * (5 * 2**20) + b'"}'
+        assert posted(server, own, body) == 413
 
         async def story() -> list[str]:
             async with visiting(server) as client:
@@ -30,34 +40,19 @@ def test_whoever_has_the_token_is_served_and_nobody_else(project: Project) -> No
                 return [one["technique"] for one in found["steps"]]
 
         assert asyncio.run(story()) == ["cuda/memory-coalescing"]
+        ended_by(server, signal.SIGINT)
 
 
-def test_a_page_of_the_web_cannot_call_it_by_another_name(project: Project) -> None:
-    with serving(project) as server:
-        stranger = {**server.header, "Host": "example.org"}
-        assert httpx2.post(server.url, headers=stranger, json={}).status_code == 421
-        stranger = {**server.header, "Origin": "http://example.org"}
-        assert httpx2.post(server.url, headers=stranger, json={}).status_code == 403
+def posted(server: Server, header: Mapping[Any, Any], body: bytes = b"{}") -> int:
+    return httpx2.post(server.url, headers=header, content=body).status_code
 
 
-def test_a_message_that_is_too_long_is_refused(project: Project) -> None:
-    with serving(project) as server:
-        body = b'{"jsonrpc": "2.0", "x": "' + b"x" * (5 * 2**20) + b'"}'
-        header = {
-            **server.header,
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-        }
-        assert httpx2.post(server.url, headers=header, content=body).status_code == 413
-
-
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_at_its_end_the_token_is_gone(project: Project, sign: signal.Signals) -> None:
-    with serving(project) as server:
-        server.process.send_signal(sign)
-        server.process.wait(20)
-        assert not server.token_file.exists()
-        assert server.process.returncode == 0
+def ended_by(server: Server, sign: signal.Signals) -> None:
+    """At its end the token is gone."""
+    server.process.send_signal(sign)
+    server.process.wait(20)
+    assert not server.token_file.exists()
+    assert server.process.returncode == 0
 
 
 def test_a_port_that_is_taken_is_one_line(project: Project) -> None:
@@ -72,3 +67,4 @@ def test_a_port_that_is_taken_is_one_line(project: Project) -> None:
         assert done.stderr.splitlines()[-1] == (
             f"regraph: port {port} is taken; give another --port, or 0 for any"
         )
+        ended_by(server, signal.SIGTERM)

@@ -22,50 +22,32 @@ READING = {
 }
 
 
-def test_an_agent_finds_tools_a_prompt_and_pages(project: Project) -> None:
-    async def story(client: Client) -> None:
-        tools = (await client.list_tools()).tools
-        assert {tool.name for tool in tools} == READING | WRITING
-        assert all(tool.description for tool in tools)
-        prompt = await client.get_prompt("optimize_this_function", {"problem": "scale"})
-        said = str(prompt.messages[0].content)
-        assert "problem scale faster for openmp" in said
-        assert "record_step" in said
-        with pytest.raises(MCPError, match="target 'nosuch': none of "):
-            await client.get_prompt(
-                "optimize_this_function", {"problem": "scale", "target": "nosuch"}
-            )
-        page = await client.read_resource("problem://scale/serial.cpp")
-        assert page.contents[0].text == project.serial  # type: ignore[union-attr]
-        page = await client.read_resource("technique://cuda/memory-coalescing")
-        assert "# Memory coalescing" in page.contents[0].text  # type: ignore[union-attr]
-
-    project.ingest(row(1, "Memory coalescing"))
-    ask(project.folder, project.env, story)
+async def finds_tools_a_prompt_and_pages(client: Client, project: Project) -> None:
+    tools = (await client.list_tools()).tools
+    assert {tool.name for tool in tools} == READING | WRITING
+    assert all(tool.description for tool in tools)
+    prompt = await client.get_prompt("optimize_this_function", {"problem": "scale"})
+    said = str(prompt.messages[0].content)
+    assert "problem scale faster for openmp" in said
+    assert "record_step" in said
+    with pytest.raises(MCPError, match="target 'nosuch': none of "):
+        await client.get_prompt("optimize_this_function", {"problem": "scale", "target": "nosuch"})
+    page = await client.read_resource("problem://scale/serial.cpp")
+    assert page.contents[0].text == project.serial  # type: ignore[union-attr]
+    page = await client.read_resource("technique://cuda/memory-coalescing")
+    assert "# Memory coalescing" in page.contents[0].text  # type: ignore[union-attr]
 
 
-def test_an_agent_is_told_what_follows_and_what_failed(project: Project) -> None:
-    one = row(1, "Memory coalescing", serial="int x;")
-    one["steps"][0]["measurements"] = [measured(0.25)]
-    failure = {"after_step": 0, "label": "Shared memory tiling", "outcome": "crashed"}
-    one["failures"] = [failure | {"diagnosis": "out of shared memory", "code": "int q;"}]
-    project.ingest(one)
-
-    async def story(client: Client) -> None:
-        found = await call(client, "next_techniques", code="int x;", target="cuda", device="GPU")
-        first = found["steps"][0]
-        assert (first["technique"], first["effect"]) == ("cuda/memory-coalescing", 4.0)
-        assert first["nearest"][0]["similarity"] == pytest.approx(1, abs=1e-5)
-        (seen,) = (await call(client, "examples", before="start", technique="memory coalescing"))[
-            "examples"
-        ]
-        assert seen["before"] == "int x;"
-        known = await call(
-            client, "known_failures", before="start", technique="shared memory tiling"
-        )
-        assert [one["diagnosis"] for one in known["failures"]] == ["out of shared memory"]
-
-    ask(project.folder, project.env, story)
+async def is_told_what_follows_and_what_failed(client: Client) -> None:
+    found = await call(client, "next_techniques", code="int x;", target="cuda", device="GPU")
+    first = found["steps"][0]
+    assert (first["technique"], first["effect"]) == ("cuda/memory-coalescing", 4.0)
+    assert first["nearest"][0]["similarity"] == pytest.approx(1, abs=1e-5)
+    found = await call(client, "examples", before="start", technique="memory coalescing")
+    (seen,) = found["examples"]
+    assert seen["before"] == "int x;"
+    known = await call(client, "known_failures", before="start", technique="shared memory tiling")
+    assert [one["diagnosis"] for one in known["failures"]] == ["out of shared memory"]
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
@@ -89,56 +71,54 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 """Tools, what they are given, and what they say."""
 
 
-def test_what_makes_no_sense_or_lies_outside_is_refused(project: Project) -> None:
-    folder, outside = project.folder, project.folder.parent / "outside"
-    outside.mkdir()
+def beyond_the_border(folder: Path) -> None:
+    """Links that lead out of the project, what is no text, and what is no trace."""
+    outside, runs = folder.parent / "outside", folder / "runs"
+    for made in (outside, runs, folder / "leaky"):
+        made.mkdir()
     (outside / "secret.cpp").write_text("int secret;")
     (folder / "linked").symlink_to(outside)
     (folder / "out.cpp").symlink_to(outside / "secret.cpp")
-    (folder / "leaky").mkdir()
     (folder / "leaky" / "serial.cpp").symlink_to(outside / "secret.cpp")
     os.mkfifo(folder / "pipe.cpp")
     with (folder / "big.cpp").open("wb") as file:
         file.truncate(100 * 2**20)
-
-    async def story(client: Client) -> None:
-        for tool, given, said in REFUSED:
-            assert said in await refusal(client, tool, **given)
-
-    ask(folder, project.env, story)
-
-
-def test_what_is_no_trace_hides_no_search(project: Project) -> None:
-    runs = project.folder / "runs"
-    runs.mkdir()
     os.mkfifo(runs / "pipe.jsonl")
     (runs / "dangling.jsonl").symlink_to("absent")
     (runs / "other.jsonl").write_text("{}\n")
 
-    async def story(client: Client) -> list[str]:
-        return [one["trace"] for one in (await call(client, "search_status"))["runs"]]
 
-    assert ask(project.folder, project.env, story) == ["other.jsonl"]
+def test_an_agent_finds_what_there_is_and_nothing_outside(project: Project) -> None:
+    one = row(1, "Memory coalescing", serial="int x;")
+    one["steps"][0]["measurements"] = [measured(0.25)]
+    failure = {"after_step": 0, "label": "Shared memory tiling", "outcome": "crashed"}
+    one["failures"] = [failure | {"diagnosis": "out of shared memory", "code": "int q;"}]
+    project.ingest(one)
+    beyond_the_border(project.folder)
+
+    async def story(client: Client) -> None:
+        await finds_tools_a_prompt_and_pages(client, project)
+        await is_told_what_follows_and_what_failed(client)
+        for tool, given, said in REFUSED:
+            assert said in await refusal(client, tool, **given)
+        status = await call(client, "search_status")
+        assert [one["trace"] for one in status["runs"]] == ["other.jsonl"]
+
+    ask(project.folder, project.env, story)
 
 
-def test_a_read_only_server_offers_no_tool_that_records(project: Project) -> None:
-    async def story(client: Client) -> set[str]:
+def test_a_server_may_record_and_judge_nothing(project: Project) -> None:
+    async def story(client: Client) -> None:
         assert "record_step" not in str(
             await client.get_prompt("optimize_this_function", {"problem": "scale"})
         )
-        return {tool.name for tool in (await client.list_tools()).tools}
-
-    assert ask(project.folder, project.env, story, "--read-only") == READING
-
-
-def test_without_a_budget_nothing_is_judged_and_the_graph_still_answers(project: Project) -> None:
-    async def story(client: Client) -> None:
+        assert {tool.name for tool in (await client.list_tools()).tools} == READING
         said = await refusal(client, "evaluate", problem="scale", code=project.serial)
         assert "the budget of 0 seconds of judging is spent" in said
         status = await call(client, "search_status")
         assert status == {"problems": ["scale"], "runs": [], "judge_seconds_left": 0.0}
 
-    ask(project.folder, project.env, story, "--judge-seconds", "0")
+    ask(project.folder, project.env, story, "--read-only", "--judge-seconds", "0")
 
 
 def test_a_message_without_an_end_is_not_read_to_its_end(project: Project) -> None:

@@ -12,11 +12,12 @@ import pytest
 from regraph_kg.cli import app
 from regraph_kg.cli.answers import FileWritten, answers_of, schema_of, tell
 from tests.cli.taken_home import OWN, make, searched
-from tests.cli.test_apply import Regraph, here, regraph
+from tests.cli.test_apply import here
+from tests.in_process import typed as regraph
 from tests.ingest.test_commands import Desk, desk
 from tests.ingest.trajectories import measured, row
 
-__all__ = ["desk", "here", "regraph"]
+__all__ = ["desk", "here"]
 
 ANSWERS = {name: kind for group in app.COMMANDS for name, kind in answers_of(group).items()}
 NO_JSON = {
@@ -158,7 +159,7 @@ def test_what_mends_the_vocabulary_prints_is_of_its_schema(desk: Desk, at_desk: 
     assert at_desk.seen - {"graph purge"} == TECHNIQUES
 
 
-def test_what_tells_of_runs_prints_is_of_its_schema(here: Path, regraph: Regraph) -> None:
+def test_what_tells_of_runs_prints_is_of_its_schema(here: Path) -> None:
     told = Checked(lambda *words: regraph(*words)[:2], set())
     problem = make(here)
     one, nothing = searched(here, problem), searched(here, problem, None)

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.cli import app
 from regraph_kg.llm.ngrams import HASHED
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
+from tests.in_process import typed
 from tests.llm.fake_ollama import FakeOllama
 from tests.stores import cypher
 
@@ -29,18 +29,13 @@ TILES = "Each block keeps a tile of both matrices in shared memory."
 class Command:
     """`regraph` in this process, on one store."""
 
-    def __init__(self, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
-        self._patch, self._capture = patch, capture
-        self.aside = ""
-        """What the last one said beside its result."""
+    aside = ""
+    """What the last one said beside its result."""
 
     def __call__(self, *words: str, code: int = 0) -> str:
         """What `regraph WORDS` says; it must end with `code`."""
-        self._patch.setattr(sys, "argv", ["regraph", *words])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-        said = self._capture.readouterr()
-        assert int(ended.value.code or 0) == code, said
+        said = typed(*words)
+        assert said.code == code, said
         self.aside = said.err
         return said.err if code > 1 else said.out
 
@@ -56,16 +51,12 @@ class Command:
 
 
 @pytest.fixture
-def regraph(
-    store_env: Mapping[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Command:
+def regraph(store_env: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Command:
     for name, value in store_env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("REGRAPH_EMBEDDER", raising=False)
     monkeypatch.setenv("REGRAPH_CORPUS", str(ROOT / "corpus"))
-    return Command(monkeypatch, capsys)
+    return Command()
 
 
 @pytest.fixture

@@ -1,26 +1,23 @@
 """`regraph graph check`, `update --bound` and `purge` as they are typed, on the embedded store."""
 
 import json
-import sys
 from collections.abc import Callable
 from contextlib import closing
 
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.cli import app
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
 from tests.contract.plans import measured, plan
+from tests.in_process import typed
 from tests.stores import cypher, environment
 
 Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, embedded_settings: Settings
-) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, embedded_settings: Settings) -> Run:
     """`regraph graph WORDS` on a graph of ten examples of one pair: exit code and output."""
     for name, value in environment(embedded_settings).items():
         monkeypatch.setenv(name, value)
@@ -33,11 +30,8 @@ def run(
         )
 
     def words(*given: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["regraph", "graph", *given])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out + said.err
+        said = typed("graph", *given)
+        return said.code, said.out + said.err
 
     return words
 

@@ -16,7 +16,8 @@ from regraph_kg.models.bench import BenchResults
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.trace_lines import read_header
-from tests.search.test_optimize import Ended, Lab, grown, lab
+from tests.in_process import Ended
+from tests.search.test_optimize import Lab, grown, lab
 from tests.search.test_several import add_problem, two
 
 __all__ = ["grown", "lab", "two"]  # fixtures

@@ -1,52 +1,22 @@
 """The rival `ucb`: its arithmetic against tables computed by hand, and what its search learns."""
 
 import math
-import random
-from dataclasses import replace
 
 import pytest
 
 from benchmarks.rivals.prior import prior
 from benchmarks.rivals.ucb import Ucb, UcbSettings
-from benchmarks.rivals.ucb_select import (
-    best_child,
-    edge_value,
-    gains,
-    rollout_action,
-    select,
-    takes_new_sample,
-    upper_bound,
-    value,
-)
-from benchmarks.rivals.ucb_tree import Action, Edge, State, Tree
-from regraph_kg.models.graph import EFFECT_SCALE
+from benchmarks.rivals.ucb_select import gains
+from benchmarks.rivals.ucb_tree import Tree
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.run import context
-from tests.search.toy import (
-    TASK,
-    Toy,
-    header,
-    says,
-    successor,
-    technique,
-)
+from tests.search.toy import TASK, Toy, header, says, successor
 
 DEFAULT = UcbSettings()
 LN2 = math.log(2)
-
-
-def action(name: str = "a", **fields: object) -> Action:
-    edge = fields.pop("edge", None) or Edge(prior=0.0)
-    samples = dict(enumerate(fields.pop("samples", ())))  # type: ignore[call-overload]
-    usual = {"samples": samples, "taken": len(samples)}
-    return Action(technique(name), edge, **(usual | fields))  # type: ignore[arg-type]
-
-
-def state(*actions: Action, x: float = 0.0, n: int = 0, open: bool = True) -> State:
-    return State("openmp/start", (), "code", x, actions=actions, n=n, open=open)
 
 
 @pytest.mark.parametrize(
@@ -64,117 +34,6 @@ def test_the_prior_of_an_edge(
 ) -> None:
     seen = successor("a", tried=tried, verified=verified, log2_effects=log2_effects)
     assert prior(seen, DEFAULT) == pytest.approx(expected)
-
-
-def test_statistics_of_other_devices_count_half_in_the_prior() -> None:
-    there = successor("a", tried=4, verified=4, log2_effects=8.0, statistics="other-devices")
-    here = successor("a", tried=2, verified=2, log2_effects=4.0)
-    assert prior(there, DEFAULT) == pytest.approx(prior(here, DEFAULT))
-
-
-def test_a_try_here_does_not_silence_the_other_devices() -> None:
-    both = replace(
-        successor("a", tried=1, verified=0),
-        tried_elsewhere=4,
-        verified_elsewhere=4,
-        sum_log2_elsewhere=8 * EFFECT_SCALE,
-    )
-    as_if = successor("a", tried=3, verified=2, log2_effects=4.0)
-    assert prior(both, DEFAULT) == pytest.approx(prior(as_if, DEFAULT))
-
-
-@pytest.mark.parametrize(
-    ("prior_", "n", "total", "expected"),
-    [(-0.15, 0, 0.0, -0.15), (0.4, 2, 1.2, (1.2 + 2 * 0.4) / 4), (1.0, 8, 0.0, 2 / 10)],
-)
-def test_the_value_of_an_edge(prior_: float, n: int, total: float, expected: float) -> None:
-    assert edge_value(Edge(prior_, n, total), DEFAULT) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("n", "total", "best", "expected"),
-    [
-        # q_e = 0.5 throughout;  q = (W + 2 * 0.5)/(n + 2);  Q = q/2 + max(q, M)/2
-        (0, 0.0, -math.inf, 0.5),
-        (1, -0.3, -0.3, 0.7 / 3),
-        (2, 1.0, 1.3, 0.5 * 0.5 + 0.5 * 1.3),
-        (3, 3.0, 0.2, 4 / 5),  # the best gain lies below the mean: the mean counts alone
-    ],
-)
-def test_the_value_of_an_action(n: int, total: float, best: float, expected: float) -> None:
-    one = action(edge=Edge(prior=0.5), n=n, total=total, best=best)
-    assert value(one, DEFAULT) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("parent_n", "n", "bonus"),
-    [(0, 0, 0.0), (3, 0, math.sqrt(math.log(4))), (7, 3, math.sqrt(math.log(8) / 4))],
-)
-def test_the_upper_bound(parent_n: int, n: int, bonus: float) -> None:
-    one = action(n=n, edge=Edge(prior=0.0))
-    assert upper_bound(state(one, n=parent_n), one, DEFAULT) == pytest.approx(0.5 * bonus)
-
-
-@pytest.mark.parametrize(
-    ("parent_o", "o", "bonus"),
-    [
-        (0, 0, math.sqrt(math.log(4))),
-        (2, 0, math.sqrt(math.log(6))),
-        (2, 1, math.sqrt(math.log(7) / 2)),
-    ],
-)
-def test_what_is_under_way_counts_as_a_visit_without_a_gain(
-    parent_o: int, o: int, bonus: float
-) -> None:
-    one, other = action(under_way=o, edge=Edge(0.0)), action("b", under_way=parent_o)
-    assert upper_bound(state(one, other, n=3), one, DEFAULT) == pytest.approx(0.5 * bonus)
-
-
-@pytest.mark.parametrize(
-    ("samples", "n", "open_child", "expected"),
-    [
-        (0, 0, False, True),
-        (1, 1, True, True),  # 1 < 1 + sqrt(1)/2
-        (2, 2, True, False),  # 2 > 1 + sqrt(2)/2
-        (2, 4, True, False),  # 2 = 1 + sqrt(4)/2
-        (2, 5, True, True),
-        (2, 2, False, True),  # nothing to enter
-        (3, 99, True, False),  # m = 3
-    ],
-)
-def test_the_sample_rule(samples: int, n: int, open_child: bool, expected: bool) -> None:
-    taken: list[State | None] = [None] * samples
-    if open_child:
-        taken[-1] = state()
-    assert takes_new_sample(action(n=n, samples=taken), 3) is expected
-
-
-def test_the_best_open_child_is_the_fastest_and_then_the_first() -> None:
-    closed, slow, first, second = (
-        state(x=9, open=False),
-        state(x=1),
-        state(x=2),
-        state(x=2),
-    )
-    assert best_child(action(samples=[None, closed, slow, first, second])) is first
-
-
-def test_selection_goes_down_to_the_next_new_sample() -> None:
-    leaf = state(action("c", edge=Edge(0.1)), action("d", edge=Edge(0.9)), x=0.5)
-    full = action("b", edge=Edge(2.0), samples=[None, None, leaf], n=3)
-    way = select(state(action("a", edge=Edge(0.2)), full, n=3), DEFAULT)
-    assert [step.action.technique.name for step in way] == ["b", "d"]
-    assert way[0].child is leaf
-    assert way[1].child is None
-
-
-def test_a_rollout_step_is_greedy_with_a_price_on_visits() -> None:
-    settings = UcbSettings(epsilon=0, visit_penalty=0.1)
-    worn, fresh = Edge(0.5, n=8, total=4.0), Edge(0.0)
-    here = state(action("fresh", edge=fresh), action("worn", edge=worn))
-    assert value(here.actions[1], settings) == pytest.approx(0.5)
-    # 0.5 - 0.1 * 8 = -0.3 < 0
-    assert rollout_action(here, settings, random.Random(0)).technique.name == "fresh"
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,9 @@
 import json
 import re
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from regraph_kg.cli import app
+from tests.in_process import Ended, typed
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "cypher" / "browser"
@@ -18,24 +15,11 @@ MOST = 200_000
 """Bytes of a picture."""
 
 
-Run = Callable[[Path], tuple[int, str, str]]
+def run(folder: Path) -> Ended:
+    return typed("dev", "browser-pack", folder)
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command: exit code, output, errors."""
-
-    def pack(folder: Path) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["regraph", "dev", "browser-pack", str(folder)])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return pack
-
-
-def test_the_pack_holds_every_saved_query_and_the_style(tmp_path: Path, run: Run) -> None:
+def test_the_pack_holds_every_saved_query_and_the_style(tmp_path: Path) -> None:
     code, out, _ = run(tmp_path / "new" / "pack")
     assert code == 0
     archive, style = sorted((tmp_path / "new" / "pack").iterdir())
@@ -48,14 +32,14 @@ def test_the_pack_holds_every_saved_query_and_the_style(tmp_path: Path, run: Run
     assert style.read_bytes() == (FOLDER / "style.grass").read_bytes()
 
 
-def test_the_pack_is_the_same_every_time(tmp_path: Path, run: Run) -> None:
+def test_the_pack_is_the_same_every_time(tmp_path: Path) -> None:
     for name in "ab":
         assert run(tmp_path / name)[0] == 0
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
 
 
-def test_a_file_is_no_folder_to_write_into(tmp_path: Path, run: Run) -> None:
+def test_a_file_is_no_folder_to_write_into(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("mine")
     code, _, err = run(file)

@@ -1,15 +1,12 @@
 """`regraph apply`: what is written into a user's files, what is refused, and the way back."""
 
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from regraph_kg.cli import app
 from tests.cli.taken_home import FOUND, OWN, make, searched
+from tests.in_process import typed as regraph
 from tests.search.toy import SEAL
 
 
@@ -27,29 +24,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-class Ended(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Regraph = Callable[..., Ended]
-
-
-@pytest.fixture
-def regraph(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Regraph:
-    """Runs a command as it is typed."""
-
-    def run(*words: str | Path) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["regraph", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-        said = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), said.out, said.err)
-
-    return run
-
-
 def output_of(folder: Path, *files: str) -> str:
     """What a program of these files prints."""
     words = ["g++", "-std=c++17", "-fopenmp", *files, "-o", "program"]
@@ -60,7 +34,7 @@ def output_of(folder: Path, *files: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_the_users_program_computes_the_same_with_the_answer_in_it_and_after_undo(
-    here: Path, regraph: Regraph, ends: str
+    here: Path, ends: str
 ) -> None:
     trace = searched(here, make(here, OWN.replace("\n", ends)))
     before = (here / "own.cpp").read_bytes()
@@ -76,15 +50,13 @@ def test_the_users_program_computes_the_same_with_the_answer_in_it_and_after_und
     assert "a secret shape between, only ever with by=2.5, fp32" in told
     lines = (here / "own.cpp").read_bytes().splitlines(keepends=True)
     assert [line for line in lines if not line.endswith(ends.encode())] == []
-    assert regraph("apply", trace.stem, "--undo")[0] == 0
+    assert regraph("apply", trace.stem, "--undo").code == 0
     assert (here / "own.cpp").read_bytes() == before
     assert not (here / "own_regraph.cpp").exists()
 
 
 @pytest.mark.parametrize("own", [OWN, OWN.rstrip("\n")])
-def test_git_takes_the_patch_from_the_root_of_the_repository(
-    here: Path, regraph: Regraph, own: str
-) -> None:
+def test_git_takes_the_patch_from_the_root_of_the_repository(here: Path, own: str) -> None:
     (here / "src").mkdir()
     trace = searched(here, make(here / "src", own))
     subprocess.run(["git", "init", "-q"], cwd=here, check=True)
@@ -101,14 +73,14 @@ def test_git_takes_the_patch_from_the_root_of_the_repository(
     assert (here / "src" / "own.cpp").read_text() == patched
 
 
-def test_without_a_home_the_code_goes_where_it_is_told(here: Path, regraph: Regraph) -> None:
+def test_without_a_home_the_code_goes_where_it_is_told(here: Path) -> None:
     problem = make(here, with_home=False)
     trace = searched(here, problem)
     code, _, err = regraph("apply", trace, "--yes")
     assert (code, "say where the code goes: --to FILE" in err) == (2, True)
     serial = (problem / "serial.cpp").read_text()
     (here / "mine.cpp").write_text(f"// above\n{serial}\n// below\n")
-    assert regraph("apply", trace, "--to", "mine.cpp", "--yes")[0] == 0
+    assert regraph("apply", trace, "--to", "mine.cpp", "--yes").code == 0
     mine = (here / "mine.cpp").read_text()
     assert mine.startswith("// above\n// regraph: scale, 2.01x as fast as its serial code (95 %:")
     assert FOUND.strip() in mine
@@ -118,15 +90,15 @@ def test_without_a_home_the_code_goes_where_it_is_told(here: Path, regraph: Regr
     assert (code, "other.cpp: does not hold the problem's serial.cpp" in err) == (2, True)
 
 
-def test_nothing_is_written_unasked_or_over_changes(here: Path, regraph: Regraph) -> None:
+def test_nothing_is_written_unasked_or_over_changes(here: Path) -> None:
     trace = searched(here, make(here))
     code, out, err = regraph("apply", trace)
     assert (code, "no terminal to ask on" in err, "+++ b/own_regraph.cpp" in out) == (2, True, True)
     (here / "own_regraph.cpp").write_text("int mine;\n")
-    assert "own_regraph.cpp: is there already" in regraph("apply", trace)[2]
+    assert "own_regraph.cpp: is there already" in regraph("apply", trace).err
     (here / "own_regraph.cpp").unlink()
     (here / "own.cpp").chmod(0o444)
-    assert "own.cpp: is read-only" in regraph("apply", trace, "--yes")[2]
+    assert "own.cpp: is read-only" in regraph("apply", trace, "--yes").err
     assert sorted(path.name for path in here.iterdir()) == ["own.cpp", "runs", "scale"]
     (here / "own.cpp").chmod(0o644)
     (here / "own.cpp").write_text(f"{OWN}// more\n")
@@ -135,7 +107,7 @@ def test_nothing_is_written_unasked_or_over_changes(here: Path, regraph: Regraph
     assert not (here / "own_regraph.cpp").exists()
 
 
-def test_the_answer_of_another_function_of_the_file_stays(here: Path, regraph: Regraph) -> None:
+def test_the_answer_of_another_function_of_the_file_stays(here: Path) -> None:
     trace = searched(here, make(here))
     other = "// regraph: own::turn of own.cpp\n\nnamespace regraph_turn_entry {\n}\n"
     (here / "own_regraph.cpp").write_text(other)
@@ -143,14 +115,12 @@ def test_the_answer_of_another_function_of_the_file_stays(here: Path, regraph: R
     assert (code, "own_own_scale_entry_regraph.cpp" in out) == (0, True)
     assert (here / "own_regraph.cpp").read_text() == other
     assert "// in own_own_scale_entry_regraph.cpp" in (here / "own.cpp").read_text()
-    assert regraph("apply", trace, "--undo")[0] == 0
+    assert regraph("apply", trace, "--undo").code == 0
     names = sorted(path.name for path in here.iterdir())
     assert names == ["own.cpp", "own_regraph.cpp", "runs", "scale"]
 
 
-def test_a_file_that_is_no_code_by_its_name_is_not_written_unseen(
-    here: Path, regraph: Regraph
-) -> None:
+def test_a_file_that_is_no_code_by_its_name_is_not_written_unseen(here: Path) -> None:
     problem = make(here)
     trace = searched(here, problem)
     (here / "own.cpp").rename(here / ".bashrc")
@@ -158,47 +128,41 @@ def test_a_file_that_is_no_code_by_its_name_is_not_written_unseen(
     code, _, err = regraph("apply", trace, "--yes")
     assert (code, ".bashrc: no source file by its name" in err) == (2, True)
     assert (here / ".bashrc").read_text() == OWN
-    assert regraph("apply", trace, "--patch", "home.diff")[0] == 0
+    assert regraph("apply", trace, "--patch", "home.diff").code == 0
 
 
-def test_undo_is_refused_where_nothing_was_applied_or_the_key_is_gone(
-    here: Path, regraph: Regraph
-) -> None:
+def test_undo_is_refused_where_nothing_was_applied_or_the_key_is_gone(here: Path) -> None:
     trace = searched(here, make(here))
-    assert "nothing of this run was applied" in regraph("apply", trace, "--undo")[2]
+    assert "nothing of this run was applied" in regraph("apply", trace, "--undo").err
     regraph("apply", trace, "--yes")
-    again = regraph("apply", trace, "--yes")[2]
+    again = regraph("apply", trace, "--yes").err
     assert "it was applied before: --undo takes that back" in again
     (here.parent / "data" / "trace-key").unlink()
-    told = regraph("apply", trace, "--undo")[2]
+    told = regraph("apply", trace, "--undo").err
     assert "trace-key: is gone, and what was written with it is not known again" in told
     assert not (here.parent / "data" / "trace-key").exists()
 
 
-def test_a_run_without_an_answer_of_this_installation_is_refused(
-    here: Path, regraph: Regraph
-) -> None:
+def test_a_run_without_an_answer_of_this_installation_is_refused(here: Path) -> None:
     problem = make(here)
     nothing = searched(here, problem, None)
-    assert "nothing that is surely faster" in regraph("apply", nothing, "--yes")[2]
+    assert "nothing that is surely faster" in regraph("apply", nothing, "--yes").err
     whole = searched(here, problem)
     torn = here / "runs" / "torn.jsonl"
     torn.write_bytes(b"\n".join(whole.read_bytes().splitlines()[:2]) + b"\n")
-    assert "has not ended" in regraph("apply", "torn", "--yes")[2]
+    assert "has not ended" in regraph("apply", "torn", "--yes").err
     other = searched(here, problem, model="another")
     other.write_bytes(other.read_bytes().replace(b'"mac":"', b'"mac":"0', 1))
-    assert "its times are not believed" in regraph("apply", other, "--yes")[2]
+    assert "its times are not believed" in regraph("apply", other, "--yes").err
     (problem / "serial.cpp").write_text("// other\n" + (problem / "serial.cpp").read_text())
-    assert "other serial code" in regraph("apply", whole, "--yes")[2]
-    assert "neither a file nor a run" in regraph("apply", "nope")[2]
+    assert "other serial code" in regraph("apply", whole, "--yes").err
+    assert "neither a file nor a run" in regraph("apply", "nope").err
 
 
-def test_no_word_of_a_run_ends_the_comment_or_hides_in_the_code(
-    here: Path, regraph: Regraph
-) -> None:
+def test_no_word_of_a_run_ends_the_comment_or_hides_in_the_code(here: Path) -> None:
     bad = "evil\\\nint hit;\x1b[31m\u202e */"
     trace = searched(here, make(here), FOUND + "// \u202e hidden\n", model=bad)
-    assert regraph("apply", trace, "--to", "out.cpp", "--yes")[0] == 0
+    assert regraph("apply", trace, "--to", "out.cpp", "--yes").code == 0
     text = (here / "out.cpp").read_text()
     head = text.partition("#include")[0]
     assert all(line.startswith("// ") and not line.endswith("\\") for line in head.splitlines())

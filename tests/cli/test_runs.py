@@ -10,13 +10,14 @@ import pytest
 
 from regraph_kg.cli.completion import complete_problem, complete_run, complete_technique
 from tests.cli.taken_home import FOUND, make, searched
-from tests.cli.test_apply import Regraph, here, regraph
+from tests.cli.test_apply import here
+from tests.in_process import typed as regraph
 
-__all__ = ["here", "regraph"]
+__all__ = ["here"]
 
 
-def test_runs_are_listed_with_what_came_of_them(here: Path, regraph: Regraph) -> None:
-    assert "no runs in runs/" in regraph("runs")[1]
+def test_runs_are_listed_with_what_came_of_them(here: Path) -> None:
+    assert "no runs in runs/" in regraph("runs").out
     code, out, err = regraph("runs", "--runs", "absent", "--json")
     assert (code, out, "absent: no folder of runs" in err) == (2, "", True)
     problem = make(here)
@@ -36,22 +37,22 @@ def test_runs_are_listed_with_what_came_of_them(here: Path, regraph: Regraph) ->
     assert states == {"done", "done: nothing surely faster", "interrupted: --resume goes on"}
     with torn.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        listed = {load["run"]: load for load in json.loads(regraph("runs", "--json")[1])}
+        listed = {load["run"]: load for load in json.loads(regraph("runs", "--json").out)}
     assert listed["torn"]["state"] == "under way: 0 of 1 calls"
 
 
-def test_a_run_is_shown_by_the_beginning_of_its_name(here: Path, regraph: Regraph) -> None:
+def test_a_run_is_shown_by_the_beginning_of_its_name(here: Path) -> None:
     problem = make(here)
     trace = searched(here, problem)
     code, out, _ = regraph("runs", trace.stem[:12])
     assert (code, "2.01x faster than the serial code" in out) == (0, True)
-    assert regraph("runs", trace, "--code")[1].strip() == FOUND.strip()
+    assert regraph("runs", trace, "--code").out.strip() == FOUND.strip()
     nothing = searched(here, problem, None)
     assert regraph("runs", nothing, "--code")[:2] == (1, "")
-    assert "2 begin so" in regraph("runs", trace.stem[:4])[2]
+    assert "2 begin so" in regraph("runs", trace.stem[:4]).err
 
 
-def test_runs_are_compared_only_where_their_times_may_be(here: Path, regraph: Regraph) -> None:
+def test_runs_are_compared_only_where_their_times_may_be(here: Path) -> None:
     problem = make(here)
     first = searched(here, problem)
     second = searched(here, problem, FOUND.replace("x=0.7", "x=0.2"))
@@ -66,25 +67,25 @@ def test_runs_are_compared_only_where_their_times_may_be(here: Path, regraph: Re
     assert (code, json.loads(out)["why_not"]) == (1, "serial: they began with other code")
 
 
-def test_prune_deletes_what_was_asked_for_and_nothing_else(here: Path, regraph: Regraph) -> None:
+def test_prune_deletes_what_was_asked_for_and_nothing_else(here: Path) -> None:
     problem = make(here)
     whole, nothing = searched(here, problem), searched(here, problem, None)
     nothing.with_suffix(".cpp").write_text("int x;\n")
     kept = here / "runs" / "notes.jsonl"
     kept.write_text("mine\n")
-    assert regraph("runs", "--delete")[0] == 2
+    assert regraph("runs", "--delete").code == 2
     asked = regraph("runs", "--without-answer")
     assert (asked[0], f"would delete runs/{nothing.name}" in asked[1]) == (0, True)
     assert nothing.exists()
     regraph("runs", "--without-answer", "--delete")
     assert not nothing.exists()
     assert not nothing.with_suffix(".cpp").exists()
-    assert "nothing to delete" in regraph("runs", "--older", "1")[1]
+    assert "nothing to delete" in regraph("runs", "--older", "1").out
     past = time.time() - 3 * 86_400
     os.utime(whole, (past, past))
     with whole.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert "nothing to delete" in regraph("runs", "--older", "1")[1]
+        assert "nothing to delete" in regraph("runs", "--older", "1").out
     regraph("runs", "--older", "1", "--delete")
     assert [path.name for path in (here / "runs").iterdir()] == ["notes.jsonl"]
 

@@ -8,9 +8,7 @@ import pytest
 
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import FILE, Settings, read_settings, setting_names, user_file
-from tests.cli.test_apply import Regraph, regraph
-
-__all__ = ["regraph"]
+from tests.in_process import typed as regraph
 
 
 @pytest.fixture
@@ -88,7 +86,7 @@ def test_a_caller_hears_of_an_unknown_setting() -> None:
 
 
 def test_every_setting_is_shown_with_its_origin_and_no_secret(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, regraph: Regraph
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / FILE).write_text('batch_model = "big"\n')
     user_file().parent.mkdir(parents=True)
@@ -110,7 +108,7 @@ def test_every_setting_is_shown_with_its_origin_and_no_secret(
 
 
 def test_a_broken_file_ends_the_command_with_2_and_one_line(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, regraph: Regraph
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / FILE).write_text("gpu = = 1\n")
     code, _, said = regraph("docs", "--settings")

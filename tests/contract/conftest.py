@@ -1,6 +1,9 @@
-"""The contract holds for the newest Neo4j as well, in the slow tests; test_newest.py tries it.
+"""The contract holds for every engine; what of it the quick tests run on Neo4j is chosen.
 
-Every other test of a store does without it.
+Each statement that a quick test runs on the embedded store is run on Neo4j by one of them, too. The
+marker `neo4j("slow")` stands at files whose tests show what is made of these statements, which is
+the same code for every engine: there they are slow, but for those with `neo4j("quick")`. The newest
+Neo4j is for slow tests only.
 """
 
 from collections.abc import Iterator
@@ -19,6 +22,16 @@ def store_settings(request: pytest.FixtureRequest) -> Settings:
     settings = request.getfixturevalue(f"{request.param}_settings")
     assert isinstance(settings, Settings)
     return settings
+
+
+@pytest.hookimpl(tryfirst=True)  # before slow tests are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        marker = item.get_closest_marker("neo4j")
+        if marker and marker.args == ("slow",):
+            callspec = getattr(item, "callspec", None)
+            if callspec and callspec.params.get("store_settings") == "neo4j":
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from regraph_kg.settings import Settings
 from tests.contract.plans import measured, plan, technique
 from tests.stores import cypher, wipe
 
+pytestmark = pytest.mark.neo4j("slow")
+
 NOTE = Note("x", "y")
 
 

@@ -10,6 +10,8 @@ from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, failure, measured, plan
 from tests.stores import cypher
 
+pytestmark = pytest.mark.neo4j("slow")
+
 BOUND = 8
 
 
@@ -81,6 +83,7 @@ def test_another_bound_keeps_every_example_exactly_once(
         assert bounded.check() == ()
 
 
+@pytest.mark.neo4j("quick")
 def test_an_archived_example_that_turns_out_to_be_good_comes_back(bounded: GraphStore) -> None:
     sent = crowd(40)
     bounded.merge(sent)

@@ -7,6 +7,8 @@ from regraph_kg.settings import Settings
 from tests.contract.plans import failure, measured, plan
 from tests.stores import cypher
 
+pytestmark = pytest.mark.neo4j("slow")
+
 DAMAGE = {
     "a wrong count": ("statistics", "MATCH ()-[n:NEXT]->() SET n.tried = n.tried + 1"),
     "a wrong sum": ("statistics", "MATCH ()-[n:NEXT]->() SET n.sum_log2_effect = 7"),

@@ -25,6 +25,8 @@ from tests.contract.curated import (
 from tests.contract.plans import failure, plan, technique
 from tests.stores import cypher
 
+pytestmark = pytest.mark.neo4j("slow")
+
 
 def seen(curation: Curation) -> tuple[object, ...]:
     return (curation.kind, curation.techniques, curation.labels)
@@ -216,6 +218,7 @@ def test_names_are_data_whatever_they_say(
     assert len(cypher(store_settings, "MATCH (d:Decision) RETURN d.id")) == 4
 
 
+@pytest.mark.neo4j("quick")
 def test_usage_counts_what_leads_to_and_from_each_technique(
     store: GraphStore, curator: Curator
 ) -> None:

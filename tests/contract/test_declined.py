@@ -1,5 +1,7 @@
 """Contract: what was said not to apply counts apart: it is no try, and no failure."""
 
+import pytest
+
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.models.curation import Note
 from regraph_kg.models.evaluation import Outcome
@@ -8,6 +10,8 @@ from regraph_kg.models.trajectory import FailedStep, Source
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, again, failure, measured, plan
 from tests.stores import wipe
+
+pytestmark = pytest.mark.neo4j("slow")
 
 
 def declined(name: str = "b", after: int = 1, **fields: object) -> FailedStep:

@@ -12,6 +12,8 @@ from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, failure, measured, plan
 from tests.stores import cypher, wipe
 
+pytestmark = pytest.mark.neo4j("slow")
+
 EARLY, LATE = "2026-11-20T10:00:00Z", "2026-11-22T10:00:00+02:00"
 FAST_HERE = [measured(H200, effect=5.0, run=EARLY), measured(A100, effect=0.5, run=LATE)]
 
@@ -101,6 +103,7 @@ def test_the_order_of_arrival_changes_nothing(
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.neo4j("quick")
 def test_a_newer_judge_says_anew_where_an_example_is_verified(store: GraphStore) -> None:
     def told() -> Sequence[object]:
         (one,) = store.examples("cuda/start", "cuda/a")

@@ -24,6 +24,8 @@ from tests.contract.plans import H200
 from tests.ingest.trajectories import VOCABULARY, lexical, measured
 from tests.stores import cypher, wipe
 
+pytestmark = pytest.mark.neo4j("slow")
+
 TILING, COALESCING = (f"cuda/{name}" for name in ("shared-memory-tiling", "memory-coalescing"))
 PAIR = ("cuda/start", TILING)
 KEPT_CODE, KEPT_TEXT = "kept_by_its_owner", "whispered"
@@ -235,6 +237,7 @@ def trajectory(one: dict[str, Any]) -> Trajectory:
     return Trajectory.model_validate(one)
 
 
+@pytest.mark.neo4j("quick")
 @pytest.mark.parametrize("disclose", PARTS)
 def test_a_purge_takes_it_out(
     store: GraphStore, store_settings: Settings, disclose: Disclosure

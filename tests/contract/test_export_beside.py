@@ -16,6 +16,8 @@ from regraph_kg.settings import Settings
 from tests.contract.plans import failure, plan
 from tests.stores import address, cypher, wipe
 
+pytestmark = pytest.mark.neo4j("slow")
+
 Seen = Callable[[str, list[GraphRow]], list[GraphRow]]
 
 

@@ -14,6 +14,8 @@ from regraph_kg.settings import Settings
 from tests.contract.curated import ME, everything, some_plans, sound
 from tests.contract.proxy import Proxy, lossy
 
+pytestmark = pytest.mark.neo4j("slow")
+
 either_way = pytest.mark.parametrize("arrives", [True, False], ids=["committed", "not committed"])
 
 
@@ -46,6 +48,7 @@ def test_a_curation_and_its_undoing_are_made_once(
     assert everything(store) == before
 
 
+@pytest.mark.neo4j("quick")
 @either_way
 def test_an_ingest_is_made_once(
     store: GraphStore, far: tuple[Proxy, Bolt], *, arrives: bool

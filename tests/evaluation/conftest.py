@@ -165,7 +165,12 @@ def children() -> set[int]:
 
 def memory_files() -> int:
     """Open anonymous files: shared memory and candidates."""
-    gc.collect()  # a traceback's frames hold a shared memory's mapping, in a cycle
+    if _memory_files():
+        gc.collect()  # a traceback's frames hold a shared memory's mapping, in a cycle
+    return _memory_files()
+
+
+def _memory_files() -> int:
     found = 0
     for entry in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):  # the descriptor of this very listing

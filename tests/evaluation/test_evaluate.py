@@ -160,6 +160,7 @@ def test_reductions_and_inout_integers_pass(judge: Judge, name: str, code: str) 
     assert passed(report), report.diagnosis
 
 
+@pytest.mark.slow
 def test_inout_arrays_are_refilled_before_timed_calls(judge: Judge) -> None:
     code = """extern "C" void bump(int* b, const unsigned char* t, int n, int k) {
                 if (n < 50000) { for (int i = 0; i < n; ++i) b[i] += t[i % k]; return; }

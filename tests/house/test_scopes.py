@@ -2,7 +2,6 @@
 
 import pytest
 
-from regraph_kg.settings import Settings
 from tests.scopes import scope
 
 
@@ -15,14 +14,8 @@ def test_what_names_a_group_goes_with_it(request: pytest.FixtureRequest) -> None
     assert scope(request.node) == "a group"
 
 
-def test_what_asks_for_a_store_goes_where_it_runs(
-    store_settings: Settings, request: pytest.FixtureRequest
+@pytest.mark.parametrize("store_settings", ["neo4j"])
+def test_what_will_ask_for_a_server_counts_too(
+    store_settings: str, request: pytest.FixtureRequest
 ) -> None:
-    embedded = store_settings.store == "embedded"
-    assert scope(request.node) == ("embedded" if embedded else "neo4j")
-
-
-def test_what_a_fixture_asks_for_counts_too(
-    embedded_settings: Settings, request: pytest.FixtureRequest
-) -> None:
-    assert scope(request.node) == "embedded"
+    assert scope(request.node) == "neo4j"

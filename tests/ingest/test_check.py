@@ -1,7 +1,6 @@
 """`regraph dev relabel-check`: wrong and missed merges beside a labelled set, and when it fails."""
 
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,11 @@ from typing import Any
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.cli import app
 from regraph_kg.ingest import check
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.settings import Settings
+from tests.in_process import Ended, typed
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 
@@ -23,15 +22,13 @@ def line(label: str, technique: str | None, **fields: Any) -> str:
     return json.dumps({"label": label, "technique": technique} | usual | fields)
 
 
-def run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str | Path
-) -> tuple[int, str, str]:
+@pytest.fixture(autouse=True)
+def corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGRAPH_CORPUS", str(CORPUS))
-    monkeypatch.setattr(sys, "argv", ["regraph", "dev", "relabel-check", *map(str, words)])
-    with pytest.raises(SystemExit) as ended:
-        app.main()
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
+
+
+def run(*words: str | Path) -> Ended:
+    return typed("dev", "relabel-check", *words)
 
 
 @pytest.mark.slow
@@ -51,11 +48,9 @@ def test_wrong_merges_of_the_labelled_set_stay_under_half_a_percent(
 
 
 @pytest.mark.slow
-def test_a_capable_model_is_right_of_nearly_all(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_capable_model_is_right_of_nearly_all() -> None:
     words = ("--relabel", "model", "--model", "recorded", "--split", "test", "--json")
-    code, out, _ = run(capsys, monkeypatch, *words)
+    code, out, _ = run(*words)
     found = json.loads(out)["model"]
     assert (code, found["wrong"]) == (0, 0)
     assert found["right"] / found["total"] >= 0.98
@@ -73,9 +68,7 @@ def test_a_label_is_resolved_in_microseconds_after_its_first_appearance() -> Non
     assert (time.perf_counter() - started) / (times * len(labels)) < 50e-6
 
 
-def test_errors_are_counted_apart_and_listed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_are_counted_apart_and_listed(tmp_path: Path) -> None:
     (tmp_path / "labels.jsonl").write_text(
         "\n".join(
             [
@@ -88,41 +81,35 @@ def test_errors_are_counted_apart_and_listed(
         )
     )
     words = ("--labels", tmp_path, "--split", "dev", "--verbose")
-    code, out, _ = run(capsys, monkeypatch, *words)
+    code, out, _ = run(*words)
     assert code == 1
     assert "wrong merges: 1\n  smem tiling!: cuda/shared-memory-tiling (alias), not new" in out
     assert "missed merges: 1\n  odd \ufffdtrick: new (new), not cuda/fast-math" in out
-    code, out, _ = run(capsys, monkeypatch, *words, "--json")
+    code, out, _ = run(*words, "--json")
     found = json.loads(out)["lexical"]
     assert (code, found["right"], found["wrong"], found["missed"]) == (1, 2, 1, 1)
     assert found["stages"]["alias"] == {"right": 1, "wrong": 1, "missed": 0}
     assert [one["result"] for one in found["errors"]] == ["wrong", "missed"]
 
 
-def test_the_levels_up_to_the_asked_one_are_run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code, out, _ = run(capsys, monkeypatch, "--relabel", "lexical", "--split", "test")
+def test_the_levels_up_to_the_asked_one_are_run() -> None:
+    code, out, _ = run("--relabel", "lexical", "--split", "test")
     assert code == 0
     totals = [row.split()[0] for row in out.splitlines() if " all " in row]
     assert totals == ["exact", "lexical"]
 
 
-def test_a_model_is_asked_by_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_is_asked_by_file(tmp_path: Path) -> None:
     (tmp_path / "labels.jsonl").write_text(line("Wobble the frobs", None))
     words = ("--labels", tmp_path, "--relabel", "model", "--model", f"batch:{tmp_path / 'asked'}")
-    code, _, err = run(capsys, monkeypatch, *words)
+    code, _, err = run(*words)
     assert (code, "1 prompt pending" in err) == (5, True)
 
 
-def test_the_vocabulary_s_own_aliases_are_names_that_a_model_is_asked_about(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_vocabulary_s_own_aliases_are_names_that_a_model_is_asked_about(tmp_path: Path) -> None:
     alias, owner = "wmma", "cuda/tensor-cores"
     words = ("--aliases", "--relabel", "model", "--model", f"batch:{tmp_path}")
-    code, _, err = run(capsys, monkeypatch, *words)
+    code, _, err = run(*words)
     pending = [json.loads(line) for line in (tmp_path / "pending.jsonl").read_text().splitlines()]
     prompts = [one["body"]["messages"][1]["content"] for one in pending]
     (asked,) = [prompt for prompt in prompts if f'["{alias}"]' in prompt]
@@ -147,10 +134,8 @@ def test_a_bad_labelled_set_is_bad_input(
     tmp_path: Path,
     text: str | None,
     said: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if text is not None:
         (tmp_path / "labels.jsonl").write_text(text)
-    code, _, err = run(capsys, monkeypatch, "--labels", tmp_path)
+    code, _, err = run("--labels", tmp_path)
     assert (code, said in err, len(err.splitlines())) == (2, True, 1)

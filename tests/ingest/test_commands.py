@@ -1,7 +1,6 @@
 """`regraph ingest`, `graph`, `techniques`, `examples` as they are typed, on the embedded store."""
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.cli import app
 from regraph_kg.cli.examples import rows
 from regraph_kg.graph import SCHEMA_VERSION
 from regraph_kg.settings import Settings
+from tests.in_process import Ended, typed
 from tests.ingest.trajectories import VOCABULARY, many, measured, row, write
 from tests.stores import environment
 
@@ -20,30 +19,15 @@ STEPS = [{"think": "why", "method": "Tiling", "detail": "how", "code": "int y;"}
 
 
 @dataclass(frozen=True)
-class Ended:
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@dataclass(frozen=True)
 class Desk:
     """A folder to work in, and the command."""
 
     folder: Path
-    capture: pytest.CaptureFixture[str]
     patch: pytest.MonkeyPatch
 
     def run(self, *words: str | Path) -> Ended:
         """`regraph WORDS` in this process."""
-        self.patch.setattr(sys, "argv", ["regraph", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-        said = self.capture.readouterr()
-        return Ended(int(ended.value.code or 0), said.out, said.err)
+        return typed(*words)
 
     def write(self, name: str, *lines: dict[str, Any] | str) -> Path:
         return write(self.folder / name, *lines)
@@ -53,7 +37,6 @@ class Desk:
 def desk(
     embedded_settings: Settings,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Desk]:
     (tmp_path / "corpus").mkdir()
@@ -64,7 +47,7 @@ def desk(
     monkeypatch.setenv("REGRAPH_CORPUS", str(tmp_path / "corpus"))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)
-    return Desk(tmp_path, capsys, monkeypatch)
+    return Desk(tmp_path, monkeypatch)
 
 
 def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:

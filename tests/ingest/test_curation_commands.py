@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,12 +12,12 @@ from typing import Any
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.cli import app
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
 from tests.contract.plans import failure, plan
+from tests.in_process import Ended, typed
 from tests.ingest.trajectories import row, write
 from tests.stores import environment
 
@@ -35,17 +34,9 @@ HOSTILE = 'it\'s "odd" $(rm x) `y`\n\x1b[2J\u2028' + "z" * 10_000
 
 
 @dataclass(frozen=True)
-class Ended:
-    code: int
-    out: str
-    err: str
-
-
-@dataclass(frozen=True)
 class Desk:
     """The command, and the graph that it works on."""
 
-    capture: pytest.CaptureFixture[str]
     patch: pytest.MonkeyPatch
     store: GraphStore
 
@@ -59,11 +50,7 @@ class Desk:
 
     def regraph(self, *words: str | Path) -> Ended:
         """`regraph WORDS` in this process."""
-        self.patch.setattr(sys, "argv", ["regraph", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-        said = self.capture.readouterr()
-        return Ended(int(ended.value.code or 0), said.out, said.err)
+        return typed(*words)
 
     def audit(self) -> list[dict[str, Any]]:
         return [one for cluster in self.clusters() for one in cluster["findings"]]
@@ -99,14 +86,13 @@ def shell_words(command: str) -> list[str]:
 @pytest.fixture
 def desk(
     embedded_settings: Settings,
-    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Desk]:
     for name, value in environment(embedded_settings).items():
         monkeypatch.setenv(name, value)
     with closing(wiring.open_store(embedded_settings)) as store:
         store.add_techniques([TILING, PADDING])
-        yield Desk(capsys, monkeypatch, store)
+        yield Desk(monkeypatch, store)
 
 
 def test_a_clean_vocabulary_ends_with_0(desk: Desk) -> None:

@@ -1,12 +1,9 @@
 """The page of a graph: what the store knows, nothing that runs, and no more than fits."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.pages.render import graph_page
 from regraph_kg.runs import graph_page as story
@@ -19,21 +16,6 @@ from tests.pages.test_run_page import shape
 from tests.pages.traces import HOSTILE
 
 __all__ = ["axe", "browser"]  # fixtures
-
-
-@pytest.fixture(params=["embedded", "neo4j"])
-def store_settings(request: pytest.FixtureRequest) -> Settings:
-    """Each backend in turn, empty."""
-    found = request.getfixturevalue(f"{request.param}_settings")
-    assert isinstance(found, Settings)
-    return found
-
-
-@pytest.fixture
-def store(store_settings: Settings) -> Iterator[GraphStore]:
-    with closing(wiring.open_store(store_settings)) as opened:
-        opened.apply_schema()
-        yield opened
 
 
 def grow(store: GraphStore, code: str = "int x;", problem: str = "saxpy") -> None:

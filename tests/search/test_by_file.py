@@ -26,9 +26,10 @@ from regraph_kg.search.run import search as begin
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 from tests.corpus.corpus import CORPUS, graph, vocabulary
+from tests.in_process import Ended
 from tests.search.lab import ANSWERS, SLOW, SPEEDUPS, STRIP, UNROLL, grow, write_corpus
 from tests.search.test_golden import GRAPH
-from tests.search.test_optimize import Ended, Lab, lab
+from tests.search.test_optimize import Lab, lab
 from tests.search.toy import (
     SEAL,
     TASK,

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from regraph_kg import wiring
-from regraph_kg.cli import app
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.search.trace_lines import read, read_header
 from regraph_kg.settings import Settings
+from tests.in_process import Ended, typed
 from tests.search.lab import (
     FASTER,
     ONLY_SLOW,
@@ -37,13 +37,6 @@ ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
-class Ended:
-    code: int
-    out: str
-    err: str
-
-
-@dataclass(frozen=True)
 class Lab:
     """A folder to work in, a store, and the command."""
 
@@ -51,16 +44,11 @@ class Lab:
     env: dict[str, str]
     store: GraphStore
     verdicts: str
-    capture: pytest.CaptureFixture[str]
     patch: pytest.MonkeyPatch
 
     def run(self, *words: str) -> Ended:
         """`regraph WORDS` in this process."""
-        self.patch.setattr(sys, "argv", ["regraph", *words])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-        said = self.capture.readouterr()
-        return Ended(int(ended.value.code or 0), said.out, said.err)
+        return typed(*words)
 
     def optimize(self, *words: str) -> Ended:
         """Optimize scale with 5 calls and the lab's verdicts."""
@@ -102,7 +90,6 @@ def lab(
     tmp_path: Path,
     shared_cache: Path,
     embedded_settings: Settings,
-    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Lab]:
     env = environment(embedded_settings) | {
@@ -115,7 +102,7 @@ def lab(
     write_corpus(tmp_path / "corpus")
     verdicts = str(write_verdicts(tmp_path / "verdicts"))
     store = wiring.open_store(embedded_settings)
-    yield Lab(tmp_path, env, store, verdicts, capsys, monkeypatch)
+    yield Lab(tmp_path, env, store, verdicts, monkeypatch)
     store.close()
 
 

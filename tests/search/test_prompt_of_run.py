@@ -91,12 +91,7 @@ def test_whole_prompts_read_as_they_did(
     if request.config.getoption("--write-golden"):
         path.write_text(text)
     assert text == path.read_text()
-
-
-def test_all_prompts_of_a_run_begin_alike_and_none_shows_atomics_for_a_stencil(
-    asked: dict[PromptKey, Prompt],
-) -> None:
     (system,) = {prompt.system for prompt in asked.values()}
     assert MACHINE in system
     assert any("Example from other code" in prompt.user for prompt in asked.values())
-    assert not any("histogram" in prompt.user for prompt in asked.values())
+    assert not any("histogram" in prompt.user for prompt in asked.values()), "atomics for a stencil"

@@ -1,4 +1,4 @@
-"""A project with a Makefile, and a judge that is kept for the tests of a file."""
+"""A project with a Makefile, and a judge of it that all tests share."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,12 +16,12 @@ TIMED = {Outcome.PASSED, Outcome.UNSTABLE_TIMING}
 """Right; how steady the clock was is another question."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return projects.make(tmp_path_factory.mktemp("own"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def judged(folder: Path) -> Iterator[Judged]:
     problem = load_problem(folder)
     with Judge(folder.parent / "cache") as judge:

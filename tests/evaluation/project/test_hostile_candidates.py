@@ -1,7 +1,7 @@
 """Candidates that attack the project's tests, its bench, the judge and this machine.
 
-Each runs in the real sandbox. What they try is in their code; where they get it, they abort or
-print it, or the judge does not survive.
+Each runs in the real sandbox. What they try is in their code; where they get it, they say so and
+abort, or the judge does not survive.
 """
 
 import subprocess
@@ -19,6 +19,8 @@ from regraph_kg.models.evaluation import Candidate, Outcome
 from . import projects
 from .conftest import TIMED, Judged, once
 
+pytestmark = pytest.mark.xdist_group("project")  # they share a judge
+
 HEADERS = """\
 #include <csignal>
 #include <cstdio>
@@ -28,6 +30,7 @@ HEADERS = """\
 #include <fcntl.h>
 #include <string>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,16 +42,14 @@ def before_main(statements: str) -> str:
     return f"{HEADERS}static int now = [] {{ {statements} return 0; }}();\n{projects.KERNEL}"
 
 
-DEEP = 'for (int i = 0; i < 1500; ++i) if (mkdir("d", 0755) || chdir("d")) abort();'
+DEEP = 'for (int i = 0; i < 1100; ++i) if (mkdir("d", 0755) || chdir("d")) abort();'
 CLOSED = 'mkdir("x", 0755); mkdir("x/y", 0); chmod("x", 0); chmod(".", 0);'
 
 
 @pytest.mark.parametrize("attack", [DEEP, CLOSED], ids=["without end", "without rights"])
-def test_what_folders_a_candidate_leaves_ends_no_judge(tmp_path: Path, attack: str) -> None:
-    with Judge(tmp_path / "cache") as judge:
-        found = load_problem(projects.make(tmp_path))
-        judge.evaluate(Candidate("openmp", before_main(attack)), found)
-        after = judge.evaluate(Candidate("openmp", projects.KERNEL), found)
+def test_what_folders_a_candidate_leaves_ends_no_judge(judged: Judged, attack: str) -> None:
+    judged(before_main(attack))
+    after = judged(projects.KERNEL)
     assert after.outcome in TIMED, after.diagnosis
 
 
@@ -87,18 +88,70 @@ def test_a_build_that_runs_the_candidate_keeps_no_tree_that_cannot_be_copied(
     assert "cannot be copied" in report.diagnosis
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [
-        "rlimit none = {0, 0}; for (int p = 1; p < 4; ++p)"
-        " if (p != getpid() && !prlimit(p, RLIMIT_FSIZE, &none, nullptr)) abort();",
-        "kill(1, SIGINT);",
-    ],
-    ids=["limits", "interrupt"],
-)
-def test_who_watches_the_commands_is_out_of_reach(judged: Judged, attack: str) -> None:
-    report = judged(before_main(attack))
-    assert report.outcome in TIMED, report.diagnosis
+GETS = {
+    "the limits of who watches": "[] { rlimit none = {0, 0}; for (int p = 1; p < 4; ++p)"
+    " if (p != getpid() && !prlimit(p, RLIMIT_FSIZE, &none, nullptr)) return true;"
+    " return false; }()",
+    "an interrupt of who watches": "kill(1, SIGINT) && false",
+    "a network": "socket(AF_INET, SOCK_STREAM, 0) >= 0",
+    "the user's project": 'open("OWN", O_WRONLY) >= 0',
+    "the user's notes": 'open("HOME/notes", O_RDONLY) >= 0',
+    "the user's notes by a link of the project": 'open("src/secret.h", O_RDONLY) >= 0',
+    "a file of the machine": 'open("/etc/passwd", O_RDONLY) >= 0',
+    "another file of the machine": 'open("/etc/hostname", O_RDONLY) >= 0',
+    **{
+        f"{place} of another folder": f'open("{place}", O_WRONLY | O_CREAT, 0755) >= 0'
+        for place in ("../../given/x", "../built/bench", "../unchanged/x", "../x", "/x")
+    },
+    "what the run before wrote": 'std::strstr(program_invocation_name, "bench")'
+    ' && (open("kept", O_RDONLY) >= 0 || open("kept", O_WRONLY | O_CREAT, 0644) < 0)',
+}
+"""What a candidate may want -> the condition that it has got it.
+
+What a run wrote would be results that do not depend on the seed, or another bench.
+"""
+OVERWRITES = """\
+if (FILE* bench = std::fopen("bench", "w")) std::fputs("#!/bin/sh\\necho 1\\n", bench);
+"""
+
+
+@pytest.fixture(scope="module")
+def open_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The problem of a project with a link out of it, to notes in the user's home folder."""
+    folder = tmp_path_factory.mktemp("open")
+    problem = projects.make(folder)
+    (folder / "home").mkdir()
+    (folder / "home" / "notes").write_text("int correct_horse_battery = 1;\n")
+    (folder / "project" / "src" / "secret.h").symlink_to(folder / "home" / "notes")
+    return problem
+
+
+def test_a_candidate_gets_nothing_but_its_own_copy(
+    open_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link in the project that leads out of it leads nowhere.
+
+    Its text ends with half a character, as a model may send it.
+    """
+    home, own = open_project.parent / "home", open_project.parent / "project" / "checks" / "test.c"
+    monkeypatch.setenv("HOME", str(home))
+    tried = " ".join(
+        f'if ({gets}) std::fputs("GOT {what}", stderr), abort();' for what, gets in GETS.items()
+    )
+    code = before_main(OVERWRITES + tried.replace("HOME", str(home)).replace("OWN", str(own)))
+    with Judge(open_project.parent / "cache") as judge:
+        found = load_problem(open_project)
+        for name in ("/etc/passwd", "/etc/hostname", "secret.h", f"{home}/notes"):
+            text = f'#include "{name}"\n{projects.KERNEL}'
+            included = judge.evaluate(Candidate("openmp", text), found)
+            assert included.outcome is Outcome.COMPILE_FAILED
+            assert any(said in included.diagnosis for said in ("No such file", "Permission denied"))
+            assert "correct_horse" not in included.diagnosis
+        report = judge.evaluate(Candidate("openmp", code + "// \ud800\n"), found)
+        assert report.outcome in TIMED, report.diagnosis
+        after = judge.evaluate(Candidate("openmp", projects.KERNEL), found)
+        assert after.outcome in TIMED, after.diagnosis
+    assert own.read_text() == projects.TEST
 
 
 def test_ending_who_watches_is_a_crash_and_no_fault_of_the_machine(judged: Judged) -> None:
@@ -139,46 +192,6 @@ def test_processes_may_form_groups_as_those_of_ninja_do_where_they_see_no_others
     assert report.outcome in (TIMED if apart else {Outcome.CRASHED}), report.diagnosis
 
 
-def test_neither_the_baselines_copy_nor_another_folder_is_written(judged: Judged) -> None:
-    places = ", ".join(
-        f'"{place}"'
-        for place in ("../../given/x", "../built/bench", "../unchanged/x", "../x", "/x")
-    )
-    found = judged(
-        before_main(
-            f"for (auto path : {{{places}}}) if (open(path, O_WRONLY | O_CREAT, 0755) >= 0)"
-            " abort();"
-        )
-    )
-    assert found.outcome in TIMED, found.diagnosis
-
-
-@pytest.mark.parametrize("name", ["/etc/passwd", "/etc/hostname", "secret.h", "{home}/notes"])
-def test_files_of_the_host_can_neither_be_included_nor_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """A link in the project that leads out of it leads nowhere."""
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    (home / "notes").write_text("int correct_horse_battery = 1;\n")
-    problem = projects.make(tmp_path)
-    (tmp_path / "project" / "src" / "secret.h").symlink_to(home / "notes")
-    name = name.format(home=home)
-    with Judge(tmp_path / "cache") as judge:
-        found = load_problem(problem)
-        included = judge.evaluate(
-            Candidate("openmp", f'#include "{name}"\n{projects.KERNEL}'), found
-        )
-        path = name if "/" in name else f"src/{name}"
-        code = before_main(f'if (open("{path}", O_RDONLY) >= 0) abort();')
-        read = judge.evaluate(Candidate("openmp", code), found)
-    assert included.outcome is Outcome.COMPILE_FAILED
-    assert any(said in included.diagnosis for said in ("No such file", "Permission denied"))
-    assert "correct_horse" not in included.diagnosis
-    assert read.outcome in TIMED, read.diagnosis
-
-
 def test_gigabytes_that_are_printed_cost_a_verdict(judged: Judged) -> None:
     report = judged(
         before_main(
@@ -194,16 +207,11 @@ def test_a_bench_that_prints_more_than_is_compared_is_refused(tmp_path: Path) ->
     """Only the end of it would be: code could leave out what the rest shows."""
     bench = projects.BENCH.replace(
         "double sum = 0;",
-        'for (int k = 0; k < 9; ++k) for (float v : y) std::printf("%.9e\\n", v); double sum = 0;',
+        'for (int k = 0; k < 27 * n; ++k) printf("%.9e\\n", y[k % n]); double sum = 0;',
     )
     problem = projects.make(tmp_path, bench=bench)
     with pytest.raises(BadInput, match="prints too much to compare"):
         once(problem, projects.KERNEL)
-
-
-def test_half_a_character_as_a_model_may_send_it_is_judged(judged: Judged) -> None:
-    report = judged(projects.KERNEL + "// \ud800\n")
-    assert report.outcome in TIMED, report.diagnosis
 
 
 KEEPS = """\
@@ -214,13 +222,16 @@ if (FILE* kept = std::fopen("kept", "r")) {
 """
 
 
+LEAVES = 'if (std::strstr(program_invocation_name, "bench")) atexit([] { _exit(3); });'
+
+
 def test_a_result_that_is_always_the_same_is_neither_told_nor_kept_from_run_to_run(
     tmp_path: Path,
 ) -> None:
-    bench = projects.BENCH.replace('std::getenv("REGRAPH_SEED")', "nullptr").replace(
-        'std::printf("%.9e\\n", sum);',
-        'std::printf("%.9e\\n", sum);'
-        ' if (FILE* kept = std::fopen("kept", "w")) std::fprintf(kept, "%.9e\\n", sum);',
+    bench = projects.BENCH.replace('getenv("REGRAPH_SEED")', "0").replace(
+        'printf("%.9e\\n", sum);',
+        'printf("%.9e\\n", sum); FILE* kept = fopen("kept", "w");'
+        ' if (kept) fprintf(kept, "%.9e\\n", sum);',
     )
     problem = projects.make(tmp_path, bench=bench)
     projects.edit(problem, "[commands]", '[commands]\nresult = "fixed"')
@@ -229,24 +240,15 @@ def test_a_result_that_is_always_the_same_is_neither_told_nor_kept_from_run_to_r
         keeps = judge.evaluate(Candidate("openmp", before_main(KEEPS)), found)
         wrong = projects.KERNEL.replace("i < n; ++i", "i < n && i < 5000; ++i")
         told = judge.evaluate(Candidate("openmp", wrong), found)
+        leaves = judge.evaluate(Candidate("openmp", before_main(LEAVES)), found)
     assert keeps.outcome in TIMED, keeps.diagnosis
     assert keeps.speedup is not None
     assert keeps.speedup < 5, "a kept result takes no time"
     assert "so that code may know it without computing it" in keeps.guarantee
     assert told.outcome is Outcome.WRONG_ANSWER
     assert told.diagnosis.endswith("prints something else than that of the unchanged project")
-
-
-def test_what_a_timed_run_writes_the_next_one_does_not_find(judged: Judged) -> None:
-    """Else it would keep results that do not depend on the seed, or another bench."""
-    report = judged(
-        before_main(
-            'if (std::strstr(program_invocation_name, "bench")) {'
-            ' if (open("kept", O_RDONLY) >= 0) abort();'
-            ' if (open("kept", O_WRONLY | O_CREAT, 0644) < 0) abort(); }'
-        )
-    )
-    assert report.outcome in TIMED, report.diagnosis
+    assert leaves.outcome is Outcome.WRONG_ANSWER
+    assert leaves.diagnosis == "the bench: ended with exit code 3", "not what it printed"
 
 
 def test_rights_of_devices_stay_as_they_are(judged: Judged) -> None:
@@ -260,12 +262,3 @@ def test_rights_of_devices_stay_as_they_are(judged: Judged) -> None:
     if "root" not in report.facts["sandbox"].split(", "):
         pytest.skip("this kernel gives commands no root folder of their own")
     assert report.outcome in TIMED, report.diagnosis
-
-
-def test_what_the_bench_of_a_fixed_result_printed_is_told_nobody(tmp_path: Path) -> None:
-    problem = projects.make(tmp_path)
-    projects.edit(problem, "[commands]", '[commands]\nresult = "fixed"')
-    code = 'if (std::strstr(program_invocation_name, "bench")) atexit([] { _exit(3); });'
-    report = once(problem, before_main(code))
-    assert report.outcome is Outcome.WRONG_ANSWER
-    assert report.diagnosis == "the bench: ended with exit code 3"

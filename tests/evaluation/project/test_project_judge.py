@@ -20,6 +20,8 @@ from regraph_kg.models.evaluation import Candidate, Outcome
 from . import projects
 from .conftest import TIMED, Judged, once
 
+pytestmark = pytest.mark.xdist_group("project")  # they share a judge
+
 
 def test_faster_code_is_right_and_faster_and_says_what_that_rests_on(judged: Judged) -> None:
     report = judged(projects.FASTER)
@@ -34,63 +36,67 @@ def test_faster_code_is_right_and_faster_and_says_what_that_rests_on(judged: Jud
     assert "make" in report.toolchain
 
 
-def test_wrong_code_fails_the_projects_tests_in_their_words(judged: Judged) -> None:
-    report = judged(projects.KERNEL.replace("sum / width", "sum / (width + 1)"))
-    assert report.outcome is Outcome.WRONG_ANSWER
-    assert "n = 1: y[0] is" in report.diagnosis
-    assert report.timing is None
-
-
-def test_an_error_of_the_compiler_names_the_line_of_the_projects_file(judged: Judged) -> None:
-    report = judged(projects.KERNEL.replace("float sum = 0;", "float sum = nothing;"))
-    assert report.outcome is Outcome.COMPILE_FAILED
-    assert report.diagnosis.startswith("kernel.cpp:5:")
-    assert "nothing" in report.diagnosis
+PRINTS_AND_LEAVES = """\
+#include <cstdio>
+#include <cstdlib>
+static int now = (std::puts("3 sizes right"), std::fflush(stdout), std::_Exit(0), 0);
+"""
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("code", "outcome", "says"),
     [
-        "#include <unistd.h>\nstatic int now = (_exit(0), 0);\n" + projects.KERNEL,
-        projects.KERNEL.replace("float sum = 0;", "__builtin_exit(0); float sum = 0;"),
+        (
+            projects.KERNEL.replace("sum / width", "sum / (width + 1)"),
+            Outcome.WRONG_ANSWER,
+            "n = 1: y[0] is",
+        ),
+        (
+            projects.KERNEL.replace("float sum = 0;", "float sum = nothing;"),
+            Outcome.COMPILE_FAILED,
+            "kernel.cpp:5:",
+        ),
+        (
+            "#include <unistd.h>\nstatic int now = (_exit(0), 0);\n" + projects.KERNEL,
+            Outcome.SUSPICIOUS,
+            "did not print '3 sizes right'",
+        ),
+        (
+            projects.KERNEL.replace("float sum = 0;", "__builtin_exit(0); float sum = 0;"),
+            Outcome.SUSPICIOUS,
+            "did not print '3 sizes right'",
+        ),
+        (PRINTS_AND_LEAVES + projects.KERNEL, Outcome.WRONG_ANSWER, "bench"),
+        (
+            projects.KERNEL.replace("i < n; ++i", "i < n && i < 5000; ++i"),
+            Outcome.WRONG_ANSWER,
+            "prints something else than that of the unchanged project: word 1",
+        ),
+        (
+            projects.KERNEL.replace("float sum = 0;", "__builtin_trap(); float sum = 0;"),
+            Outcome.CRASHED,
+            "signal 4",
+        ),
     ],
-    ids=["before main", "in the function"],
+    ids=[
+        *("wrong", "no C++", "leaves before main", "leaves in the function"),
+        *("prints the tests' words and leaves", "right in the tests alone", "crashes"),
+    ],
 )
-def test_leaving_with_exit_code_0_passes_no_test(judged: Judged, code: str) -> None:
-    report = judged(code)
-    assert report.outcome is Outcome.SUSPICIOUS
-    assert "did not print '3 sizes right'" in report.diagnosis
-
-
-def test_who_prints_the_tests_words_and_leaves_lacks_the_benchs_result(judged: Judged) -> None:
+def test_what_is_not_right_fails_with_a_reason(
+    judged: Judged, code: str, outcome: Outcome, says: str
+) -> None:
     """Tests share their process with the candidate; what a secret seed leads to it must compute."""
-    report = judged(
-        "#include <cstdio>\n#include <cstdlib>\n"
-        'static int now = (std::puts("3 sizes right"), std::fflush(stdout), std::_Exit(0), 0);\n'
-        + projects.KERNEL
-    )
-    assert report.outcome is Outcome.WRONG_ANSWER
-    assert "bench" in report.diagnosis
+    report = judged(code)
+    assert report.outcome is outcome
+    assert says in report.diagnosis
+    assert report.timing is None
 
 
-def test_code_that_is_right_in_the_tests_alone_is_wrong(judged: Judged) -> None:
-    report = judged(projects.KERNEL.replace("i < n; ++i", "i < n && i < 5000; ++i"))
-    assert report.outcome is Outcome.WRONG_ANSWER
-    assert "prints something else than that of the unchanged project: word 1" in report.diagnosis
-
-
-def test_a_crash_and_an_endless_loop_are_told_apart(folder: Path, tmp_path: Path) -> None:
+def test_an_endless_loop_is_ended(tmp_path: Path) -> None:
     problem = projects.make(tmp_path)
     projects.edit(problem, "[commands]", "[commands]\ntest_seconds = 0.7")
-    found = load_problem(problem)
-    with Judge(tmp_path / "cache") as judge:
-        crash = projects.KERNEL.replace("float sum = 0;", "__builtin_trap(); float sum = 0;")
-        endless = projects.KERNEL.replace("float sum = 0;", "while (n) {} float sum = 0;")
-        crashed, late = (
-            judge.evaluate(Candidate("openmp", code), found) for code in (crash, endless)
-        )
-    assert crashed.outcome is Outcome.CRASHED
-    assert "signal 4" in crashed.diagnosis
+    late = once(problem, projects.KERNEL.replace("float sum = 0;", "while (n) {} float sum = 0;"))
     assert late.outcome is Outcome.TIMED_OUT
     assert "not over after 0.7 s" in late.diagnosis
 
@@ -118,39 +124,6 @@ def test_one_run_that_the_machine_holds_up_decides_nothing(
     assert report.speedup > 3
 
 
-HOSTILE = """\
-#include <cstdio>
-#include <cstdlib>
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <unistd.h>
-static int tried() {
-    if (FILE* bench = std::fopen("bench", "w")) {  // what is timed later
-        std::fputs("#!/bin/sh\\necho 1\\n", bench);
-        std::fclose(bench);
-    }
-    if (open("%s", O_RDONLY) >= 0) std::puts("READ A FILE OF THE USER"), std::abort();
-    if (open("%s", O_WRONLY) >= 0) std::puts("WROTE INTO THE PROJECT"), std::abort();
-    if (socket(AF_INET, SOCK_STREAM, 0) >= 0) std::puts("HAS A NETWORK"), std::abort();
-    return 0;
-}
-static int now = tried();
-"""
-
-
-def test_a_candidate_reaches_neither_the_user_nor_what_is_timed_later(
-    judged: Judged, folder: Path, tmp_path: Path
-) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("mine")
-    own = folder.parent / "project" / "checks" / "test.cpp"
-    report = judged(HOSTILE % (secret, own) + projects.FASTER)
-    assert report.outcome in TIMED, report.diagnosis
-    assert own.read_text() == projects.TEST
-    after = judged(projects.KERNEL)
-    assert after.outcome in TIMED, after.diagnosis
-
-
 def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,11 +131,9 @@ def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(
     monkeypatch.setattr(session, "_LEAST_SECONDS", 0.05)
     telling = """\
     system("sleep 0.1");
-    std::printf("regraph-seconds %g\\n", y[0] > 1e6 ? 100 : y[0] < -1e6 ? 1e-310 : 1e-4);
-    std::printf("%.9e"""
-    problem = projects.make(
-        tmp_path, bench=projects.BENCH.replace('    std::printf("%.9e', telling)
-    )
+    printf("regraph-seconds %g\\n", y[0] > 1e6 ? 100 : y[0] < -1e6 ? 1e-310 : 1e-4);
+    printf("%.9e"""
+    problem = projects.make(tmp_path, bench=projects.BENCH.replace('    printf("%.9e', telling))
     projects.edit(problem, "[commands]", '[commands]\nclock = "printed"')
     with Judge(tmp_path / "cache") as judge:
         found = load_problem(problem)
@@ -204,7 +175,7 @@ def test_a_run_cannot_exchange_the_bench_of_the_next_one(tmp_path: Path) -> None
     assert "what the timed runs compute is not looked at" in report.guarantee
 
 
-def test_between_marked_lines_only_these_are_replaced(tmp_path: Path) -> None:
+def test_between_marked_lines_only_these_are_replaced(tmp_path: Path, scratch: Path) -> None:
     marked = projects.KERNEL.replace(
         "void smooth", "static float helper() { return 0; }\n// begin\nvoid smooth"
     ).replace("float sum = 0", "float sum = helper()")
@@ -217,6 +188,7 @@ def test_between_marked_lines_only_these_are_replaced(tmp_path: Path) -> None:
         "double sum = 0", "double sum = helper()"
     )
     assert once(problem, body).outcome in TIMED
+    assert [*scratch.glob("regraph-*/")] == [], "copies are removed"
 
 
 @pytest.mark.parametrize(
@@ -226,13 +198,17 @@ def test_between_marked_lines_only_these_are_replaced(tmp_path: Path) -> None:
         ({"kernel": projects.KERNEL.replace("/ width", "/ 2")}, "the tests of the project as it"),
         (
             {
-                "bench": "#include <random>\n"
-                + projects.BENCH.replace("std::atoi(seed) : 0", "std::random_device{}() : 0")
+                "bench": "#include <time.h>\n"
+                + projects.BENCH.replace(
+                    "unsigned random = seed ? atoi(seed) : 0;",
+                    "struct timespec now; timespec_get(&now, TIME_UTC);"
+                    " unsigned random = now.tv_nsec;",
+                )
             },
             r"prints other things each time, with the same REGRAPH_SEED \(word 1 is",
         ),
         (
-            {"bench": projects.BENCH.replace("std::printf(", "(void)(")},
+            {"bench": projects.BENCH.replace("printf(", "(void)(")},
             "prints nothing that could be compared",
         ),
     ],
@@ -245,21 +221,9 @@ def test_a_project_that_does_not_work_as_it_stands_is_bad_input(
         once(problem, projects.KERNEL)
 
 
-def test_programs_that_are_not_there_are_named(tmp_path: Path) -> None:
-    problem = projects.make(tmp_path)
-    projects.edit(problem, '"make -s"', '"no-such-maker -s"')
-    with pytest.raises(BadInput, match="no program 'no-such-maker'"):
-        once(problem, projects.KERNEL)
-
-
 def test_a_gpu_is_refused(folder: Path) -> None:
     with Judge(folder.parent / "cache") as judge, pytest.raises(BadInput, match="target openmp"):
         judge.evaluate(Candidate("cuda", projects.KERNEL), load_problem(folder))
-
-
-def test_copies_are_removed(tmp_path: Path, scratch: Path) -> None:
-    assert once(projects.make(tmp_path), projects.KERNEL).outcome in TIMED
-    assert [*scratch.glob("regraph-*/")] == []
 
 
 @pytest.mark.slow

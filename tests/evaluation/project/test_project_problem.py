@@ -49,7 +49,7 @@ def test_only_a_newline_ends_a_marked_line(tmp_path: Path) -> None:
 def test_any_change_of_the_project_makes_it_another_problem(tmp_path: Path) -> None:
     problem = projects.make(tmp_path)
     before = loaded(problem)
-    (tmp_path / "project" / "checks" / "test.cpp").write_text("int main() {}\n")
+    (tmp_path / "project" / "checks" / "test.c").write_text("int main(void) {}\n")
     after = loaded(problem)
     assert before.model_dump_json() != after.model_dump_json()
     (tmp_path / "project" / "runs").mkdir()
@@ -268,25 +268,18 @@ def findings(problem: Path) -> str:
     return "\n".join(f"{finding.severity} {finding}" for finding in seen.findings)
 
 
-def test_a_good_project_has_its_guarantee_as_a_note(tmp_path: Path) -> None:
-    found = findings(projects.make(tmp_path))
-    assert found.startswith("note guarantee: weaker than the judge's own checks")
-    assert "error" not in found
-
-
 @pytest.mark.parametrize(
     ("test", "what"),
     [
         (projects.TEST.replace("> 1e-4", "> 1e+4"), "does nothing"),
-        ('#include <cstdio>\nint main() { std::puts("3 sizes right"); }\n', "does nothing"),
         (
             projects.TEST.replace(
-                "int main() {", 'int main() {\n    std::puts("3 sizes right"), std::fflush(stdout);'
+                "int main(void) {", 'int main(void) {\n    puts("3 sizes right"), fflush(stdout);'
             ),
             "ends the process with exit code 0",
         ),
     ],
-    ids=["wide tolerance", "no test at all", "words before the work"],
+    ids=["wide tolerance", "words before the work"],
 )
 def test_tests_that_decide_nothing_are_refused(tmp_path: Path, test: str, what: str) -> None:
     found = findings(projects.make(tmp_path, test=test))
@@ -320,20 +313,20 @@ def test_tests_of_a_project_in_c_that_decide_nothing_are_refused(tmp_path: Path)
 def test_a_bench_that_ignores_the_seed_is_refused_where_results_are_to_be_unknown(
     tmp_path: Path, echoes: bool
 ) -> None:
-    bench = projects.BENCH.replace('std::getenv("REGRAPH_SEED")', "nullptr")
+    bench = projects.BENCH.replace('getenv("REGRAPH_SEED")', "0")
     if echoes:
-        printing = 'std::puts(std::getenv("REGRAPH_SEED")), std::printf('
-        bench = bench.replace("std::printf(", printing)
+        bench = bench.replace("printf(", 'puts(getenv("REGRAPH_SEED")), printf(')
     problem = projects.make(tmp_path, bench=bench)
     assert "error commands: the bench prints the same whatever REGRAPH_SEED" in findings(problem)
-    projects.edit(problem, "[commands]", '[commands]\nresult = "fixed"')
-    found = findings(problem)
-    assert "error" not in found
-    assert "so that code may know it without computing it" in found
+    if not echoes:
+        projects.edit(problem, "[commands]", '[commands]\nresult = "fixed"')
+        found = findings(problem)
+        assert "error" not in found
+        assert "so that code may know it without computing it" in found
 
 
-REPEATS = projects.BENCH.replace("smooth(x.data()", "for (int k = 0; k < 3; ++k) smooth(x.data()")
-FEEDS_BACK = REPEATS.replace("n, 400);", "n, 90), x.swap(y);")
+REPEATS = projects.BENCH.replace("smooth(x", "for (int k = 0; k < 3; ++k) smooth(x")
+FEEDS_BACK = REPEATS.replace("n, 400);", "n, 90), __builtin_memcpy(x, y, n * sizeof *x);")
 KEEPS = "computes in its first call only, and gives that result each time, prints the right result"
 
 
@@ -342,6 +335,8 @@ def test_a_bench_that_keeping_results_would_fool_is_told(
     tmp_path: Path, bench: str, told: bool
 ) -> None:
     found = findings(projects.make(tmp_path, bench=bench))
+    assert found.startswith("note guarantee: weaker than the judge's own checks")
+    assert "error" not in found
     assert (f"note bench: a smooth that {KEEPS}" in found) == told
 
 

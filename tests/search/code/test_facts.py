@@ -310,10 +310,11 @@ def hostile() -> dict[str, str]:
     }
 
 
+@pytest.mark.parametrize("size", [6_000, pytest.param(60_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", list(hostile()))
-def test_no_text_makes_it_fail_or_wait(kind: str) -> None:
+def test_no_text_makes_it_fail_or_wait(kind: str, size: int) -> None:
     begin = time.process_time()
-    facts = facts_of(hostile()[kind])
+    facts = facts_of(hostile()[kind][:size])
     assert time.process_time() - begin < 5  # a second at most on a free machine
     json.dumps(facts.model_dump(mode="json"))
 
@@ -324,7 +325,7 @@ def test_pieces_of_programs() -> None:
     codes = [path.read_text() for path in sorted((CORPUS / "problems").glob("*/serial.cpp"))]
     for path in sorted((CORPUS / "trajectories").glob("*.jsonl")):
         codes += [step["code"] for step in json.loads(path.read_text().splitlines()[0])["steps"]]
-    for _ in range(300):
+    for _ in range(80):
         one, other = rng.choice(codes), rng.choice(codes)
         cut, place = rng.randrange(len(one)), rng.randrange(len(other))
         facts_of(one[:cut] + other[place : place + 200] + one[cut + rng.randrange(80) :])
