@@ -22,7 +22,7 @@ from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import VECTORS, MissingTechniques
 from regraph_kg.backends.export import export
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, LastSeen, TrajectoryLine
+from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, TrajectoryLine
 from regraph_kg.models.graph import EmbeddingSpace, FreeRun, MergePlan, Relabelled, RelabelStage
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
@@ -90,8 +90,6 @@ class BoltBackup:
             # A step of an unknown technique came after the techniques were read.
             if all(step.technique in ids for step in line.trajectory.steps):
                 yield BackupLine(kept=_of_known(line, ids))
-        for row in self._bolt.read(lambda ask: ask("backup_last_seen")):
-            yield BackupLine(seen=LastSeen.model_validate(row))
         for run in self._free_runs():
             yield BackupLine(free=run)
         lost = ids - {technique.id for technique in self._bolt.read(_techniques)}
@@ -204,9 +202,6 @@ _WRITE: dict[str, Callable[..., None]] = {
     "technique": _write_techniques,
     "decision": lambda ask, lines: ask("restore_decisions", rows=[line.decision for line in lines]),
     "kept": _write_trajectories,
-    "seen": lambda ask, lines: ask(
-        "restore_last_seen", rows=[line.seen.model_dump() for line in lines]
-    ),
     "free": lambda ask, lines: free.add(ask, [line.free for line in lines]),
 }
 
