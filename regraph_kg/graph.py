@@ -35,7 +35,7 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the graph's data model (cypher/schema.cypher)."""
 
 Embed = Callable[[Sequence[str]], list[bytes]]
@@ -176,7 +176,7 @@ class GraphStore(Protocol):
         """How many examples of a pair stay TRANSITIONs; a quarter more until it is pruned."""
 
     def set_bound(self, bound: int) -> Iterator[tuple[int, int]]:
-        """Set another bound: examples move to the archive, or back, pair by pair.
+        """Set another bound and choose the TRANSITIONs of all pairs anew, some pairs at a time.
 
         Yields pairs done and pairs in all. An unfinished call loses no example and is repeated.
         """

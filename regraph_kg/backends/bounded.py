@@ -9,7 +9,7 @@ precede learned ones. Examples learned from one model get a third of the places 
 
 A newcomer to a pair with an archive joins only if it is among the `exact` best of its device, or
 shows a new problem while few problems are there (`Floors`). So the best are exact at any time,
-the others are good early ones, and a popular pair writes a newcomer once, into the archive.
+the others are good early ones, and a popular pair makes few newcomers TRANSITIONs.
 """
 
 import json
@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 DEFAULT_BOUND = 128
+POOL = 8
+"""How many times its limit of examples a selection holds at once."""
 
 
 def limit(bound: int) -> int:
@@ -94,8 +96,10 @@ class Floors:
         effects = {device: Worth(*worth) for device, worth in read["effects"].items()}
         return cls(effects, frozenset(read["problems"]), read["full"])
 
-    def text(self) -> str:
+    def text(self) -> str | None:
         """The text that an Edge holds."""
+        if self == Floors():
+            return None
         return json.dumps(
             {"effects": self.effects, "problems": sorted(self.problems), "full": self.full},
             sort_keys=True,
@@ -122,6 +126,34 @@ class Floors:
                 effects[device] = max(worst, on[-exact(bound)])
         full = len({mark.problem for mark in kept}) >= max(2, bound // 2)
         return Floors(effects, frozenset() if full else frozenset(problems), full)
+
+
+@dataclass(slots=True)
+class Selection:
+    """The examples of a pair that stay, out of any number that are added one after the other.
+
+    A function of their set while they are few; beyond `POOL` times the limit they are chosen in
+    portions, so that memory stays bounded.
+    """
+
+    bound: int
+    stay: list[Mark] = field(default_factory=list)
+    floors: Floors = field(default_factory=Floors)
+
+    def add(self, mark: Mark) -> None:
+        """Add an example."""
+        self.stay.append(mark)
+        if len(self.stay) > POOL * limit(self.bound):
+            self.cut()
+
+    def cut(self) -> list[Mark]:
+        """Keep at most `bound` of them; return the others."""
+        chosen = choose(self.stay, self.bound)
+        surplus = [mark for mark in self.stay if mark.id not in chosen]
+        self.stay = [mark for mark in self.stay if mark.id in chosen]
+        if surplus:
+            self.floors = self.floors.after(self.stay, surplus, self.bound)
+        return surplus
 
 
 def choose(marks: Sequence[Mark], bound: int) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 Each batch of trajectories is one transaction that recounts their pairs; a stopped purge is run
 again. Their examples, vectors, failures and share of the statistics go with them; the examples
-that they displaced come back from the archive. Runs of free steps go last, with the names that
+that they displaced are TRANSITIONs again. Runs of free steps go last, with the names that
 relabelling learned from labels without any use. Not covered: measurements that the origin added to
 others' trajectories; others' failed code that was left out because a pair had enough; arrivals
 during the purge, which the next one finds.
@@ -80,22 +80,17 @@ def _delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
         for row in ask("curate_hold", ids=ids)
         if row["id"] is not None
     }
-    places = [
-        (f"{key}/{number}", pair)
-        for key, evidence in locked.items()
-        for number, pair in enumerate(evidence.pairs, 1)
-    ]
+    steps = [pair for evidence in locked.values() for pair in evidence.pairs]
     failed = [pair for evidence in locked.values() for _, pair in evidence.failed]
-    pairs = {*failed, *(pair for _, pair in places)}
+    pairs = {*failed, *steps}
     ends = sorted({end for pair in pairs for end in pair})
     edges.hold(ask, pairs)
     ask("lock_techniques", ids=ends)
-    edges.delete(ask, places)
     ask("purge_delete", ids=sorted(locked))
     recount(ask, pairs)
     return PurgeCounts(
         trajectories=len(locked),
-        examples=len(places),
+        examples=len(steps),
         failures=len(failed),
         techniques=_drop_unused(ask, ends),
     )

@@ -6,7 +6,6 @@ from functools import partial
 from itertools import count, groupby
 
 from regraph_kg.backends import (
-    edges,
     embeddings,
     export,
     free,
@@ -45,7 +44,7 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
 PAIRS_AT_ONCE = 50
-"""Pairs repaired in one transaction."""
+"""Pairs rebuilt in one transaction."""
 MOST_ROWS = 1_000_000
 """Largest LIMIT sent: the embedded store allocates for it at once."""
 
@@ -219,9 +218,10 @@ class BoltStore:
         self._bolt.write(lambda ask: ask("set_bound", bound=bound))
         rows = self._bolt.read(lambda ask: ask("all_edges"))
         pairs = [Pair(*row["id"].split(" ")) for row in rows]
-        for done, pair in enumerate(pairs, 1):
-            self._bolt.write(partial(edges.reselect, pairs=[pair], bound=bound))
-            yield done, len(pairs)
+        for first in range(0, len(pairs), PAIRS_AT_ONCE):
+            chunk = pairs[first : first + PAIRS_AT_ONCE]
+            self._bolt.write(partial(recount.recount, pairs=chunk))
+            yield first + len(chunk), len(pairs)
 
     def export(self) -> Iterator[Trajectory]:
         """See `GraphStore`."""
@@ -256,21 +256,9 @@ def _failures(
         exclude_problem=exclude_problem,
         limit=min(limit, MOST_ROWS),
     )
-    places = {(row["trajectory"], max(1, row["steps"])): row["path"] for row in rows}
-    steps = [
-        {"id": f"{trajectory}/{step}", "source": path[step - 1], "target": path[step]}
-        for (trajectory, step), path in places.items()
-    ]
-    codes = {row["id"]: row for row in ask("codes_of_steps", rows=steps)} if steps else {}
-    moved = {"code": "", "before": ""}  # by a curation between the two statements
-    failures = []
-    for row in rows:
-        step = codes.get(f"{row['trajectory']}/{max(1, row['steps'])}", moved)
-        before = step["code" if row["steps"] else "before"]
-        if before is not None:  # else it is not disclosed, nor what failed there
-            fields = {name: row[name] for name in ("diagnosis", "code", "problem", "model")}
-            failures.append(KnownFailure(outcome=Outcome(row["outcome"]), before=before, **fields))
-    return tuple(failures)
+    return tuple(
+        KnownFailure(**row | {"outcome": Outcome(row["outcome"])}) for row in rows if row["before"]
+    )  # else the code is not disclosed, nor what failed there
 
 
 def _place(row: GraphRow) -> tuple[Pair, str]:

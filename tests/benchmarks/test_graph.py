@@ -48,7 +48,7 @@ def test_the_ceiling_is_sent_what_the_store_holds(server: Server) -> None:
         (written,) = writer.written
     statements = (
         "MATCH ()-[r:TRANSITION]->() RETURN properties(r) AS held",
-        "MATCH (n:Archived|Trajectory|Failure|Share) RETURN properties(n) AS held",
+        "MATCH (n:Steps|Trajectory|Failure|Share) RETURN properties(n) AS held",
     )
     held = [row["held"] for text in statements for row in cypher(server.settings, text)]
     assert Counter(map(fingerprint, written)) == Counter(map(fingerprint, held))

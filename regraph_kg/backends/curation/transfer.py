@@ -1,14 +1,15 @@
 """Transfers steps and failures from technique to technique, inside one write transaction.
 
-One transaction changes paths and failures of the trajectories, and the places of their examples
-(TRANSITION or (:Archived)), and recounts the derived rows (NEXT, Edge, Failure) of the changed
-pairs. Memory holds only each trajectory's path and the places of its failures; the rest is read
-and written in chunks. Locks are taken in the order of docs/dev/graph.md section 4.
+One transaction changes paths and failures of the trajectories, moves their TRANSITIONs, which keep
+their vectors, and recounts the derived rows (NEXT, Edge, Failure) of the changed pairs. Memory
+holds only each trajectory's path and the places of its failures; the rest is read and written in
+chunks. Locks are taken in the order of docs/dev/graph.md section 4.
 """
 
 import json
 import sys
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple, TypeVar
@@ -17,7 +18,6 @@ from regraph_kg.backends import edges
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.recount import recount
-from regraph_kg.errors import StoreError
 from regraph_kg.models.curation import Transfer
 from regraph_kg.models.technique import spelling
 
@@ -115,16 +115,14 @@ class LockedTrajectories:
 
     def labels(self, technique: str) -> Iterator[tuple[StepRef, str]]:
         """The authors' labels of a technique's steps and failures."""
-        transitions = set()
-        for row in self.ask("curate_labels", technique=technique):
-            transitions.add(place := StepRef(row["trajectory"], row["step"]))
-            yield place, row["label"]
-        steps = (place for place in self.at(technique) if isinstance(place.at, int))
-        rest = (step for step in steps if step not in transitions)
-        archived = sorted(f"{step.trajectory}/{step.at}" for step in rest)
-        for chunk in _chunks(archived):
-            for row in self.ask("curate_archived_labels", ids=chunk):
-                yield StepRef(row["trajectory"], row["step"]), row["label"]
+        steps: defaultdict[str, list[int]] = defaultdict(list)
+        for place in self.at(technique):
+            if isinstance(place.at, int):
+                steps[place.trajectory].append(place.at)
+        for chunk in _chunks(sorted(steps)):
+            for row in self.ask("labels_of_steps", ids=chunk):
+                for number in steps[row["id"]]:
+                    yield StepRef(row["id"], number), row["labels"][number - 1]
         for key, outline in self.before.items():
             for failure in outline.failures:
                 if failure.technique == technique:
@@ -160,7 +158,7 @@ class LockedTrajectories:
     def write(self) -> None:
         """Write the redirected places, and recount the locked `changed_pairs`."""
         pairs = self.changed_pairs()
-        transitions = _transition_ids(self.ask, pairs)
+        transitions = set().union(*edges.kept_ids(self.ask, pairs).values())
         for chunk in _chunks(sorted(self.heirs)):
             rows = [
                 _row(key, number, old, new)
@@ -173,9 +171,10 @@ class LockedTrajectories:
                     ),
                     1,
                 )
-                if old != new
+                if old != new and f"{key}/{number}" in transitions
             ]
-            _move(self.ask, rows, transitions)
+            rows.sort(key=lambda row: (row["source"], row["target"], row["id"]))
+            self.ask("curate_transitions", rows=rows)
             self._write_paths(chunk)
         recount(self.ask, pairs)
 
@@ -237,30 +236,7 @@ def _row(key: str, number: int, old: Pair, new: Pair) -> GraphRow:
         "target": old.target,
         "to_source": new.source,
         "to_target": new.target,
-        "pair": new.id,
     }
-
-
-def _transition_ids(ask: Query, pairs: Iterable[Pair]) -> set[str]:
-    """Ids of the examples of these pairs that are TRANSITIONs."""
-    transitions: set[str] = set()
-    for pair in sorted(pairs):
-        transitions.update(row["id"] for row in ask("curate_kept", pairs=[pair._asdict()]))
-    return transitions
-
-
-def _move(ask: Query, rows: Sequence[GraphRow], transitions: Container[str]) -> None:
-    """Move examples to other pairs; a missing example undoes the transaction."""
-    moved = 0
-    for statement, is_kept in (("curate_transitions", True), ("curate_archived", False)):
-        chosen = [row for row in rows if (row["id"] in transitions) == is_kept]
-        chosen.sort(key=lambda row: (row["source"], row["target"], row["id"]))
-        moved += ask(statement, rows=chosen)[0]["moved"] if chosen else 0
-    if moved != len(rows):
-        raise StoreError(
-            f"{len(rows) - moved} of {len(rows)} examples are not where their trajectories say;"
-            " nothing was written; run regraph graph check --repair, then try again"
-        )
 
 
 def _chunks(rows: Sequence[T]) -> list[Sequence[T]]:
