@@ -3,11 +3,12 @@
 // Parameters: none
 // Columns: after, apply, in sight, archived (examples of the pair), problem, times faster (than before), why, model, example (its id)
 MATCH (e:Edge)
-WHERE e.floors IS NOT NULL
 WITH e.kept AS kept, split(e.id, ' ') AS ends
 MATCH (s:Technique {id: ends[0]})-[n:NEXT]->(d:Technique {id: ends[1]})
 WITH s, d, kept, sum(n.examples) AS examples
 WITH s, d, kept, examples - kept AS archived
+WHERE archived > 0
+WITH *
 ORDER BY archived DESC, s.id, d.id
 LIMIT 1
 MATCH (t:Trajectory)

@@ -4,9 +4,8 @@ A TRANSITION repeats a step whose trajectory and (:Steps) hold all of it (`evide
 that it is made and deleted at will. Newcomers have no embedding: an ingest embeds the remaining
 TRANSITIONs at its end.
 
-An (:Edge) node per pair counts its TRANSITIONs and holds the `bounded.Floors`. Every writer that
-moves examples of a pair holds the Edge's lock. Floors are read without it: the next pruning
-displaces a newcomer that was let in by mistake.
+An (:Edge) node per pair counts its TRANSITIONs. Every writer that makes or moves one holds the
+lock of its Edge.
 """
 
 import sys
@@ -17,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
-from regraph_kg.backends.bounded import Floors, Mark, Selection, limit
+from regraph_kg.backends.bounded import Mark, Selection, limit
 from regraph_kg.backends.evidence import Evidence, Pair, effects_of, example, latest
 from regraph_kg.errors import StoreError
 from regraph_kg.models.trajectory import standing
@@ -46,13 +45,6 @@ class Placed:
 
     pair: Pair
     properties: Mapping[str, Any]
-
-    @property
-    def mark(self) -> Mark:
-        """The example's mark."""
-        own = self.properties
-        effects = _effects(own["verified_on"], own["effects"])
-        return Mark(own["id"], own["problem"], effects, own["learner"])
 
     def row(self) -> GraphRow:
         """The row of a TRANSITION."""
@@ -91,35 +83,27 @@ def hold(ask: Query, pairs: Iterable[Pair]) -> None:
 
 
 def add(ask: Query, examples: Sequence[Placed], bound: int, moved: Iterable[Pair] = ()) -> None:
-    """Make those new examples TRANSITIONs that their pairs' floors admit.
+    """Make new examples TRANSITIONs, and prune the pairs that then have too many.
 
     `moved`: pairs that the transaction moves or counts besides; one statement locks all pairs.
     """
-    floors = _floors(ask, {placed.pair for placed in examples}) if examples else {}
-    kept = [placed for placed in examples if floors.get(placed.pair, Floors()).admit(placed.mark)]
     if also := set(moved):
-        hold(ask, also.union(placed.pair for placed in kept))
-    full = _count_kept(ask, [placed.pair for placed in kept], bound)
-    _create(ask, kept)
+        hold(ask, also.union(placed.pair for placed in examples))
+    full = _count_kept(ask, [placed.pair for placed in examples], bound)
+    _create(ask, examples)
     _prune(ask, full, bound)
 
 
 def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
     """Give known examples the properties that measurements decide.
 
-    An example that now beats the floors becomes a TRANSITION again; a worse one stays where it is
-    until its pair is chosen anew.
+    A displaced example competes again; one that became worse stays until its pair is pruned.
     """
-    pairs = {placed.pair for placed in examples}
-    hold(ask, pairs)
+    hold(ask, {placed.pair for placed in examples})
     rows = [placed.row() for placed in _sorted(examples)]
     kept = {row["id"] for row in ask("update_transitions", rows=rows)}
-    rest = [placed for placed in examples if placed.properties["id"] not in kept]
-    if not rest:
-        return
-    floors = _floors(ask, pairs)
-    back = [placed for placed in rest if floors.get(placed.pair, Floors()).admit(placed.mark)]
-    made = _make_again(ask, [(placed.pair, placed.properties["id"]) for placed in back])
+    rest = [(p.pair, p.properties["id"]) for p in examples if p.properties["id"] not in kept]
+    made = _make_again(ask, rest)
     _prune(ask, _count_kept(ask, made, bound), bound)
 
 
@@ -138,11 +122,7 @@ def reselect(ask: Query, selections: Mapping[Pair, Selection]) -> None:
     kept = Counter(_make_again(ask, lacking))
     for pair, ids in present.items():
         kept[pair] += len(ids & chosen[pair])
-    rows = [
-        {"id": pair.id, "kept": kept[pair], "floors": selections[pair].floors.text()}
-        for pair in sorted(selections)
-    ]
-    ask("set_edges", rows=rows)
+    ask("set_edges", rows=[{"id": pair.id, "kept": kept[pair]} for pair in sorted(selections)])
 
 
 def kept_ids(ask: Query, pairs: Iterable[Pair]) -> dict[Pair, set[str]]:
@@ -196,16 +176,10 @@ def _prune(ask: Query, pairs: Sequence[Pair], bound: int) -> None:
     """Choose again among the TRANSITIONs of these pairs."""
     if not pairs:
         return
-    kept, floors = _marks(ask, pairs), _floors(ask, pairs)
-    edges, displaced = [], []
-    for pair in pairs:
-        selection = Selection(bound, kept[pair], floors.get(pair, Floors()))
-        displaced += [(pair, mark.id) for mark in selection.cut()]
-        edges.append(
-            {"id": pair.id, "kept": len(selection.stay), "floors": selection.floors.text()}
-        )
-    _delete(ask, displaced)
-    ask("set_edges", rows=edges)
+    selections = {pair: Selection(bound, kept) for pair, kept in _marks(ask, pairs).items()}
+    _delete(ask, [(pair, mark.id) for pair, one in selections.items() for mark in one.cut()])
+    rows = [{"id": pair.id, "kept": len(one.stay)} for pair, one in selections.items()]
+    ask("set_edges", rows=rows)
 
 
 def _delete(ask: Query, examples: Iterable[tuple[Pair, str]]) -> None:
@@ -236,12 +210,6 @@ def _make_again(ask: Query, examples: Sequence[tuple[Pair, str]]) -> list[Pair]:
         _create(ask, placed)
         made += [one.pair for one in placed]
     return made
-
-
-def _floors(ask: Query, pairs: Iterable[Pair]) -> dict[Pair, Floors]:
-    by_id = {pair.id: pair for pair in pairs}
-    rows = ask("edge_floors", ids=sorted(by_id))
-    return {by_id[row["id"]]: Floors.read(row["floors"]) for row in rows}
 
 
 def _marks(ask: Query, pairs: Sequence[Pair]) -> dict[Pair, list[Mark]]:
