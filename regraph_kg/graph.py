@@ -18,7 +18,6 @@ from regraph_kg.models.graph import (
     Example,
     FreeChoice,
     FreeRun,
-    Gain,
     GraphFinding,
     GraphStats,
     KnownFailure,
@@ -150,15 +149,6 @@ class GraphStore(Protocol):
 
     def transitions(self) -> tuple[TransitionStats, ...]:
         """Every NEXT row that counts something, ordered by source, target, device."""
-
-    def gains(self, *, limit: int) -> tuple[Gain, ...]:
-        """Each technique's gain on each device after any other technique; most tried first."""
-
-    def strongest(self, *, limit: int) -> tuple[Gain, ...]:
-        """Each pair's gain on each device where it was verified; the most promising first.
-
-        The order draws a mean of few measurements towards 1.
-        """
 
     def stats(self) -> GraphStats:
         """Totals."""

@@ -230,5 +230,6 @@ def _sorted(examples: Iterable[Placed]) -> list[Placed]:
 
 def refuse_missing(ask: Query, ids: Iterable[str]) -> None:
     """Raise for the techniques of `ids` that the graph lacks, which undoes the transaction."""
-    rows = ask("missing_techniques", ids=sorted(set(ids)))
-    raise MissingTechniques([row["id"] for row in rows])
+    wanted = set(ids)
+    known = {row["id"] for row in ask("read_techniques", ids=sorted(wanted))}
+    raise MissingTechniques(sorted(wanted - known))

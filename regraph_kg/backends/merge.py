@@ -97,7 +97,7 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     edges.add(ask, _write_steps(ask, added, nodes), context.bound, pairs)
     _write_additions(ask, additions, measured, context.bound)
     if failures:
-        ask("create_failures", rows=_with_room(ask, failures))
+        ask("write_failures", rows=_with_room(ask, failures))
     growth = _grown(added, additions)
     techniques.extend(ask, new, _newly_joined(ask, growth.next))
     _add_to_statistics(ask, growth)

@@ -69,7 +69,7 @@ def _trajectory_rows(ask: Query, origin: Provenance) -> list[GraphRow]:
 
 def _is_unfinished(ask: Query, origin: Provenance) -> bool:
     """Whether an interrupted purge has not tidied up."""
-    emptied = origin.by == "problem" and ask("purge_emptied", problem=origin.value)[0]["left"]
+    emptied = origin.by == "problem" and ask("shares_of_problems", problems=[origin.value])
     return bool(emptied or _unused_verdicts(ask))
 
 
@@ -99,8 +99,6 @@ def _delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
 def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
     """Delete the techniques that only an ingest made, and nothing leads to any more."""
     idle = [row["id"] for row in ask("purge_idle", ids=techniques)]
-    for row in ask("purge_used", ids=idle) if idle else ():
-        idle.remove(row["id"])
     ask("curate_delete", ids=idle)
     return len(idle)
 
@@ -119,9 +117,8 @@ def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
 def _unused_verdicts(ask: Query) -> list[GraphRow]:
     """Log entries of labels without any use."""
     used = {_name(row["technique"], row["label"]) for row in ask("labels_in_use")}
-    return [
-        row for row in ask("purge_verdicts") if _name(row["technique"], row["label"]) not in used
-    ]
+    verdicts = (row["entry"] for row in ask("verdicts"))
+    return [one for one in verdicts if _name(one["technique"], one["label"]) not in used]
 
 
 def _delete_verdicts(ask: Query, verdicts: Iterable[GraphRow]) -> None:

@@ -47,7 +47,7 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
     for page in _pages(ask, sorted({pair.source for pair in distinct})):
         failures = sorted(_gather(page, truth, selections), key=lambda node: str(node["id"]))
         if failures:
-            ask("update_failures", rows=failures)
+            ask("write_failures", rows=failures)
         right.update(node["id"] for node in failures)
     for first in range(0, len(distinct), PAIRS):
         _rebuild(ask, distinct[first : first + PAIRS], truth)

@@ -186,7 +186,7 @@ def _bests(ask: Query, keys: Iterable[ShareKey], grown: Shares) -> Share:
     bests: Share = {(key.pair, key.origin): RowCounts() for key in keys}
     if not bests:
         return bests
-    rows = ask("best_of_shares", pairs=_ids(pair for pair, _ in bests))
+    rows = ask("shares", pairs=_ids(pair for pair, _ in bests))
     shares = {ShareKey.read(row["share"]): read(row["share"]) for row in rows} | grown
     for key, tally in shares.items():
         if key[:2] in bests and tally.best_effect is not None:

@@ -1,5 +1,6 @@
 """BoltStore: the GraphStore of Neo4j and of the embedded store."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,7 +29,6 @@ from regraph_kg.models.graph import (
     Example,
     FreeChoice,
     FreeRun,
-    Gain,
     GraphFinding,
     GraphStats,
     KnownFailure,
@@ -75,8 +75,7 @@ class BoltStore:
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """See `GraphStore`."""
-        rows = self._bolt.read(lambda ask: ask("techniques", target=target))
-        return tuple(Technique.model_validate(row["technique"]) for row in rows)
+        return self._bolt.read(lambda ask: vocabulary.known(ask, target))
 
     def neighbourhood(
         self, technique: str, *, device: str, limit: int = 32, exclude_problem: str | None = None
@@ -175,26 +174,21 @@ class BoltStore:
             for (pair, device), group in groupby(rows, _place)
         )
 
-    def gains(self, *, limit: int) -> tuple[Gain, ...]:
-        """See `GraphStore`."""
-        rows = self._bolt.read(lambda ask: ask("technique_gains", limit=min(limit, MOST_ROWS)))
-        return tuple(Gain(**row) for row in rows)
-
-    def strongest(self, *, limit: int) -> tuple[Gain, ...]:
-        """See `GraphStore`."""
-        rows = self._bolt.read(lambda ask: ask("strongest_next", limit=min(limit, MOST_ROWS)))
-        return tuple(Gain(**row) for row in rows)
-
     def stats(self) -> GraphStats:
         """See `GraphStore`."""
-        totals, targets = self._bolt.read(lambda ask: (ask("stats"), ask("count_trajectories")))
-        by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in targets}
+        rows = self._bolt.read(lambda ask: ask("count_trajectories"))
+        by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in rows}
+        pairs = Counter[Pair]()
+        for statistics in self.transitions():
+            pairs[Pair(statistics.source, statistics.target)] += statistics.examples
         return GraphStats(
             product=schema.PRODUCT,
             schema_version=SCHEMA_VERSION,
+            techniques=len(self.techniques()),
+            transitions=pairs.total(),
+            pairs=sum(examples > 0 for examples in pairs.values()),
             trajectories=sum(by_target.values()),
             targets=by_target,
-            **totals[0],
         )
 
     def check(self) -> tuple[GraphFinding, ...]:
@@ -215,8 +209,8 @@ class BoltStore:
 
     def set_bound(self, bound: int) -> Iterator[tuple[int, int]]:
         """See `GraphStore`."""
-        self._bolt.write(lambda ask: ask("set_bound", bound=bound))
-        rows = self._bolt.read(lambda ask: ask("all_edges"))
+        self._bolt.write(lambda ask: ask("set_meta", state={"bound": bound}))
+        rows = self._bolt.read(lambda ask: ask("count_edges"))
         pairs = [Pair(*row["id"].split(" ")) for row in rows]
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
             chunk = pairs[first : first + PAIRS_AT_ONCE]
