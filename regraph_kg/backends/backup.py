@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from regraph_kg.backends import embeddings, free, merge, schema
 from regraph_kg.backends import techniques as vocabulary
-from regraph_kg.backends.bolt import Bolt, GraphRow, Query
+from regraph_kg.backends.bolt import GraphRow, OnBolt, Query
 from regraph_kg.backends.edges import VECTORS, MissingTechniques
 from regraph_kg.backends.export import export
 from regraph_kg.backends.vectors import claimed, vector_state
@@ -38,12 +38,8 @@ T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 
 
-class BoltBackup:
+class BoltBackup(OnBolt):
     """Backup and restore behind a Bolt connection; `graph.Backup` is the contract."""
-
-    def __init__(self, bolt: Bolt) -> None:
-        """Use `bolt`, and close it with `close`."""
-        self._bolt = bolt
 
     def lines(self) -> Iterator[bytes]:
         """See `Backup`."""
@@ -71,10 +67,6 @@ class BoltBackup:
                         raise BadInput(f"{path}:{chunk[0][0]}: {error}") from None
                     yield file.tell()
             self._bolt.write(partial(_end, space=head.embedding))
-
-    def close(self) -> None:
-        """Release the connection; idempotent."""
-        self._bolt.close()
 
     def _contents(self) -> Iterator[BaseModel]:
         space = self._bolt.read(vector_state).space

@@ -161,7 +161,8 @@ def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
     """Index a slot that holds so many vectors that it pays, and wait until it serves."""
     online = _indexes(bolt)
     absent = [name for name in _names(slot) if name not in online]
-    if absent and bolt.read(lambda ask: ask("vectors_count"))[0]["examples"] > SCANNED:
+    counts = bolt.read(lambda ask: ask("count_edges")) if absent else []
+    if sum(row["transitions"] for row in counts) > SCANNED:
         for name in absent:
             bolt.define("vectors_index", VECTORS.index(name), dimension=space.dimension)
         online = _indexes(bolt)

@@ -104,6 +104,17 @@ class Evidence:
             tried.setdefault(failure.key, failure)
         return replace(self, measurements=tuple(steps), failures=tuple(tried.values()))
 
+    def redirected(self, at: Mapping[int | str, str]) -> "Evidence":
+        """The evidence with other techniques at some steps, from 1, and failures, by key."""
+        return replace(
+            self,
+            path=tuple(at.get(number, technique) for number, technique in enumerate(self.path)),
+            failures=tuple(
+                failure.model_copy(update={"technique": at.get(failure.key, failure.technique)})
+                for failure in self.failures
+            ),
+        )
+
     def may_be_same(self, other: "Evidence") -> bool:
         """Whether it may be the same trajectory: a partly disclosed one only claims to be."""
         return self.problem == other.problem and (

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import partial
 
 from regraph_kg.backends import edges, shares
-from regraph_kg.backends.bolt import Bolt, GraphRow, Query
+from regraph_kg.backends.bolt import GraphRow, OnBolt, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.recount import recount
 from regraph_kg.backends.schema import prepare
@@ -24,12 +24,8 @@ AT_ONCE = 500
 """Trajectories of one transaction, which reads all trajectories that share techniques with them."""
 
 
-class BoltPurge:
+class BoltPurge(OnBolt):
     """Purges behind a Bolt connection; `graph.Purge` is the contract."""
-
-    def __init__(self, bolt: Bolt) -> None:
-        """Use `bolt`, and close it with `close`."""
-        self._bolt = bolt
 
     def count(self, origin: Provenance) -> PurgeCounts:
         """See `Purge`."""
@@ -57,10 +53,6 @@ class BoltPurge:
         self._bolt.write(shares.sweep)
         total += self._bolt.write(partial(_tidy, origin=origin))
         yield total
-
-    def close(self) -> None:
-        """Release the connection; idempotent."""
-        self._bolt.close()
 
 
 def _trajectory_rows(ask: Query, origin: Provenance) -> list[GraphRow]:

@@ -18,7 +18,7 @@ from regraph_kg.backends import (
     vectors,
 )
 from regraph_kg.backends import techniques as vocabulary
-from regraph_kg.backends.bolt import Bolt, GraphRow, Query
+from regraph_kg.backends.bolt import GraphRow, OnBolt, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.statistics import FAILURES, RowCounts, tallies, together
 from regraph_kg.graph import SCHEMA_VERSION, Embed
@@ -49,12 +49,8 @@ MOST_ROWS = 1_000_000
 """Largest LIMIT sent: the embedded store allocates for it at once."""
 
 
-class BoltStore:
+class BoltStore(OnBolt):
     """A technique graph behind a Bolt connection; `graph.GraphStore` is the contract."""
-
-    def __init__(self, bolt: Bolt) -> None:
-        """Use `bolt`, and close it with `close`."""
-        self._bolt = bolt
 
     def apply_schema(self) -> None:
         """See `GraphStore`."""
@@ -220,10 +216,6 @@ class BoltStore:
     def export(self) -> Iterator[Trajectory]:
         """See `GraphStore`."""
         return (exported.trajectory for exported in export.export(self._bolt))
-
-    def close(self) -> None:
-        """See `GraphStore`."""
-        self._bolt.close()
 
 
 def _with_current_ids(ask: Query, stored: Iterable[Example]) -> tuple[Example, ...]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from regraph_kg.backends import edges
 from regraph_kg.backends import techniques as vocabulary
-from regraph_kg.backends.bolt import Bolt, CommitUnknown, Overtaken, Query
+from regraph_kg.backends.bolt import CommitUnknown, OnBolt, Overtaken, Query
 from regraph_kg.backends.curation import changes, log
 from regraph_kg.backends.curation.changes import TechniquesById
 from regraph_kg.backends.curation.log import Places, Record
@@ -55,12 +55,8 @@ class Order:
     """Whether its source must keep a step or failure."""
 
 
-class BoltCurator:
+class BoltCurator(OnBolt):
     """Curation behind a Bolt connection; `graph.Curator` is the contract."""
-
-    def __init__(self, bolt: Bolt) -> None:
-        """Use `bolt`, and close it with `close`."""
-        self._bolt = bolt
 
     def merge(self, keep: str, others: Sequence[str], note: Note) -> Curation:
         """See `Curator`."""
@@ -185,10 +181,6 @@ class BoltCurator:
     def usage(self) -> tuple[TechniqueUsage, ...]:
         """See `Curator`."""
         return self._bolt.read(_usage)
-
-    def close(self) -> None:
-        """See `Curator`."""
-        self._bolt.close()
 
     def _commit(self, order: Callable[[Query, TechniquesById], Order], note: Note) -> Curation:
         if not 0 < len(note.who) <= LONGEST_WHO or len(note.why) > LONGEST_WHY:
