@@ -56,6 +56,15 @@ def test_what_is_beyond_the_bound_is_counted_and_exported(
     assert bounded.check() == ()
 
 
+def test_a_pair_that_is_pruned_again_and_again_has_as_many_transitions_as_it_counts(
+    store: GraphStore,
+) -> None:
+    """The embedded store once left some of many that one statement deletes."""
+    for first in range(0, 640, 64):
+        store.merge([plan(code=f"int x{first + number};") for number in range(64)])
+        assert store.check() == ()
+
+
 @pytest.mark.slow
 def test_the_best_examples_are_those_of_a_store_without_bound(bounded: GraphStore) -> None:
     sent = crowd(60)
