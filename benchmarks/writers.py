@@ -72,7 +72,7 @@ class Noting(Bolt):
                     coined.difference_update(row["share"]["id"] for row in told)
                 elif name == "set_shares":
                     self.created += [row for row in parameters["rows"] if row["id"] in coined]
-                elif name.startswith("create_") or name == "claim_trajectories":
+                elif name.startswith("create_") or name in ("claim_trajectories", "write_failures"):
                     self.created += [row.get("properties", row) for row in parameters["rows"]]
                 return told
 

@@ -2,10 +2,9 @@
 // without, with their code before without, then the newest. Answers without code are none of a pair,
 // and what was declined or left unchanged was not tried.
 // Parameters: pair (Edge id), exclude_problem (null = none), limit.
-// Columns: outcome, diagnosis, problem, code, model, and where it was: trajectory, its path, and the
-// steps before.
+// Columns: outcome, diagnosis, problem, code, model, before (the code; null or '' = not disclosed).
 MATCH (f:Failure {pair: $pair})
-WHERE ($exclude_problem IS NULL OR f.problem <> $exclude_problem) 
+WHERE ($exclude_problem IS NULL OR f.problem <> $exclude_problem)
   AND NOT f.outcome IN ['parse_failed', 'declined', 'unchanged']
 WITH f
 ORDER BY f.code IS NULL, coalesce(f.created, '') DESC, f.id
@@ -14,6 +13,7 @@ WITH f.outcome AS outcome, coalesce(f.diagnosis, '') AS diagnosis, f.problem AS 
 ORDER BY diagnosis = '', f.code IS NULL, coalesce(f.created, '') DESC, f.id
 LIMIT $limit
 MATCH (t:Trajectory {id: f.trajectory})
+MATCH (s:Steps {id: f.trajectory})
 RETURN outcome, diagnosis, problem, coalesce(f.code, '') AS code, t.model AS model,
-       t.id AS trajectory, t.path AS path, f.after_step AS steps
+       CASE WHEN f.after_step = 0 THEN s.serial ELSE s.codes[f.after_step - 1] END AS before
 ORDER BY diagnosis = '', f.code IS NULL, coalesce(f.created, '') DESC, f.id

@@ -1,10 +1,9 @@
 // The authors' labels of steps and failures.
 // Parameters: none. Columns: technique, label.
-MATCH (:Technique)-[r:TRANSITION]->(t:Technique)
-RETURN DISTINCT t.id AS technique, r.original_label AS label
-UNION
-MATCH (a:Archived)
-RETURN DISTINCT a.target AS technique, a.original_label AS label
+MATCH (t:Trajectory)
+MATCH (s:Steps {id: t.id})
+UNWIND range(1, size(s.labels)) AS step
+RETURN DISTINCT t.path[step] AS technique, s.labels[step - 1] AS label
 UNION
 MATCH (f:Failure)
 RETURN DISTINCT f.target AS technique, f.label AS label

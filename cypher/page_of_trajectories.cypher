@@ -1,7 +1,10 @@
-// The next trajectories by id.
-// Parameters: after, limit. Columns: trajectory (map).
+// The next trajectories by id, with the texts of their steps.
+// Parameters: after, limit. Columns: trajectory (map), steps (map; null while a writer commits).
 MATCH (t:Trajectory)
 WHERE t.id > $after
-RETURN properties(t) AS trajectory
+WITH t
 ORDER BY t.id
 LIMIT $limit
+OPTIONAL MATCH (s:Steps {id: t.id})
+RETURN properties(t) AS trajectory, properties(s) AS steps
+ORDER BY t.id

@@ -1,5 +1,6 @@
-// Delete trajectories.
+// Delete trajectories with the texts of their steps.
 // Parameters: ids. Columns: none.
 UNWIND $ids AS id
 MATCH (t:Trajectory {id: id})
-DELETE t
+OPTIONAL MATCH (s:Steps {id: id})
+DELETE t, s

@@ -1,5 +1,5 @@
-// After a choice: how many TRANSITIONs pairs have, and what their archives hold.
-// Parameters: rows [{id, kept, floors (null = nothing archived)}]. Columns: none.
+// After a choice: how many TRANSITIONs pairs have.
+// Parameters: rows [{id, kept}]. Columns: none.
 UNWIND $rows AS row
 MATCH (e:Edge {id: row.id})
-SET e.kept = row.kept, e.floors = row.floors
+SET e.kept = row.kept

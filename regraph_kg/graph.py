@@ -18,7 +18,6 @@ from regraph_kg.models.graph import (
     Example,
     FreeChoice,
     FreeRun,
-    Gain,
     GraphFinding,
     GraphStats,
     KnownFailure,
@@ -35,7 +34,7 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the graph's data model (cypher/schema.cypher)."""
 
 Embed = Callable[[Sequence[str]], list[bytes]]
@@ -151,15 +150,6 @@ class GraphStore(Protocol):
     def transitions(self) -> tuple[TransitionStats, ...]:
         """Every NEXT row that counts something, ordered by source, target, device."""
 
-    def gains(self, *, limit: int) -> tuple[Gain, ...]:
-        """Each technique's gain on each device after any other technique; most tried first."""
-
-    def strongest(self, *, limit: int) -> tuple[Gain, ...]:
-        """Each pair's gain on each device where it was verified; the most promising first.
-
-        The order draws a mean of few measurements towards 1.
-        """
-
     def stats(self) -> GraphStats:
         """Totals."""
 
@@ -176,7 +166,7 @@ class GraphStore(Protocol):
         """How many examples of a pair stay TRANSITIONs; a quarter more until it is pruned."""
 
     def set_bound(self, bound: int) -> Iterator[tuple[int, int]]:
-        """Set another bound: examples move to the archive, or back, pair by pair.
+        """Set another bound and choose the TRANSITIONs of all pairs anew, some pairs at a time.
 
         Yields pairs done and pairs in all. An unfinished call loses no example and is repeated.
         """

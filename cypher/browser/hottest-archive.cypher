@@ -2,24 +2,32 @@
 // The transition with most examples keeps its best ones in sight; these are the best of the rest.
 // Parameters: none
 // Columns: after, apply, in sight, archived (examples of the pair), problem, times faster (than before), why, model, example (its id)
-MATCH (a:Archived)
-WITH a.pair AS pair, count(*) AS archived
-ORDER BY archived DESC, pair
+MATCH (e:Edge)
+WITH e.kept AS kept, split(e.id, ' ') AS ends
+MATCH (s:Technique {id: ends[0]})-[n:NEXT]->(d:Technique {id: ends[1]})
+WITH s, d, kept, sum(n.examples) AS examples
+WITH s, d, kept, examples - kept AS archived
+WHERE archived > 0
+WITH *
+ORDER BY archived DESC, s.id, d.id
 LIMIT 1
-MATCH (a:Archived {pair: pair})
-WITH archived, a
-ORDER BY a.verified_on = [], coalesce(a.effect, 0.0) DESC, a.id
+MATCH (t:Trajectory)
+WHERE s.id IN t.path AND d.id IN t.path
+UNWIND range(1, t.steps) AS step
+WITH s, d, kept, archived, t, step, t.id + '/' + toString(step) AS example
+WHERE t.path[step - 1] = s.id AND t.path[step] = d.id
+  AND NOT EXISTS { MATCH (s)-[:TRANSITION {id: example}]->(d) }
+WITH s, d, kept, archived, t, step, example
+ORDER BY t.effects[step - 1] DESC, example
 LIMIT 25
-MATCH (s:Technique {id: a.source})
-MATCH (d:Technique {id: a.target})
-MATCH (t:Trajectory {id: a.trajectory})
-WITH a, archived, s, d, t, COUNT { (s)-[:TRANSITION]->(d) } AS kept
+MATCH (k:Steps {id: t.id})
 RETURN s.name AS after,
        d.name AS apply,
        kept AS `in sight`,
        archived,
-       a.problem AS problem,
-       CASE a.verified_on WHEN [] THEN 'not verified' ELSE round(a.effect, 2) END AS `times faster`,
-       a.reasoning AS why,
+       t.problem AS problem,
+       CASE t.effects[step - 1] WHEN 0.0 THEN 'not verified' ELSE round(t.effects[step - 1], 2) END
+         AS `times faster`,
+       k.reasonings[step - 1] AS why,
        t.model AS model,
-       a.id AS example
+       example

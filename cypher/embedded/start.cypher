@@ -16,5 +16,4 @@ DEFINE FUNCTION regraph.unindex_embedding_2 "DROP INDEX `TRANSITION[embedding_2]
 DEFINE FUNCTION regraph.unindex_code_embedding "DROP INDEX `TRANSITION[code_embedding]` IF EXISTS" LANGUAGE sql;
 DEFINE FUNCTION regraph.unindex_code_embedding_2 "DROP INDEX `TRANSITION[code_embedding_2]` IF EXISTS" LANGUAGE sql;
 DEFINE FUNCTION regraph.vector_indexes "SELECT list(name) AS names FROM schema:indexes WHERE indexType = 'LSM_VECTOR' AND name LIKE 'TRANSITION[%'" LANGUAGE sql;
-DEFINE FUNCTION regraph.steps_between "SELECT list(map('step', @this)) AS rows FROM TRANSITION WHERE id >= :first AND id < :last" PARAMETERS [first, last] LANGUAGE sql;
 DEFINE FUNCTION regraph.trajectories_after "SELECT list(id) AS ids FROM (SELECT id FROM Trajectory WHERE id > :lower ORDER BY id LIMIT :most)" PARAMETERS [lower, most] LANGUAGE sql;

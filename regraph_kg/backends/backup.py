@@ -7,7 +7,6 @@ it ends; nothing else opens the graph before, and the same backup resumes an int
 
 import hashlib
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import asdict
 from errno import EINVAL
 from functools import partial
 from itertools import groupby, islice, pairwise
@@ -17,12 +16,13 @@ from typing import IO, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from regraph_kg.backends import embeddings, free, merge, schema
-from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.bounded import DEFAULT_BOUND
+from regraph_kg.backends import techniques as vocabulary
+from regraph_kg.backends.bolt import GraphRow, OnBolt, Query
 from regraph_kg.backends.edges import VECTORS, MissingTechniques
 from regraph_kg.backends.export import export
+from regraph_kg.backends.vectors import claimed, vector_state
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, LastSeen, TrajectoryLine
+from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, TrajectoryLine
 from regraph_kg.models.graph import EmbeddingSpace, FreeRun, MergePlan, Relabelled, RelabelStage
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
@@ -38,12 +38,8 @@ T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 
 
-class BoltBackup:
+class BoltBackup(OnBolt):
     """Backup and restore behind a Bolt connection; `graph.Backup` is the contract."""
-
-    def __init__(self, bolt: Bolt) -> None:
-        """Use `bolt`, and close it with `close`."""
-        self._bolt = bolt
 
     def lines(self) -> Iterator[bytes]:
         """See `Backup`."""
@@ -72,15 +68,11 @@ class BoltBackup:
                     yield file.tell()
             self._bolt.write(partial(_end, space=head.embedding))
 
-    def close(self) -> None:
-        """Release the connection; idempotent."""
-        self._bolt.close()
-
     def _contents(self) -> Iterator[BaseModel]:
-        (head,) = self._bolt.read(lambda ask: ask("backup_head"))
-        space = _space(head)
-        yield Head(format=FORMAT, version=1, bound=head["bound"] or DEFAULT_BOUND, embedding=space)
-        techniques = self._bolt.read(_techniques)
+        space = self._bolt.read(vector_state).space
+        bound = self._bolt.read(merge.read_context).bound
+        yield Head(format=FORMAT, version=1, bound=bound, embedding=space)
+        techniques = self._bolt.read(vocabulary.every)
         for technique in techniques:
             yield BackupLine(technique=technique)
         for decision in self._decisions():
@@ -90,11 +82,9 @@ class BoltBackup:
             # A step of an unknown technique came after the techniques were read.
             if all(step.technique in ids for step in line.trajectory.steps):
                 yield BackupLine(kept=_of_known(line, ids))
-        for row in self._bolt.read(lambda ask: ask("backup_last_seen")):
-            yield BackupLine(seen=LastSeen.model_validate(row))
         for run in self._free_runs():
             yield BackupLine(free=run)
-        lost = ids - {technique.id for technique in self._bolt.read(_techniques)}
+        lost = ids - {technique.id for technique in self._bolt.read(vocabulary.every)}
         if lost:
             raise StoreError(
                 f"{self._bolt.place}: {min(lost)} was merged or renamed while the graph was read;"
@@ -127,7 +117,8 @@ class BoltBackup:
             )
         schema.prepare(self._bolt, restoring=True)
         embeddings.unindex(self._bolt, VECTORS)
-        self._bolt.write(lambda ask: ask("restore_begin", backup=digest, bound=bound))
+        state = {"restoring": digest, "bound": bound}
+        self._bolt.write(lambda ask: ask("set_meta", state=state))
 
 
 def read_backup(path: Path, techniques: list[Technique]) -> Iterator[Trajectory]:
@@ -146,18 +137,7 @@ def read_backup(path: Path, techniques: list[Technique]) -> Iterator[Trajectory]
 
 
 def _end(ask: Query, space: EmbeddingSpace | None) -> None:
-    fields = asdict(space) if space else dict.fromkeys(("model", "dimension", "prompts"))
-    ask("restore_end", **fields)
-
-
-def _space(head: GraphRow) -> EmbeddingSpace | None:
-    if not head["model"]:
-        return None
-    return EmbeddingSpace(head["model"], head["dimension"], head["prompts"] or "")
-
-
-def _techniques(ask: Query) -> list[Technique]:
-    return [Technique.model_validate(row["technique"]) for row in ask("all_techniques")]
+    ask("set_meta", state={"restoring": None} | (claimed(space) if space else {}))
 
 
 def _decisions_page(ask: Query, after: str) -> list[GraphRow]:
@@ -180,9 +160,7 @@ def _of_known(line: TrajectoryLine, ids: Container[str]) -> TrajectoryLine:
 
 
 def _write_techniques(ask: Query, lines: Sequence[BackupLine]) -> None:
-    techniques = [line.technique.model_dump() for line in lines if line.technique]
-    ask("restore_techniques", rows=techniques)
-    ask("label_techniques", ids=[row["id"] for row in techniques])
+    vocabulary.write(ask, [line.technique for line in lines if line.technique])
 
 
 def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
@@ -195,18 +173,16 @@ def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
         {"id": f"{entry.trajectory.id}/{failure.key}", "created": created}
         for entry in entries
         for failure, created in zip(entry.trajectory.failures, entry.failed, strict=True)
+        if failure.technique is not None
     ]
     if failures:
-        ask("restore_failures", rows=failures)
+        ask("write_failures", rows=failures)
 
 
 _WRITE: dict[str, Callable[..., None]] = {
     "technique": _write_techniques,
-    "decision": lambda ask, lines: ask("restore_decisions", rows=[line.decision for line in lines]),
+    "decision": lambda ask, lines: ask("write_decisions", rows=[line.decision for line in lines]),
     "kept": _write_trajectories,
-    "seen": lambda ask, lines: ask(
-        "restore_last_seen", rows=[line.seen.model_dump() for line in lines]
-    ),
     "free": lambda ask, lines: free.add(ask, [line.free for line in lines]),
 }
 

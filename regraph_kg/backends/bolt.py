@@ -314,6 +314,18 @@ class Bolt:
         return f"{code or type(error).__name__}: {text.splitlines()[0][:200]}"
 
 
+class OnBolt:
+    """What a contract of `graph` is implemented by: work over one connection."""
+
+    def __init__(self, bolt: Bolt) -> None:
+        """Use `bolt`, and close it with `close`."""
+        self._bolt = bolt
+
+    def close(self) -> None:
+        """Release the connection; idempotent."""
+        self._bolt.close()
+
+
 _READ_ONLY = ("Neo.ClientError.Security.Forbidden", "Neo.ClientError.Statement.AccessMode")
 _OF_STATEMENT = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.")
 _CONCEALED = re.compile(

@@ -1,4 +1,4 @@
-"""Which examples of a pair stay TRANSITIONs, and which newcomers may join them: pure arithmetic.
+"""Which examples of a pair stay TRANSITIONs: pure arithmetic.
 
 A pair keeps its `bound` best examples. Half of the places go to the devices in turn, the best
 effect on each first; more than half where there are more devices, so that every device keeps its
@@ -7,18 +7,17 @@ before unverified, each problem's best first, so that no problem fills the pair.
 precede learned ones. Examples learned from one model get a third of the places at most
 (`learned_places`), even where places stay empty: a search must not mostly read back one model.
 
-A newcomer to a pair with an archive joins only if it is among the `exact` best of its device, or
-shows a new problem while few problems are there (`Floors`). So the best are exact at any time,
-the others are good early ones, and a popular pair writes a newcomer once, into the archive.
+Every newcomer joins, and is displaced at the next pruning where it is none of those. So the best
+of each device are exact at any time.
 """
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
 
 DEFAULT_BOUND = 128
+POOL = 8
+"""How many times its limit of examples a selection holds at once."""
 
 
 def limit(bound: int) -> int:
@@ -34,14 +33,6 @@ def exact(bound: int) -> int:
 def learned_places(bound: int) -> int:
     """How many examples learned from one model stay once a pair is pruned."""
     return max(exact(bound), bound // 3)
-
-
-class Worth(NamedTuple):
-    """A verified example's rank on a device; the larger is kept."""
-
-    given: bool
-    """Not learned."""
-    effect: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,65 +54,32 @@ class Mark:
 
     def on(self, device: str) -> tuple[bool, float, str]:
         """Sorts those that are verified on `device`, best there first: given, effect, id."""
-        worth = self.worth(device)
-        return (not worth.given, -worth.effect, self.id)
-
-    def worth(self, device: str) -> Worth:
-        """Its rank on a device."""
-        return Worth(self.learner is None, self.effects[device])
+        return (self.learner is not None, -self.effects[device], self.id)
 
 
-NOTHING = Worth(given=False, effect=-1.0)
+@dataclass(slots=True)
+class Selection:
+    """The examples of a pair that stay, out of any number that are added one after the other.
 
+    A function of their set while they are few; beyond `POOL` times the limit they are chosen in
+    portions, so that memory stays bounded.
+    """
 
-@dataclass(frozen=True, slots=True)
-class Floors:
-    """The figures that a newcomer to a pair must surpass."""
+    bound: int
+    stay: list[Mark] = field(default_factory=list)
 
-    effects: dict[str, Worth] = field(default_factory=dict)
-    """The rank to beat, by device of an archived example."""
-    problems: frozenset[str] = frozenset()
-    """Problems of archived examples, unless `full`."""
-    full: bool = False
-    """Examples of enough problems stay: another problem is no reason."""
+    def add(self, mark: Mark) -> None:
+        """Add an example."""
+        self.stay.append(mark)
+        if len(self.stay) > POOL * limit(self.bound):
+            self.cut()
 
-    @classmethod
-    def read(cls, text: str | None) -> Self:
-        """From the text of an Edge; null = nothing was archived yet."""
-        if text is None:
-            return cls()
-        read = json.loads(text)
-        effects = {device: Worth(*worth) for device, worth in read["effects"].items()}
-        return cls(effects, frozenset(read["problems"]), read["full"])
-
-    def text(self) -> str:
-        """The text that an Edge holds."""
-        return json.dumps(
-            {"effects": self.effects, "problems": sorted(self.problems), "full": self.full},
-            sort_keys=True,
-        )
-
-    def admit(self, mark: Mark) -> bool:
-        """Whether an example may join the pair's TRANSITIONs."""
-        if not self.full and mark.problem not in self.problems:
-            return True
-        return any(
-            mark.worth(device) > self.effects.get(device, NOTHING) for device in mark.effects
-        )
-
-    def after(self, kept: Sequence[Mark], archived: Iterable[Mark], bound: int) -> "Floors":
-        """The floors once `kept` stay and `archived` were displaced."""
-        effects, problems = dict(self.effects), set(self.problems)
-        for mark in archived:
-            problems.add(mark.problem)
-            for device in mark.effects:
-                effects[device] = max(effects.get(device, NOTHING), mark.worth(device))
-        for device, worst in effects.items():
-            on = sorted(mark.worth(device) for mark in kept if device in mark.effects)
-            if len(on) >= exact(bound):
-                effects[device] = max(worst, on[-exact(bound)])
-        full = len({mark.problem for mark in kept}) >= max(2, bound // 2)
-        return Floors(effects, frozenset() if full else frozenset(problems), full)
+    def cut(self) -> list[Mark]:
+        """Keep at most `bound` of them; return the others."""
+        chosen = choose(self.stay, self.bound)
+        surplus = [mark for mark in self.stay if mark.id not in chosen]
+        self.stay = [mark for mark in self.stay if mark.id in chosen]
+        return surplus
 
 
 def choose(marks: Sequence[Mark], bound: int) -> frozenset[str]:

@@ -1,12 +1,11 @@
-"""Examples of a pair in the graph: TRANSITIONs up to the bound, the rest (:Archived) nodes.
+"""TRANSITIONs: the best examples of a pair, up to the bound, as relationships.
 
-An (:Archived) node holds only the example's own properties; its trajectory has the rest, and the
-code before it is the code after the step before. Newcomers have no embedding: an ingest embeds
-the remaining TRANSITIONs at its end.
+A TRANSITION repeats a step whose trajectory and (:Steps) hold all of it (`evidence.example`), so
+that it is made and deleted at will. Newcomers have no embedding: an ingest embeds the remaining
+TRANSITIONs at its end.
 
-An (:Edge) node per pair counts its TRANSITIONs and holds the `bounded.Floors`. Every writer that
-moves examples of a pair holds the Edge's lock. Floors are read without it: the next pruning
-displaces a newcomer that was let in by mistake.
+An (:Edge) node per pair counts its TRANSITIONs. Every writer that makes or moves one holds the
+lock of its Edge.
 """
 
 import sys
@@ -17,19 +16,14 @@ from types import MappingProxyType
 from typing import Any
 
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
-from regraph_kg.backends.bounded import Floors, Mark, choose, limit
-from regraph_kg.backends.evidence import Evidence, Pair, latest
+from regraph_kg.backends.bounded import Mark, Selection, limit
+from regraph_kg.backends.evidence import Evidence, Pair, effects_of, example, latest
 from regraph_kg.errors import StoreError
+from regraph_kg.models.trajectory import standing
 
-MEASURED = ("verified_on", "effects", "effect")
-"""Properties of measurements that decide whether an archived example comes back."""
-PROVENANCE = ("model", "licence", "prompt_hash", "created")
-"""Properties that a TRANSITION repeats of its trajectory."""
 VECTORS = ("embedding", "embedding_2", "code_embedding", "code_embedding_2")
-LEFT_OUT = frozenset({*PROVENANCE, *VECTORS, *latest(())} - {*MEASURED})
-"""Properties of a TRANSITION that can be made again, so that no (:Archived) node has them."""
-RESTORED = 500
-"""Examples restored by one statement, which holds their texts."""
+AT_ONCE = 500
+"""TRANSITIONs made again by one statement, which holds their texts."""
 FAILED_CODES = 20
 """Failures of a pair whose code is kept."""
 
@@ -52,11 +46,6 @@ class Placed:
     pair: Pair
     properties: Mapping[str, Any]
 
-    @property
-    def mark(self) -> Mark:
-        """The example's mark."""
-        return mark_of(self.properties)
-
     def row(self) -> GraphRow:
         """The row of a TRANSITION."""
         return {
@@ -66,27 +55,26 @@ class Placed:
         }
 
 
-def mark_of(properties: Mapping[str, Any]) -> Mark:
-    """The mark in the properties of an example."""
-    return Mark(
-        properties["id"],
-        properties["problem"],
-        _effects(properties["verified_on"], properties["effects"]),
-        properties.get("learner"),
-    )
-
-
 def _effects(devices: Sequence[str], effects: Sequence[float]) -> dict[str, float]:
     return dict(zip(map(sys.intern, devices), effects, strict=True))
 
 
 def remeasured(trajectory: str, evidence: Evidence, step: int) -> Placed:
     """The properties of a step's example (steps from 0) that its measurements decide."""
+    same = {"problem": evidence.problem, "learner": evidence.learner}
     return Placed(
         evidence.pairs[step],
-        {"id": f"{trajectory}/{step + 1}", "trajectory": trajectory}
-        | latest(evidence.measurements[step]),
+        {"id": f"{trajectory}/{step + 1}"} | same | latest(evidence.measurements[step]),
     )
+
+
+def marks(trajectory: str, evidence: Evidence) -> list[tuple[Pair, Mark]]:
+    """The marks of a trajectory's examples, with their pairs."""
+    effects = (effects_of(standing(measured)) for measured in evidence.measurements)
+    return [
+        (pair, Mark(f"{trajectory}/{number}", evidence.problem, known, evidence.learner))
+        for number, (pair, known) in enumerate(zip(evidence.pairs, effects, strict=True), 1)
+    ]
 
 
 def hold(ask: Query, pairs: Iterable[Pair]) -> None:
@@ -95,75 +83,52 @@ def hold(ask: Query, pairs: Iterable[Pair]) -> None:
 
 
 def add(ask: Query, examples: Sequence[Placed], bound: int, moved: Iterable[Pair] = ()) -> None:
-    """Add new examples: each becomes a TRANSITION or goes straight to the archive.
+    """Make new examples TRANSITIONs, and prune the pairs that then have too many.
 
     `moved`: pairs that the transaction moves or counts besides; one statement locks all pairs.
     """
-    floors = _floors(ask, {example.pair for example in examples}) if examples else {}
-    kept = [
-        example for example in examples if floors.get(example.pair, Floors()).admit(example.mark)
-    ]
     if also := set(moved):
-        hold(ask, also.union(example.pair for example in kept))
-    admitted = {example.properties["id"] for example in kept}
-    _archive(ask, [example for example in examples if example.properties["id"] not in admitted])
-    _keep(ask, kept, bound)
+        hold(ask, also.union(placed.pair for placed in examples))
+    full = _count_kept(ask, [placed.pair for placed in examples], bound)
+    _create(ask, examples)
+    _prune(ask, full, bound)
 
 
 def update(ask: Query, examples: Sequence[Placed], bound: int) -> None:
     """Give known examples the properties that measurements decide.
 
-    An archived example that now beats the floors comes back as a TRANSITION; a worse one stays
-    where it is until its pair is chosen anew.
+    A displaced example competes again; one that became worse stays until its pair is pruned.
     """
-    pairs = {example.pair for example in examples}
-    hold(ask, pairs)
-    rows = [example.row() for example in _sorted(examples)]
+    hold(ask, {placed.pair for placed in examples})
+    rows = [placed.row() for placed in _sorted(examples)]
     kept = {row["id"] for row in ask("update_transitions", rows=rows)}
-    rest = [row for row in rows if row["properties"]["id"] not in kept]
-    if not rest:
-        return
-    floors = _floors(ask, pairs)
-    back = []
-    rest = [{name: row["properties"].get(name) for name in ("id", *MEASURED)} for row in rest]
-    for row in ask("update_archived", rows=rest):
-        pair, candidate = Pair(row["source"], row["target"]), mark_of(row)
-        if floors.get(pair, Floors()).admit(candidate):
-            back.append((pair, candidate))
-    _restore(ask, [candidate.id for _, candidate in back])
-    _prune(ask, _count_kept(ask, [pair for pair, _ in back], bound), bound)
+    rest = [(p.pair, p.properties["id"]) for p in examples if p.properties["id"] not in kept]
+    made = _make_again(ask, rest)
+    _prune(ask, _count_kept(ask, made, bound), bound)
 
 
-def delete(ask: Query, places: Iterable[tuple[str, Pair]]) -> None:
-    """Delete examples by id, wherever they lie; the caller locks and recounts their pairs."""
-    rows = _by_pair((pair, key) for key, pair in places)
-    ask("purge_transitions", rows=rows)
-    ask("delete_archived", ids=[key for row in rows for key in row["ids"]])
+def reselect(ask: Query, selections: Mapping[Pair, Selection]) -> None:
+    """Make exactly the chosen examples of these pairs TRANSITIONs.
 
-
-def reselect(ask: Query, pairs: Iterable[Pair], bound: int) -> None:
-    """Choose anew, from all examples of these pairs, which are TRANSITIONs.
-
-    For curation, repair and another bound. Reads all examples, one pair's at a time. Pairs without
-    an example lose their (:Edge).
+    For curation, purge, repair and another bound, whose caller adds up all examples of the pairs.
     """
-    distinct = sorted(set(pairs))
-    hold(ask, distinct)
-    for pair in distinct:
-        _choose_anew(ask, pair, bound)
+    hold(ask, selections)
+    present = kept_ids(ask, selections)
+    for selection in selections.values():
+        selection.cut()
+    chosen = {pair: {mark.id for mark in selection.stay} for pair, selection in selections.items()}
+    _delete(ask, [(pair, key) for pair, ids in present.items() for key in ids - chosen[pair]])
+    lacking = [(pair, key) for pair, ids in chosen.items() for key in sorted(ids - present[pair])]
+    kept = Counter(_make_again(ask, lacking))
+    for pair, ids in present.items():
+        kept[pair] += len(ids & chosen[pair])
+    ask("set_edges", rows=[{"id": pair.id, "kept": kept[pair]} for pair in sorted(selections)])
 
 
-def _choose_anew(ask: Query, pair: Pair, bound: int) -> None:
-    kept = _marks(ask, "kept_marks", [pair])[pair]
-    archived = _marks(ask, "archived_marks", [pair])[pair]
-    everyone = [*kept, *archived]
-    chosen = choose(everyone, bound)
-    surplus = [mark for mark in everyone if mark.id not in chosen]
-    stay = [mark for mark in everyone if mark.id in chosen]
-    _displace(ask, [(pair, mark) for mark in kept if mark.id not in chosen])
-    _restore(ask, [mark.id for mark in archived if mark.id in chosen])
-    floors = Floors().after(stay, surplus, bound).text() if surplus else None
-    ask("set_edges", rows=[{"id": pair.id, "kept": len(chosen), "floors": floors}])
+def kept_ids(ask: Query, pairs: Iterable[Pair]) -> dict[Pair, set[str]]:
+    """Ids of the examples of these pairs that are TRANSITIONs."""
+    marks = _marks(ask, sorted(pairs))
+    return {pair: {mark.id for mark in marks.get(pair, ())} for pair in pairs}
 
 
 def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, int]:
@@ -175,13 +140,10 @@ def count_failed_codes(ask: Query, failures: Mapping[Pair, int]) -> dict[Pair, i
     }
 
 
-def _keep(ask: Query, examples: Sequence[Placed], bound: int) -> None:
-    """Make TRANSITIONs, and prune the pairs that then have too many."""
-    full = _count_kept(ask, [example.pair for example in examples], bound)
-    rows = [example.row() for example in _sorted(examples)]
+def _create(ask: Query, examples: Sequence[Placed]) -> None:
+    rows = [placed.row() for placed in _sorted(examples)]
     if rows and ask("create_transitions", rows=rows)[0]["written"] != len(rows):
-        refuse_missing(ask, (end for example in examples for end in example.pair))
-    _prune(ask, full, bound)
+        refuse_missing(ask, (end for placed in examples for end in placed.pair))
 
 
 def _count_kept(ask: Query, pairs: Iterable[Pair], bound: int) -> list[Pair]:
@@ -211,106 +173,50 @@ def _add_to_edges(
 
 
 def _prune(ask: Query, pairs: Sequence[Pair], bound: int) -> None:
+    """Choose again among the TRANSITIONs of these pairs."""
     if not pairs:
         return
-    kept, floors = _marks(ask, "kept_marks", pairs), _floors(ask, pairs)
-    edges, displaced = [], []
-    for pair in pairs:
-        chosen = choose(kept[pair], bound)
-        surplus = [mark for mark in kept[pair] if mark.id not in chosen]
-        displaced += [(pair, mark) for mark in surplus]
-        stay = [mark for mark in kept[pair] if mark.id in chosen]
-        above = floors.get(pair, Floors()).after(stay, surplus, bound)
-        edges.append({"id": pair.id, "kept": len(chosen), "floors": above.text()})
-    _displace(ask, displaced)
-    ask("set_edges", rows=edges)
+    selections = {pair: Selection(bound, kept) for pair, kept in _marks(ask, pairs).items()}
+    _delete(ask, [(pair, mark.id) for pair, one in selections.items() for mark in one.cut()])
+    rows = [{"id": pair.id, "kept": len(one.stay)} for pair, one in selections.items()]
+    ask("set_edges", rows=rows)
 
 
-def _archive(ask: Query, examples: Iterable[Placed]) -> None:
-    """Write newcomers that no pair has room for."""
-    rows = [_archived(example) for example in examples]
-    if rows:
-        ask("create_archived", rows=rows)
-
-
-def _archived(example: Placed) -> GraphRow:
-    """Properties of an (:Archived) node; `archive_transitions.cypher` makes the same ones."""
-    properties = {name: value for name, value in example.properties.items() if name not in LEFT_OUT}
-    if properties["step"] > 1:
-        del properties["before"]
-    return properties | _location(example.pair)
-
-
-def _displace(ask: Query, examples: Iterable[tuple[Pair, Mark]]) -> None:
-    """Move TRANSITIONs to the archive."""
-    if rows := _by_pair((pair, mark.id) for pair, mark in examples):
-        ask("archive_transitions", rows=rows, without=dict.fromkeys(LEFT_OUT))
-
-
-def _restore(ask: Query, ids: Sequence[str]) -> None:
-    """Make archived examples TRANSITIONs again, with the properties that their trajectory holds."""
-    for first in range(0, len(ids), RESTORED):
-        _restore_some(ask, ids[first : first + RESTORED])
-
-
-def _restore_some(ask: Query, ids: Sequence[str]) -> None:
-    rows = ask("read_archived", ids=ids)
-    later = [_step_before(row) for row in rows if row["example"]["step"] > 1]
-    codes = {row["id"]: row["code"] for row in ask("codes_of_steps", rows=later)} if later else {}
-    examples = [_restored(row, codes) for row in rows]
-    ask("delete_archived", ids=ids)
-    ask("create_transitions", rows=[example.row() for example in _sorted(examples)])
-
-
-def _restored(row: GraphRow, codes: Mapping[str, str]) -> Placed:
-    archived, trajectory = row["example"], row["trajectory"]
-    number = archived["step"]
-    measured = Evidence.read(trajectory).measurements[number - 1]
-    pair = Pair(archived["source"], archived["target"])
-    properties = {
-        **{name: value for name, value in archived.items() if name not in _location(pair)},
-        "before": archived.get("before") if number == 1 else codes[_step_before(row)["id"]],
-        **{name: trajectory[name] for name in PROVENANCE},
-        **latest(measured),
-    }
-    return Placed(pair, properties)
-
-
-def _step_before(row: GraphRow) -> GraphRow:
-    """Id and pair of the example of the step before."""
-    archived, path = row["example"], row["trajectory"]["path"]
-    number = archived["step"] - 1
-    return {
-        "id": f"{archived['trajectory']}/{number}",
-        "source": path[number - 1],
-        "target": path[number],
-    }
-
-
-def _by_pair(examples: Iterable[tuple[Pair, str]]) -> list[GraphRow]:
-    """A row for each pair, with the ids of its examples."""
+def _delete(ask: Query, examples: Iterable[tuple[Pair, str]]) -> None:
+    """Delete TRANSITIONs by id: their trajectories keep what they say."""
     ids: defaultdict[Pair, list[str]] = defaultdict(list)
     for pair, key in examples:
         ids[pair].append(key)
-    return [{**_location(pair), "ids": ids[pair]} for pair in sorted(ids)]
+    rows = [{**pair._asdict(), "ids": ids[pair]} for pair in sorted(ids)]
+    if rows:
+        ask("delete_transitions", rows=rows)
 
 
-def _location(pair: Pair) -> GraphRow:
-    """The pair's properties of an archived example."""
-    return {"source": pair.source, "target": pair.target, "pair": pair.id}
+def _make_again(ask: Query, examples: Sequence[tuple[Pair, str]]) -> list[Pair]:
+    """Make TRANSITIONs by id; the pairs of those whose trajectories are there."""
+    made: list[Pair] = []
+    for first in range(0, len(examples), AT_ONCE):
+        rows = [
+            {**pair._asdict(), "trajectory": key.partition("/")[0], "step": int(key.split("/")[1])}
+            for pair, key in examples[first : first + AT_ONCE]
+        ]
+        placed = [
+            Placed(
+                Pair(row["source"], row["target"]),
+                example(row["node"], row["steps"], row["step"], Evidence.read(row["node"])),
+            )
+            for row in ask("read_steps", rows=rows)
+        ]
+        _create(ask, placed)
+        made += [one.pair for one in placed]
+    return made
 
 
-def _floors(ask: Query, pairs: Iterable[Pair]) -> dict[Pair, Floors]:
+def _marks(ask: Query, pairs: Sequence[Pair]) -> dict[Pair, list[Mark]]:
     by_id = {pair.id: pair for pair in pairs}
-    rows = ask("edge_floors", ids=sorted(by_id))
-    return {by_id[row["id"]]: Floors.read(row["floors"]) for row in rows}
-
-
-def _marks(ask: Query, statement: str, pairs: Sequence[Pair]) -> dict[Pair, list[Mark]]:
-    by_id = {pair.id: pair for pair in pairs}
-    rows = [{"id": key, "source": p.source, "target": p.target} for key, p in by_id.items()]
+    rows = [{"id": key, **pair._asdict()} for key, pair in by_id.items()]
     marks: defaultdict[Pair, list[Mark]] = defaultdict(list)
-    for row in ask(statement, rows=rows):
+    for row in ask("kept_marks", rows=rows):
         marks[by_id[row["pair"]]] = [
             Mark(key, sys.intern(problem), _effects(devices, effects), learner)
             for key, problem, devices, effects, learner in row["marks"]
@@ -324,5 +230,6 @@ def _sorted(examples: Iterable[Placed]) -> list[Placed]:
 
 def refuse_missing(ask: Query, ids: Iterable[str]) -> None:
     """Raise for the techniques of `ids` that the graph lacks, which undoes the transaction."""
-    rows = ask("missing_techniques", ids=sorted(set(ids)))
-    raise MissingTechniques([row["id"] for row in rows])
+    wanted = set(ids)
+    known = {row["id"] for row in ask("read_techniques", ids=sorted(wanted))}
+    raise MissingTechniques(sorted(wanted - known))

@@ -28,6 +28,7 @@ from regraph_kg.backends.vectors import (
     KINDS,
     SCANNED,
     VectorState,
+    claimed,
     floats,
     place,
     space_mismatch,
@@ -81,8 +82,7 @@ def _claim(ask: Query, space: EmbeddingSpace) -> VectorState:
     ask("lock_stamp")
     state = vector_state(ask)
     if state.space is None:
-        properties = {"embedding_model": space.model, "dimension": space.dimension}
-        ask("vectors_set_state", state=properties | {"embedding_prompts": space.prompts or None})
+        ask("set_meta", state=claimed(space))
         return vector_state(ask)
     if state.space != space:
         raise space_mismatch(state.space, space)
@@ -100,7 +100,7 @@ def _note(ask: Query, state: VectorState, following: EmbeddingSpace | None) -> V
         "next_dimension": following and following.dimension,
         "next_prompts": (following and following.prompts) or None,
     }
-    ask("vectors_set_state", state=properties)
+    ask("set_meta", state=properties)
     return vector_state(ask)
 
 
@@ -109,16 +109,13 @@ def _flip(ask: Query, state: VectorState) -> None:
     ask("lock_stamp")
     if vector_state(ask) != state or state.following is None:
         raise _concurrent_change()
-    properties = {
-        "embedding_model": state.following.model,
-        "dimension": state.following.dimension,
-        "embedding_prompts": state.following.prompts or None,
+    properties = claimed(state.following) | {
         "embedding_slot": state.other_slot,
         "next_model": None,
         "next_dimension": None,
         "next_prompts": None,
     }
-    ask("vectors_set_state", state=properties)
+    ask("set_meta", state=properties)
 
 
 def _fill(
@@ -164,7 +161,8 @@ def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
     """Index a slot that holds so many vectors that it pays, and wait until it serves."""
     online = _indexes(bolt)
     absent = [name for name in _names(slot) if name not in online]
-    if absent and bolt.read(lambda ask: ask("vectors_count"))[0]["examples"] > SCANNED:
+    counts = bolt.read(lambda ask: ask("count_edges")) if absent else []
+    if sum(row["transitions"] for row in counts) > SCANNED:
         for name in absent:
             bolt.define("vectors_index", VECTORS.index(name), dimension=space.dimension)
         online = _indexes(bolt)

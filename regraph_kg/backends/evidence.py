@@ -1,5 +1,7 @@
-"""Contents of a (:Trajectory) node: provenance, path, and measurements and failures as JSON.
+"""What the graph holds of a trajectory: a (:Trajectory), its (:Steps), and some TRANSITIONs.
 
+The (:Trajectory) has provenance, path, and measurements and failures as JSON; the (:Steps) has the
+texts of all steps, which no writer changes. A TRANSITION repeats a step for readers (`example`).
 A step's measurements are ordered by time, so that the derived figures do not depend on the order
 of ingests. Not covered: of two measurements with one key and different figures, the first stays.
 """
@@ -32,6 +34,8 @@ _FAILURES = TypeAdapter(tuple[FailedStep, ...])
 _SOURCE = set(Source.model_fields) - {"learned"}
 _CODE = {"__all__": {"code"}}
 """A failure's code, which the (:Failure) nodes hold."""
+_PROVENANCE = ("model", "licence", "prompt_hash", "created")
+"""Properties that a TRANSITION repeats of its trajectory."""
 
 
 class Pair(NamedTuple):
@@ -100,6 +104,17 @@ class Evidence:
             tried.setdefault(failure.key, failure)
         return replace(self, measurements=tuple(steps), failures=tuple(tried.values()))
 
+    def redirected(self, at: Mapping[int | str, str]) -> "Evidence":
+        """The evidence with other techniques at some steps, from 1, and failures, by key."""
+        return replace(
+            self,
+            path=tuple(at.get(number, technique) for number, technique in enumerate(self.path)),
+            failures=tuple(
+                failure.model_copy(update={"technique": at.get(failure.key, failure.technique)})
+                for failure in self.failures
+            ),
+        )
+
     def may_be_same(self, other: "Evidence") -> bool:
         """Whether it may be the same trajectory: a partly disclosed one only claims to be."""
         return self.problem == other.problem and (
@@ -124,9 +139,16 @@ class Evidence:
         """Number of measurements."""
         return sum(len(step) for step in self.measurements)
 
-    def measurements_json(self) -> str:
-        """The measurements as the node holds them."""
-        return _STEPS.dump_json(self.measurements).decode()
+    def stored(self) -> dict[str, Any]:
+        """Measurements and failures as the node holds them; `effects` are for people."""
+        return {
+            "measurements": _STEPS.dump_json(self.measurements).decode(),
+            "failures": self.failures_json(),
+            "effects": [
+                next((m.effect for m in standing(measured)[-1:] if m.effect), UNTIMED)
+                for measured in self.measurements
+            ],
+        }
 
     def failures_json(self) -> str:
         """The failures as the node holds them: without their code."""
@@ -146,8 +168,48 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "learner": evidence.learner,
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
-        "measurements": evidence.measurements_json(),
-        "failures": evidence.failures_json(),
+        **evidence.stored(),
+    }
+
+
+def steps_node(plan: MergePlan, key: str) -> dict[str, Any]:
+    """Properties of the (:Steps) node of a plan's trajectory, whose id is `key`: a list a text."""
+    steps = plan.trajectory.steps
+    return {
+        "id": key,
+        "serial": plan.trajectory.serial,
+        "labels": [step.label for step in steps],
+        "stages": [label.stage for label in plan.labels],
+        "also": [" ".join(label.also) for label in plan.labels],
+        "reasonings": [step.reasoning for step in steps],
+        "details": [step.detail for step in steps],
+        "codes": [step.code for step in steps],
+        "diffs": [step.diff for step in steps],
+    }
+
+
+def example(
+    node: Mapping[str, Any], steps: Mapping[str, Any], number: int, evidence: Evidence
+) -> dict[str, Any]:
+    """Properties of the TRANSITION of step `number`, from 1; the store leaves out nulls."""
+    at = number - 1
+    return {
+        "id": f"{node['id']}/{number}",
+        "trajectory": node["id"],
+        "step": number,
+        "problem": node["problem"],
+        "before": (steps["codes"][at - 1] if at else steps["serial"]) or None,
+        "after": steps["codes"][at] or None,
+        "diff": steps["diffs"][at] or None,
+        "disclosed": node.get("disclosed"),
+        "reasoning": steps["reasonings"][at],
+        "detail": steps["details"][at],
+        "original_label": steps["labels"][at],
+        "relabel_stage": steps["stages"][at],
+        "also": steps["also"][at].split() or None,
+        "learner": node.get("learner"),
+        **{name: node[name] for name in _PROVENANCE},
+        **latest(evidence.measurements[at]),
     }
 
 
@@ -157,9 +219,9 @@ def stored_disclosure(disclosure: Disclosure) -> str | None:
 
 
 def trajectory(
-    node: Mapping[str, Any], steps: list[dict[str, Any]], codes: Mapping[str, str]
+    node: Mapping[str, Any], steps: Mapping[str, Any], codes: Mapping[str, str]
 ) -> Trajectory:
-    """Read a trajectory back from its node, the rows of its examples in order, and failed code.
+    """Read a trajectory back from its node, its (:Steps) and failed code.
 
     `codes` are those of its (:Failure) nodes that keep one, by node id.
     """
@@ -174,25 +236,23 @@ def trajectory(
             "problem": node["problem"],
             "disclosed": node.get("disclosed") or "code",
             "content": node["id"] if node.get("disclosed") else None,
-            "serial": steps[0].get("before") or "",
+            "serial": steps["serial"],
             "source": fields.get("source", {})
             | {name: node[name] for name in _SOURCE}
             | {"learned": evidence.learner is not None},
             "steps": [
                 fields.get("steps", {}).get(str(number), {})
                 | {
-                    "label": step["original_label"],
+                    "label": steps["labels"][number - 1],
                     "technique": evidence.path[number],
-                    "also": step.get("also") or (),
-                    "reasoning": step["reasoning"],
-                    "detail": step["detail"],
-                    "code": step.get("after") or "",
-                    "diff": step.get("diff") or "",
+                    "also": steps["also"][number - 1].split(),
+                    "reasoning": steps["reasonings"][number - 1],
+                    "detail": steps["details"][number - 1],
+                    "code": steps["codes"][number - 1],
+                    "diff": steps["diffs"][number - 1],
                     "measurements": measured,
                 }
-                for number, (step, measured) in enumerate(
-                    zip(steps, evidence.measurements, strict=True), 1
-                )
+                for number, measured in enumerate(evidence.measurements, 1)
             ],
             "failures": tuple(
                 failure.model_copy(update={"code": codes.get(f"{node['id']}/{failure.key}", "")})
@@ -226,15 +286,11 @@ def latest(measured: Measurements) -> dict[str, Any]:
     """The properties of a TRANSITION that its measurements decide."""
     counted = standing(measured)
     last = counted[-1] if counted else None
-    effects: dict[str, float] = {}
-    for m in counted:  # the later ones last
-        if m.outcome is Outcome.PASSED:
-            effects[m.device] = m.effect or effects.get(m.device, UNTIMED)
-    devices = sorted(effects)
+    effects = effects_of(counted)
     return {
-        "verified": bool(devices),
-        "verified_on": devices,
-        "effects": [effects[device] for device in devices],
+        "verified": bool(effects),
+        "verified_on": list(effects),
+        "effects": list(effects.values()),
         "outcome": last and last.outcome.value,
         "speedup": last and last.speedup and float(f"{last.speedup:.4g}"),  # for the eye
         "effect": last and last.effect,
@@ -243,3 +299,12 @@ def latest(measured: Measurements) -> dict[str, Any]:
         "toolchain": last and last.toolchain,
         "measurements": _STEP.dump_json(measured).decode(),
     }
+
+
+def effects_of(counted: Measurements) -> dict[str, float]:
+    """The latest effect on each device where a step passed, sorted; of `standing` measurements."""
+    effects: dict[str, float] = {}
+    for m in counted:  # the later ones last
+        if m.outcome is Outcome.PASSED:
+            effects[m.device] = m.effect or effects.get(m.device, UNTIMED)
+    return dict(sorted(effects.items()))

@@ -13,10 +13,10 @@ from typing import Any
 
 from regraph_kg.backends import edges, shares, techniques
 from regraph_kg.backends.arrivals import Addition, Arrival, arrivals, contradictions, recognize
-from regraph_kg.backends.bolt import Overtaken, Query
+from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import MissingTechniques, Placed
-from regraph_kg.backends.evidence import Pair, latest, node, stored_disclosure
+from regraph_kg.backends.evidence import Pair, example, node, steps_node
 from regraph_kg.backends.shares import ShareKey
 from regraph_kg.backends.statistics import Share, row_id, share, total
 from regraph_kg.errors import StoreError
@@ -82,10 +82,8 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
     created = techniques.create(ask, new)
-    rows = [
-        {"id": key, "properties": node(arrival.trajectory, key, arrival.evidence)}
-        for key, arrival in accepted.items()
-    ]
+    nodes = {key: node(one.trajectory, key, one.evidence) for key, one in accepted.items()}
+    rows = [{"id": key, "properties": properties} for key, properties in nodes.items()]
     claimed = ask("claim_trajectories", rows=rows)
     if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
         raise Overtaken
@@ -94,13 +92,12 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     additions = recognized.additions
     _record_labels(ask, added)
     measured, failures = _measured(additions), _failures(added, additions)
-    pairs = [example.pair for example in measured]
+    pairs = [placed.pair for placed in measured]
     pairs += [_pair(row) for row in failures if row["code"]]
-    examples = [example for arrival in added for example in _examples(arrival)]
-    edges.add(ask, examples, context.bound, pairs)
+    edges.add(ask, _write_steps(ask, added, nodes), context.bound, pairs)
     _write_additions(ask, additions, measured, context.bound)
     if failures:
-        ask("create_failures", rows=_with_room(ask, failures))
+        ask("write_failures", rows=_with_room(ask, failures))
     growth = _grown(added, additions)
     techniques.extend(ask, new, _newly_joined(ask, growth.next))
     _add_to_statistics(ask, growth)
@@ -209,37 +206,18 @@ def _verdict(label: Relabelled, target: Target, created: str) -> dict[str, Any]:
     }
 
 
-def _examples(arrival: Arrival) -> list[Placed]:
-    """The examples of a new trajectory; step k leads from the k-1st technique to the k-th."""
-    trajectory, source = arrival.trajectory, arrival.trajectory.source
-    pairs = arrival.evidence.pairs
-    examples: list[Placed] = []
-    before = trajectory.serial
-    for step, relabelled, measured in zip(
-        trajectory.steps, arrival.plan.labels, arrival.evidence.measurements, strict=True
-    ):
-        number = len(examples) + 1
-        properties = {
-            "id": f"{arrival.key}/{number}",
-            "trajectory": arrival.key,
-            "step": number,
-            "problem": trajectory.problem,
-            "before": before or None,
-            "after": step.code or None,
-            "diff": step.diff or None,
-            "disclosed": stored_disclosure(trajectory.disclosed),
-            "reasoning": step.reasoning,
-            "detail": step.detail,
-            "original_label": step.label,
-            "relabel_stage": relabelled.stage,
-            "also": list(relabelled.also) or None,
-            "learner": source.learner,
-            **{name: getattr(source, name) for name in edges.PROVENANCE},
-            **latest(measured),
-        }
-        examples.append(Placed(pairs[number - 1], properties))
-        before = step.code
-    return examples
+def _write_steps(
+    ask: Query, added: Sequence[Arrival], nodes: Mapping[str, GraphRow]
+) -> list[Placed]:
+    """Write the texts of new trajectories' steps; step k leads from the k-1st technique on."""
+    texts = [steps_node(arrival.plan, arrival.key) for arrival in added]
+    if texts:
+        ask("create_steps", rows=texts)
+    return [
+        Placed(pair, example(nodes[arrival.key], steps, number, arrival.evidence))
+        for arrival, steps in zip(added, texts, strict=True)
+        for number, pair in enumerate(arrival.evidence.pairs, 1)
+    ]
 
 
 def _measured(additions: Sequence[Addition]) -> list[Placed]:
@@ -255,14 +233,7 @@ def _measured(additions: Sequence[Addition]) -> list[Placed]:
 def _write_additions(
     ask: Query, additions: Sequence[Addition], measured: Sequence[Placed], bound: int
 ) -> None:
-    rows = [
-        {
-            "id": addition.arrival.key,
-            "measurements": addition.after.measurements_json(),
-            "failures": addition.after.failures_json(),
-        }
-        for addition in additions
-    ]
+    rows = [{"id": addition.arrival.key} | addition.after.stored() for addition in additions]
     if rows:
         ask("set_evidence", rows=rows)
     if measured:

@@ -12,6 +12,7 @@ from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.shares import ShareKey, is_empty, read
 from regraph_kg.backends.statistics import RowCounts, RowKey, precedence, successor, tallies
+from regraph_kg.backends.techniques import known
 from regraph_kg.backends.written import same_state
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.target import Target
@@ -46,8 +47,8 @@ def pooled(
     ask: Query, target: Target, device: str, exclude_problem: str | None
 ) -> tuple[Successor, ...]:
     """See `graph.GraphStore`: a neighbourhood of each technique, added up by where it leads."""
-    nodes = [row["technique"] for row in ask("techniques", target=target)]
-    sums: _Tallies = {node["id"]: {} for node in nodes}
+    techniques = known(ask, target)
+    sums: _Tallies = {technique.id: {} for technique in techniques}
     most: dict[str, tuple[int, str]] = {}
     for source in (start_id(target), *sums):
         _, by_target = _successor_rows(ask, source, exclude_problem)
@@ -61,7 +62,7 @@ def pooled(
                 sums[id_].setdefault(origin, RowCounts()).add(tally)
     return tuple(
         replace(successor(t, sums[t.id], device), after=most.get(t.id, (0, ""))[1])
-        for t in map(Technique.model_validate, nodes)
+        for t in techniques
     )
 
 
@@ -122,8 +123,10 @@ def _subtract_shares(
 def _sum_others(ask: Query, pairs: set[Pair], problem: str) -> _Tallies:
     """The sums of all other problems' shares: slower, but untouched by the problem's writers."""
     sums: _Tallies = {pair.target: {} for pair in pairs}
-    for row in ask("shares_of_others", pairs=sorted(pair.id for pair in pairs), problem=problem):
+    for row in ask("shares", pairs=sorted(pair.id for pair in pairs)):
         if not row["share"].keys() >= _SHARE:  # in creation or deletion
+            continue
+        if row["share"]["problem"] == problem:
             continue
         key = ShareKey.read(row["share"])
         sums[key.pair.target].setdefault(key.origin, RowCounts()).add(read(row["share"]))

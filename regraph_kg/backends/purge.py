@@ -2,7 +2,7 @@
 
 Each batch of trajectories is one transaction that recounts their pairs; a stopped purge is run
 again. Their examples, vectors, failures and share of the statistics go with them; the examples
-that they displaced come back from the archive. Runs of free steps go last, with the names that
+that they displaced are TRANSITIONs again. Runs of free steps go last, with the names that
 relabelling learned from labels without any use. Not covered: measurements that the origin added to
 others' trajectories; others' failed code that was left out because a pair had enough; arrivals
 during the purge, which the next one finds.
@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import partial
 
 from regraph_kg.backends import edges, shares
-from regraph_kg.backends.bolt import Bolt, GraphRow, Query
+from regraph_kg.backends.bolt import GraphRow, OnBolt, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.recount import recount
 from regraph_kg.backends.schema import prepare
@@ -24,12 +24,8 @@ AT_ONCE = 500
 """Trajectories of one transaction, which reads all trajectories that share techniques with them."""
 
 
-class BoltPurge:
+class BoltPurge(OnBolt):
     """Purges behind a Bolt connection; `graph.Purge` is the contract."""
-
-    def __init__(self, bolt: Bolt) -> None:
-        """Use `bolt`, and close it with `close`."""
-        self._bolt = bolt
 
     def count(self, origin: Provenance) -> PurgeCounts:
         """See `Purge`."""
@@ -58,10 +54,6 @@ class BoltPurge:
         total += self._bolt.write(partial(_tidy, origin=origin))
         yield total
 
-    def close(self) -> None:
-        """Release the connection; idempotent."""
-        self._bolt.close()
-
 
 def _trajectory_rows(ask: Query, origin: Provenance) -> list[GraphRow]:
     return ask("purge_trajectories", by=origin.by, value=origin.value)
@@ -69,7 +61,7 @@ def _trajectory_rows(ask: Query, origin: Provenance) -> list[GraphRow]:
 
 def _is_unfinished(ask: Query, origin: Provenance) -> bool:
     """Whether an interrupted purge has not tidied up."""
-    emptied = origin.by == "problem" and ask("purge_emptied", problem=origin.value)[0]["left"]
+    emptied = origin.by == "problem" and ask("shares_of_problems", problems=[origin.value])
     return bool(emptied or _unused_verdicts(ask))
 
 
@@ -80,22 +72,17 @@ def _delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
         for row in ask("curate_hold", ids=ids)
         if row["id"] is not None
     }
-    places = [
-        (f"{key}/{number}", pair)
-        for key, evidence in locked.items()
-        for number, pair in enumerate(evidence.pairs, 1)
-    ]
+    steps = [pair for evidence in locked.values() for pair in evidence.pairs]
     failed = [pair for evidence in locked.values() for _, pair in evidence.failed]
-    pairs = {*failed, *(pair for _, pair in places)}
+    pairs = {*failed, *steps}
     ends = sorted({end for pair in pairs for end in pair})
     edges.hold(ask, pairs)
     ask("lock_techniques", ids=ends)
-    edges.delete(ask, places)
     ask("purge_delete", ids=sorted(locked))
     recount(ask, pairs)
     return PurgeCounts(
         trajectories=len(locked),
-        examples=len(places),
+        examples=len(steps),
         failures=len(failed),
         techniques=_drop_unused(ask, ends),
     )
@@ -104,8 +91,6 @@ def _delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
 def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
     """Delete the techniques that only an ingest made, and nothing leads to any more."""
     idle = [row["id"] for row in ask("purge_idle", ids=techniques)]
-    for row in ask("purge_used", ids=idle) if idle else ():
-        idle.remove(row["id"])
     ask("curate_delete", ids=idle)
     return len(idle)
 
@@ -124,9 +109,8 @@ def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
 def _unused_verdicts(ask: Query) -> list[GraphRow]:
     """Log entries of labels without any use."""
     used = {_name(row["technique"], row["label"]) for row in ask("labels_in_use")}
-    return [
-        row for row in ask("purge_verdicts") if _name(row["technique"], row["label"]) not in used
-    ]
+    verdicts = (row["entry"] for row in ask("verdicts"))
+    return [one for one in verdicts if _name(one["technique"], one["label"]) not in used]
 
 
 def _delete_verdicts(ask: Query, verdicts: Iterable[GraphRow]) -> None:

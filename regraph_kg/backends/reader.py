@@ -17,7 +17,7 @@ from neo4j.graph import Node, Path, Relationship
 from neo4j.spatial import Point
 from pydantic import JsonValue
 
-from regraph_kg.backends.bolt import Bolt
+from regraph_kg.backends.bolt import OnBolt
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.query import GraphTable
 
@@ -40,12 +40,8 @@ _READING = re.compile(
 """Procedures that only read: some of the others act on the server, its files or its network."""
 
 
-class BoltReader:
+class BoltReader(OnBolt):
     """Queries behind a Bolt connection; `graph.ReadOnlyGraph` is the contract."""
-
-    def __init__(self, bolt: Bolt) -> None:
-        """Use `bolt`, and close it with `close`."""
-        self._bolt = bolt
 
     def query(
         self, statement: str, parameters: Mapping[str, JsonValue], *, limit: int, seconds: float
@@ -74,10 +70,6 @@ class BoltReader:
                 f"query: no answer within {seconds:g} s; ask for less, or give --timeout"
             ) from None
         return answer
-
-    def close(self) -> None:
-        """See `ReadOnlyGraph`."""
-        self._bolt.close()
 
 
 def _require_reading(statement: str) -> None:

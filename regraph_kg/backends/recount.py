@@ -1,16 +1,16 @@
-"""Derived rows from the truth: Share, NEXT, Edge and Failure rows, rebuilt or compared.
+"""Derived rows from the truth: Share, NEXT, TRANSITION, Edge and Failure rows, rebuilt or compared.
 
-The truth is the trajectories (path, measurements, failures) and the places of the examples.
-`recount` rebuilds pairs inside one transaction; `findings` compares a whole graph, page by page.
+The truth is the trajectories (path, measurements, failures) with their (:Steps). `recount` rebuilds
+pairs inside one transaction; `findings` compares a whole graph, page by page.
 """
 
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from regraph_kg.backends import edges, shares
 from regraph_kg.backends.bolt import GraphRow, Query
-from regraph_kg.backends.bounded import limit
+from regraph_kg.backends.bounded import Selection, limit
 from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.merge import failure_node, read_context
 from regraph_kg.backends.shares import Shares, gather
@@ -24,7 +24,7 @@ PAIRS = 10
 
 
 def recount(ask: Query, pairs: Iterable[Pair]) -> None:
-    """Rebuild the Share, NEXT, Edge and Failure rows of `pairs`, and choose their archive anew.
+    """Rebuild the Share, NEXT, Edge and Failure rows of `pairs`, and choose their TRANSITIONs anew.
 
     Part of the transaction that moved their examples, or of a repair. Reads every trajectory
     through one of the pairs' sources, a page at a time: once the pairs' rows are locked, no writer
@@ -41,26 +41,33 @@ def recount(ask: Query, pairs: Iterable[Pair]) -> None:
     ids = [row["id"] for row in rows]
     existing = [row["id"] for row in ask("failures_of_pairs", pairs=ids)]
     truth: dict[Pair, Shares] = {pair: {} for pair in distinct}
+    bound = read_context(ask).bound
+    selections = {pair: Selection(bound) for pair in distinct}
     right: set[str] = set()
     for page in _pages(ask, sorted({pair.source for pair in distinct})):
-        failures = sorted(_gather(page, truth), key=lambda node: str(node["id"]))
+        failures = sorted(_gather(page, truth, selections), key=lambda node: str(node["id"]))
         if failures:
-            ask("update_failures", rows=failures)
+            ask("write_failures", rows=failures)
         right.update(node["id"] for node in failures)
     for first in range(0, len(distinct), PAIRS):
         _rebuild(ask, distinct[first : first + PAIRS], truth)
     ask("delete_failures", ids=sorted(key for key in existing if key not in right))
-    edges.reselect(ask, distinct, read_context(ask).bound)
+    edges.reselect(ask, selections)
     ask("finish_edges", ids=ids)
 
 
-def _gather(page: Iterable[GraphRow], truth: Mapping[Pair, Shares]) -> Iterator[GraphRow]:
-    """Add the trajectories' shares to `truth`; yield their (:Failure) nodes, without code."""
+def _gather(
+    page: Iterable[GraphRow], truth: Mapping[Pair, Shares], selections: Mapping[Pair, Selection]
+) -> Iterator[GraphRow]:
+    """Add the trajectories' shares and examples; yield their (:Failure) nodes, without code."""
     for row in page:
         evidence = Evidence.read(row)
         for key, tally in share(evidence).items():
             if key[0] in truth:
                 gather(truth[key[0]], row["problem"], {key: tally})
+        for pair, mark in edges.marks(row["id"], evidence):
+            if pair in selections:
+                selections[pair].add(mark)
         for failure, pair in evidence.failed:
             if pair in truth:
                 node = failure_node(row["id"], row["problem"], failure, pair)
@@ -115,20 +122,21 @@ def _pages(ask: Query, through: Sequence[str] | None = None) -> Iterator[list[Gr
 
 
 def _misplaced(ask: Query, page: Sequence[GraphRow]) -> Iterator[GraphFinding]:
-    """Examples that are missing, doubled, or on another pair than their trajectory says."""
-    by_id: defaultdict[str, list[str]] = defaultdict(list)
-    for row in ask("places_of_steps", first=page[0]["id"], last=page[-1]["id"]):
-        by_id[row["id"]].append(f"{row['source']} {row['target']}")
+    """Trajectories without their texts, and TRANSITIONs that no trajectory tells of."""
+    ends = {"first": page[0]["id"], "last": page[-1]["id"]}
+    texts = {row["id"]: row["steps"] for row in ask("sizes_of_steps", **ends)}
+    expected: dict[str, Pair] = {}
     for row in page:
-        for number, pair in enumerate(zip(row["path"], row["path"][1:], strict=False), 1):
-            key, expected = f"{row['id']}/{number}", " ".join(pair)
-            places = by_id.pop(key, [])
-            if places != [expected]:
-                actual = " and ".join(places) or "nowhere"
-                yield GraphFinding("example", *pair, key, expected, actual)
-    for key, places in sorted(by_id.items()):
-        source, _, target = places[0].partition(" ")
-        yield GraphFinding("example", source, target, key, "nowhere", " and ".join(places))
+        pairs = list(map(Pair, row["path"], row["path"][1:]))
+        expected |= {f"{row['id']}/{number}": pair for number, pair in enumerate(pairs, 1)}
+        if texts.get(row["id"]) != len(pairs):
+            actual = str(texts.get(row["id"], "nowhere"))
+            yield GraphFinding("example", *pairs[0], row["id"], f"{len(pairs)} steps", actual)
+    for row in ask("places_of_transitions", **ends):
+        actual_pair, pair = Pair(row["source"], row["target"]), expected.get(row["id"])
+        if pair != actual_pair:
+            right = pair.id if pair else "nowhere"
+            yield GraphFinding("edge", *actual_pair, row["id"], right, actual_pair.id)
 
 
 def _wrong_sums(ask: Query, truth: Share) -> Iterator[GraphFinding]:

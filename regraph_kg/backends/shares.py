@@ -2,10 +2,9 @@
 
 One transaction writes NEXT and the Shares of each pair, device, learner and problem, so that a
 search leaves out its own problem by one read. Shares are locked before NEXT, whose locks every
-writer wants, and written after it, with its tick. Not covered: when a Share last grew.
+writer wants, and written after it, with its tick.
 """
 
-import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -144,7 +143,6 @@ def write_next(
     places = {key: _place(*key) for key in sums}
     claimed = ask("claim_next", rows=list(places.values())) if places else []
     locked = {row["statistics"]["id"]: row["statistics"] for row in claimed}
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     bests = _bests(ask, lowered, grown or {})
     rows, ticks = [], {}
     for key, place in places.items():
@@ -156,11 +154,7 @@ def write_next(
         if key in bests:
             tally.take_best(bests[key])
         ticks[place["id"]] = tick = written.tick(old) + 1
-        last_seen = now if grown is not None else old.get("last_seen", now)
-        numbers = _numbers(key[1], tally) | {
-            "last_seen": last_seen,
-            "written": [tick, *writers.get(place["id"], ())],
-        }
+        numbers = _numbers(key[1], tally) | {"written": [tick, *writers.get(place["id"], ())]}
         rows.append(place | {"properties": numbers | {"checksum": written.checksum(numbers, tick)}})
     if rows:
         ask("set_next", rows=rows)
@@ -192,7 +186,7 @@ def _bests(ask: Query, keys: Iterable[ShareKey], grown: Shares) -> Share:
     bests: Share = {(key.pair, key.origin): RowCounts() for key in keys}
     if not bests:
         return bests
-    rows = ask("best_of_shares", pairs=_ids(pair for pair, _ in bests))
+    rows = ask("shares", pairs=_ids(pair for pair, _ in bests))
     shares = {ShareKey.read(row["share"]): read(row["share"]) for row in rows} | grown
     for key, tally in shares.items():
         if key[:2] in bests and tally.best_effect is not None:

@@ -1,12 +1,12 @@
 """BoltStore: the GraphStore of Neo4j and of the embedded store."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count, groupby
 
 from regraph_kg.backends import (
-    edges,
     embeddings,
     export,
     free,
@@ -18,7 +18,7 @@ from regraph_kg.backends import (
     vectors,
 )
 from regraph_kg.backends import techniques as vocabulary
-from regraph_kg.backends.bolt import Bolt, GraphRow, Query
+from regraph_kg.backends.bolt import GraphRow, OnBolt, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.statistics import FAILURES, RowCounts, tallies, together
 from regraph_kg.graph import SCHEMA_VERSION, Embed
@@ -29,7 +29,6 @@ from regraph_kg.models.graph import (
     Example,
     FreeChoice,
     FreeRun,
-    Gain,
     GraphFinding,
     GraphStats,
     KnownFailure,
@@ -45,17 +44,13 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
 PAIRS_AT_ONCE = 50
-"""Pairs repaired in one transaction."""
+"""Pairs rebuilt in one transaction."""
 MOST_ROWS = 1_000_000
 """Largest LIMIT sent: the embedded store allocates for it at once."""
 
 
-class BoltStore:
+class BoltStore(OnBolt):
     """A technique graph behind a Bolt connection; `graph.GraphStore` is the contract."""
-
-    def __init__(self, bolt: Bolt) -> None:
-        """Use `bolt`, and close it with `close`."""
-        self._bolt = bolt
 
     def apply_schema(self) -> None:
         """See `GraphStore`."""
@@ -76,8 +71,7 @@ class BoltStore:
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """See `GraphStore`."""
-        rows = self._bolt.read(lambda ask: ask("techniques", target=target))
-        return tuple(Technique.model_validate(row["technique"]) for row in rows)
+        return self._bolt.read(lambda ask: vocabulary.known(ask, target))
 
     def neighbourhood(
         self, technique: str, *, device: str, limit: int = 32, exclude_problem: str | None = None
@@ -176,26 +170,21 @@ class BoltStore:
             for (pair, device), group in groupby(rows, _place)
         )
 
-    def gains(self, *, limit: int) -> tuple[Gain, ...]:
-        """See `GraphStore`."""
-        rows = self._bolt.read(lambda ask: ask("technique_gains", limit=min(limit, MOST_ROWS)))
-        return tuple(Gain(**row) for row in rows)
-
-    def strongest(self, *, limit: int) -> tuple[Gain, ...]:
-        """See `GraphStore`."""
-        rows = self._bolt.read(lambda ask: ask("strongest_next", limit=min(limit, MOST_ROWS)))
-        return tuple(Gain(**row) for row in rows)
-
     def stats(self) -> GraphStats:
         """See `GraphStore`."""
-        totals, targets = self._bolt.read(lambda ask: (ask("stats"), ask("count_trajectories")))
-        by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in targets}
+        rows = self._bolt.read(lambda ask: ask("count_trajectories"))
+        by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in rows}
+        pairs = Counter[Pair]()
+        for statistics in self.transitions():
+            pairs[Pair(statistics.source, statistics.target)] += statistics.examples
         return GraphStats(
             product=schema.PRODUCT,
             schema_version=SCHEMA_VERSION,
+            techniques=len(self.techniques()),
+            transitions=pairs.total(),
+            pairs=sum(examples > 0 for examples in pairs.values()),
             trajectories=sum(by_target.values()),
             targets=by_target,
-            **totals[0],
         )
 
     def check(self) -> tuple[GraphFinding, ...]:
@@ -216,20 +205,17 @@ class BoltStore:
 
     def set_bound(self, bound: int) -> Iterator[tuple[int, int]]:
         """See `GraphStore`."""
-        self._bolt.write(lambda ask: ask("set_bound", bound=bound))
-        rows = self._bolt.read(lambda ask: ask("all_edges"))
+        self._bolt.write(lambda ask: ask("set_meta", state={"bound": bound}))
+        rows = self._bolt.read(lambda ask: ask("count_edges"))
         pairs = [Pair(*row["id"].split(" ")) for row in rows]
-        for done, pair in enumerate(pairs, 1):
-            self._bolt.write(partial(edges.reselect, pairs=[pair], bound=bound))
-            yield done, len(pairs)
+        for first in range(0, len(pairs), PAIRS_AT_ONCE):
+            chunk = pairs[first : first + PAIRS_AT_ONCE]
+            self._bolt.write(partial(recount.recount, pairs=chunk))
+            yield first + len(chunk), len(pairs)
 
     def export(self) -> Iterator[Trajectory]:
         """See `GraphStore`."""
         return (exported.trajectory for exported in export.export(self._bolt))
-
-    def close(self) -> None:
-        """See `GraphStore`."""
-        self._bolt.close()
 
 
 def _with_current_ids(ask: Query, stored: Iterable[Example]) -> tuple[Example, ...]:
@@ -256,21 +242,9 @@ def _failures(
         exclude_problem=exclude_problem,
         limit=min(limit, MOST_ROWS),
     )
-    places = {(row["trajectory"], max(1, row["steps"])): row["path"] for row in rows}
-    steps = [
-        {"id": f"{trajectory}/{step}", "source": path[step - 1], "target": path[step]}
-        for (trajectory, step), path in places.items()
-    ]
-    codes = {row["id"]: row for row in ask("codes_of_steps", rows=steps)} if steps else {}
-    moved = {"code": "", "before": ""}  # by a curation between the two statements
-    failures = []
-    for row in rows:
-        step = codes.get(f"{row['trajectory']}/{max(1, row['steps'])}", moved)
-        before = step["code" if row["steps"] else "before"]
-        if before is not None:  # else it is not disclosed, nor what failed there
-            fields = {name: row[name] for name in ("diagnosis", "code", "problem", "model")}
-            failures.append(KnownFailure(outcome=Outcome(row["outcome"]), before=before, **fields))
-    return tuple(failures)
+    return tuple(
+        KnownFailure(**row | {"outcome": Outcome(row["outcome"])}) for row in rows if row["before"]
+    )  # else the code is not disclosed, nor what failed there
 
 
 def _place(row: GraphRow) -> tuple[Pair, str]:

@@ -7,10 +7,25 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from regraph_kg.backends.bolt import Query
-from regraph_kg.models.technique import Technique
+from regraph_kg.models.target import Target
+from regraph_kg.models.technique import Technique, start_id
 
 _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps")
 """Properties that known techniques get where they lack them, besides aliases."""
+
+
+def every(ask: Query) -> list[Technique]:
+    """Every technique by id, the initial states too."""
+    return [Technique.model_validate(row["technique"]) for row in ask("techniques")]
+
+
+def known(ask: Query, target: Target | None = None) -> tuple[Technique, ...]:
+    """The techniques by id, of all targets or one, without the initial states."""
+    return tuple(
+        technique
+        for technique in every(ask)
+        if target in (None, technique.target) and technique.id != start_id(technique.target)
+    )
 
 
 def add(ask: Query, techniques: Collection[Technique]) -> int:
@@ -18,6 +33,14 @@ def add(ask: Query, techniques: Collection[Technique]) -> int:
     added = create(ask, techniques)
     extend(ask, techniques, ())
     return added
+
+
+def write(ask: Query, techniques: Iterable[Technique]) -> None:
+    """Write techniques as they are, whose locks the transaction has."""
+    rows = [{"id": t.id, "properties": t.model_dump(exclude={"id"})} for t in _in_order(techniques)]
+    if rows:
+        ask("curate_techniques", rows=rows)
+        ask("label_techniques", ids=[row["id"] for row in rows])
 
 
 def create(ask: Query, techniques: Iterable[Technique]) -> int:

@@ -60,6 +60,16 @@ def vector_state(ask: Query) -> VectorState:
     )
 
 
+def claimed(space: EmbeddingSpace) -> dict[str, object]:
+    """The properties of (:Meta) that name the graph's space."""
+    prompts = space.prompts or None
+    return {
+        "embedding_model": space.model,
+        "dimension": space.dimension,
+        "embedding_prompts": prompts,
+    }
+
+
 def of_pair(ask: Query, vector: Vector | None, **choice: object) -> tuple[Example, ...]:
     """Examples of one transition, nearest to `vector` first, if given; exact."""
     rows = ask(

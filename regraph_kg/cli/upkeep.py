@@ -54,8 +54,8 @@ def check(
 ) -> None:
     """Prove that statistics, failures and bookkeeping are what the trajectories say.
 
-    Run it while nobody ingests: what is half-way then may be found too. Lost or doubled examples
-    cannot be rebuilt; restore a backup.
+    Run it while nobody ingests: what is half-way then may be found too. Lost texts of
+    steps cannot be rebuilt; restore a backup.
 
     With A and B, compare two graphs instead: trajectories, techniques, and statistics as the
     trajectories say them. Each is a file of regraph graph export, "embedded", or the URI of a
@@ -99,7 +99,7 @@ def _conclude(kinds: Counter[str], mended: int, *, repair: bool) -> None:
     lost = kinds["example"] > 0
     derived = kinds.total() > kinds["example"]
     advice = ["mend what is derived: regraph graph check --repair"] * (derived and not repair)
-    advice += ["lost or doubled examples come back from a backup only"] * lost
+    advice += ["lost texts of steps come back from a backup only"] * lost
     typer.echo(
         f"{kinds.total()} findings ({counts}); {'; '.join(advice) or 'is somebody writing?'}"
     )

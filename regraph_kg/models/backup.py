@@ -1,8 +1,8 @@
 """A backup of a whole graph as JSONL, version 1: one `Head`, then `BackupLine`s, then an `End`.
 
-Techniques, decisions, trajectories, times and runs of free choices come in this order, each kind by
-id. A restore makes the derived rows (statistics, failures as nodes, the choice of TRANSITIONs); the
-next ingest or `regraph graph update` makes the embeddings.
+Techniques, decisions, trajectories and runs of free choices come in this order, each kind by id. A
+restore makes the derived rows (statistics, failures as nodes, the choice of TRANSITIONs); the next
+ingest or `regraph graph update` makes the embeddings.
 
 History: 1 (2026-11) first version; later in 1: `free`, absent from older backups.
 """
@@ -50,28 +50,18 @@ class TrajectoryLine(Frozen):
         return self
 
 
-class LastSeen(Frozen):
-    """When a statistic last grew."""
-
-    id: str
-    source: str
-    target: str
-    last_seen: str
-
-
 class BackupLine(Frozen):
     """A line with exactly one of these."""
 
     technique: Technique | None = None
     decision: dict[str, Property] | None = None
     kept: TrajectoryLine | None = None
-    seen: LastSeen | None = None
     free: FreeRun | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         if len(self.model_fields_set) != 1 or self.kind is None:
-            raise ValueError("exactly one of technique, decision, kept, seen and free is needed")
+            raise ValueError("exactly one of technique, decision, kept and free is needed")
         if self.decision is not None and not isinstance(self.decision.get("id"), str):
             raise ValueError("a decision has no id: give another backup")
         return self

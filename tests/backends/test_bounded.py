@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from regraph_kg.backends.bounded import Floors, Mark, choose, exact, learned_places
+from regraph_kg.backends.bounded import POOL, Mark, Selection, choose, exact, learned_places, limit
 
 
 def mark(
@@ -74,24 +74,33 @@ def test_the_choice_depends_on_the_set_and_not_on_its_order(seed: int) -> None:
 def test_examples_that_come_one_by_one_keep_the_best_of_every_device_and_every_problem(
     seed: int,
 ) -> None:
-    """What the store does: admit, and prune at a quarter above the bound."""
+    """What the store does: prune at a quarter above the bound."""
     rng, bound = random.Random(seed), 32
-    marks, kept, floors = crowd(rng, 500), [], Floors()
+    marks, kept = crowd(rng, 500), list[Mark]()
     for mark in marks:
-        if not floors.admit(mark):
-            continue
         kept.append(mark)
-        if len(kept) > bound + bound // 4:
+        if len(kept) > limit(bound):
             chosen = choose(kept, bound)
-            stay = [m for m in kept if m.id in chosen]
-            left = [m for m in kept if m.id not in chosen]
-            floors = Floors.read(floors.after(stay, left, bound).text())
-            kept = [m for m in kept if m.id in chosen]
+            kept = [one for one in kept if one.id in chosen]
     names = {one.id for one in kept}
     for device in "AB":
         on = sorted((m for m in marks if device in m.effects), key=lambda m: m.on(device))
         assert {m.id for m in on[: exact(bound)]} <= names
     assert {m.problem for m in kept} == {m.problem for m in marks}
+
+
+@pytest.mark.parametrize("size", [50, 2_000])
+def test_a_selection_keeps_the_best_of_any_number(size: int) -> None:
+    marks, selection = crowd(random.Random(size), size), Selection(8)
+    for mark in marks:
+        selection.add(mark)
+        assert len(selection.stay) <= POOL * limit(8)
+    selection.cut()
+    for device in "AB":
+        best = min((m for m in marks if device in m.effects), key=lambda m: m.on(device))
+        assert best in selection.stay
+    if size <= POOL * limit(8):
+        assert {m.id for m in selection.stay} == choose(marks, 8)
 
 
 def crowd(rng: random.Random, size: int) -> list[Mark]:
@@ -102,31 +111,6 @@ def crowd(rng: random.Random, size: int) -> list[Mark]:
         learner = rng.choice([None, "m", "n"])
         marks.append(mark(f"{n:03}", f"problem {rng.randrange(6)}", effect, on, learner))
     return marks
-
-
-def test_no_better_than_the_archive_and_of_a_problem_that_is_there_is_archived_at_once() -> None:
-    floors = Floors().after([], [mark("old", "p", 2.0, "A")], 8)
-    assert not floors.admit(mark("worse", "p", 1.0, "A"))
-    assert not floors.admit(mark("as good", "p", 2.0, "A"))
-    assert not floors.admit(mark("unverified", "p"))
-    assert floors.admit(mark("better", "p", 2.1, "A"))
-    assert floors.admit(mark("another device", "p", 0.1, "B"))
-    assert floors.admit(mark("another problem", "q"))
-
-
-def test_where_enough_stay_only_the_best_of_a_device_are_let_in() -> None:
-    """Bound 8: the best three of a device are exact."""
-    kept = [mark(f"{effect}", "p", float(effect), "A") for effect in (9, 8, 7, 6, 5)]
-    floors = Floors().after(kept, [mark("old", "p", 4.0, "A")], 8)
-    assert not floors.admit(mark("fourth", "p", 6.5, "A"))
-    assert floors.admit(mark("third", "p", 7.5, "A"))
-
-
-def test_where_examples_of_enough_problems_stay_another_problem_is_no_reason() -> None:
-    kept = [mark(f"{n}", f"p{n}", 1.0, "A") for n in range(4)]
-    floors = Floors.read(Floors().after(kept, [mark("old", "p0", 0.9, "A")], 8).text())
-    assert not floors.admit(mark("new", "another", 0.5, "A"))
-    assert floors.admit(mark("fast", "p1", 1.5, "A"))
 
 
 def test_what_was_given_stays_before_what_was_learned_whatever_it_gained() -> None:
@@ -146,11 +130,3 @@ def test_one_learned_model_has_a_third_of_the_places_at_most(bound: int) -> None
     assert sum(name.startswith("m") for name in kept) == learned_places(bound)
     assert sum(name.startswith("n") for name in kept) == learned_places(bound)
     assert learned_places(128) == 42
-
-
-def test_a_given_newcomer_beats_an_archive_of_learned_ones_and_not_the_other_way_round() -> None:
-    floors = Floors().after([], [mark("old", "p", 9.0, "A", "m")], 8)
-    assert floors.admit(mark("given", "p", 1.1, "A"))
-    assert not floors.admit(mark("learned", "p", 8.0, "A", "n"))
-    floors = Floors.read(Floors().after([], [mark("old", "p", 1.1, "A")], 8).text())
-    assert not floors.admit(mark("learned", "p", 9.0, "A", "m"))

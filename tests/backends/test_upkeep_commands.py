@@ -57,7 +57,7 @@ def test_damage_is_named_mended_and_then_gone(run: Run, embedded_settings: Setti
 def test_a_lost_example_is_named_and_sends_to_the_backup(
     run: Run, embedded_settings: Settings
 ) -> None:
-    cypher(embedded_settings, "MATCH ()-[r:TRANSITION]->() WITH r LIMIT 1 DELETE r")
+    cypher(embedded_settings, "MATCH (s:Steps) WITH s LIMIT 1 DELETE s")
     code, said = run("check", "--repair")
     assert code == 1
     assert "nowhere" in said
@@ -68,8 +68,8 @@ def test_the_bound_is_shown_changed_and_refused(run: Run, embedded_settings: Set
     assert "in sight      128 examples of a pair at most" in run("stats")[1]
     code, said = run("update", "--bound", "3")
     assert (code, "3 examples of a transition stay in sight" in said) == (0, True)
-    (row,) = cypher(embedded_settings, "MATCH (a:Archived) RETURN count(a) AS archived")
-    assert row["archived"] == 7
+    (row,) = cypher(embedded_settings, "MATCH ()-[r:TRANSITION]->() RETURN count(r) AS kept")
+    assert row["kept"] == 3
     assert run("check")[0] == 0
     assert run("update", "--bound", "0")[0] == 2
     assert "in sight      3 examples" in run("stats")[1]

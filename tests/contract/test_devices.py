@@ -49,11 +49,11 @@ def test_the_best_of_a_device_is_not_archived_for_what_it_did_elsewhere(store: G
 
 
 def derived(settings: Settings) -> list[str]:
-    """All that a graph holds but for when it last grew, and how often its rows were written."""
+    """All that a graph holds but for how often its rows were written."""
     rows = cypher(settings, "MATCH (n) RETURN labels(n)[0] AS k, properties(n) AS p")
     rows += cypher(settings, "MATCH ()-[r]->() RETURN type(r) AS k, properties(r) AS p")
     for row in rows:
-        for of_writing in ("last_seen", "written", "checksum"):
+        for of_writing in ("written", "checksum"):
             row["p"].pop(of_writing, None)
     return sorted(repr((row["k"], sorted(row["p"].items()))) for row in rows)
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 WRITERS, READERS = 8, 2
 TRAJECTORIES = 48
 BOUND = 4
-"""So small that examples move to the archive all the time."""
+"""So small that TRANSITIONs make room all the time."""
 
 
 @pytest.fixture
@@ -46,14 +46,13 @@ def ingest_at_once(settings: Settings, folder: Path) -> Mapping[str, Mapping[str
 
 
 def placed(settings: Settings) -> tuple[list[str], int]:
-    """Ids of all examples wherever they are, and the most TRANSITIONs of a pair."""
+    """Ids of all trajectories with their texts, one a step, and the most TRANSITIONs of a pair."""
     rows = cypher(
         settings,
-        "MATCH (s)-[r:TRANSITION]->(d) RETURN r.id AS id, s.id + ' ' + d.id AS pair, true AS kept"
-        " UNION ALL MATCH (a:Archived) RETURN a.id AS id, a.pair AS pair, false AS kept",
+        "MATCH (s)-[r:TRANSITION]->(d) RETURN s.id + ' ' + d.id AS pair, count(r) AS kept",
     )
-    kept = Counter(row["pair"] for row in rows if row["kept"])
-    return sorted(str(row["id"]) for row in rows), max(kept.values())
+    texts = cypher(settings, "MATCH (s:Steps) UNWIND s.codes AS code RETURN s.id + code AS id")
+    return sorted(str(row["id"]) for row in texts), max(row["kept"] for row in rows)
 
 
 def test_eight_writers_and_two_readers(

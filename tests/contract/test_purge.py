@@ -126,11 +126,11 @@ def whole(store: GraphStore, settings: Settings) -> dict[str, Any]:
         " properties(r) AS node",
     )
     for row in (*nodes, *arrows):
-        for name in ("last_seen", "created", "written", "checksum"):
+        for name in ("created", "written", "checksum"):
             row["node"].pop(name, None)
         row["node"] = sorted(row["node"].items(), key=str)
     with closing(wiring.open_backup(settings)) as backup:
-        lines = [line for line in backup.lines() if b'"seen"' not in line][:-1]
+        lines = list(backup.lines())[:-1]
     return {
         "everything": everything(store),
         "rows": sorted(map(str, (*nodes, *arrows))),

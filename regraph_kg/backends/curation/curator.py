@@ -6,12 +6,14 @@ writer that extends one of its techniques meanwhile restarts a curation.
 """
 
 import secrets
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from regraph_kg.backends import edges
-from regraph_kg.backends.bolt import Bolt, CommitUnknown, Overtaken, Query
+from regraph_kg.backends import techniques as vocabulary
+from regraph_kg.backends.bolt import CommitUnknown, OnBolt, Overtaken, Query
 from regraph_kg.backends.curation import changes, log
 from regraph_kg.backends.curation.changes import TechniquesById
 from regraph_kg.backends.curation.log import Places, Record
@@ -53,12 +55,8 @@ class Order:
     """Whether its source must keep a step or failure."""
 
 
-class BoltCurator:
+class BoltCurator(OnBolt):
     """Curation behind a Bolt connection; `graph.Curator` is the contract."""
-
-    def __init__(self, bolt: Bolt) -> None:
-        """Use `bolt`, and close it with `close`."""
-        self._bolt = bolt
 
     def merge(self, keep: str, others: Sequence[str], note: Note) -> Curation:
         """See `Curator`."""
@@ -184,10 +182,6 @@ class BoltCurator:
         """See `Curator`."""
         return self._bolt.read(_usage)
 
-    def close(self) -> None:
-        """See `Curator`."""
-        self._bolt.close()
-
     def _commit(self, order: Callable[[Query, TechniquesById], Order], note: Note) -> Curation:
         if not 0 < len(note.who) <= LONGEST_WHO or len(note.why) > LONGEST_WHY:
             raise BadInput(
@@ -209,8 +203,7 @@ class BoltCurator:
 
 
 def _techniques_by_id(ask: Query) -> TechniquesById:
-    techniques = (Technique.model_validate(row["technique"]) for row in ask("all_techniques"))
-    return {technique.id: technique for technique in techniques}
+    return {technique.id: technique for technique in vocabulary.every(ask)}
 
 
 def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
@@ -230,7 +223,7 @@ def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
         )
     stays = tuple(_stays(ask, change, transfer) for transfer in change.transfers)
     _lock(ask, change, holding.changed_pairs())
-    _write_techniques(ask, change)
+    vocabulary.write(ask, [one.after for one in change.techniques if one.after])
     holding.write()
     ask(
         "curate_delete",
@@ -282,17 +275,6 @@ def _stays(ask: Query, change: Change, transfer: Transfer) -> Places:
     return holding.labelled(transfer.heir, names)
 
 
-def _write_techniques(ask: Query, change: Change) -> None:
-    after = sorted(
-        (technique.after for technique in change.techniques if technique.after),
-        key=lambda technique: technique.id,
-    )
-    rows = [{"id": t.id, "properties": t.model_dump(exclude={"id"})} for t in after]
-    if rows:
-        ask("curate_techniques", rows=rows)
-        ask("label_techniques", ids=[row["id"] for row in rows])
-
-
 def _labels(ask: Query, source: Technique, texts: Sequence[str]) -> tuple[str, ...]:
     """The names in `texts`: each text is one name, or several with commas between."""
     holding = LockedTrajectories(ask)
@@ -328,18 +310,16 @@ def _undo_order(ask: Query, by_id: TechniquesById, number: int | None) -> Order:
 
 
 def _usage(ask: Query) -> tuple[TechniqueUsage, ...]:
-    rows = ask("usage")
-    ids = [row["technique"]["id"] for row in rows]
-    labels = {
-        row["technique"]: tuple(row["labels"]) for row in ask("usage_labels", ids=ids, most=LABELS)
-    }
+    """The usage of all techniques, from the NEXT rows."""
+    examples, tried, leaving = Counter[str](), Counter[str](), Counter[str]()
+    for row in ask("transitions"):
+        examples[row["target"]] += row["statistics"]["examples"]
+        leaving[row["source"]] += row["statistics"]["examples"]
+        tried[row["target"]] += row["statistics"]["tried"]
+    techniques = vocabulary.known(ask)
+    rows = ask("usage_labels", ids=[technique.id for technique in techniques], most=LABELS)
+    labels = {row["technique"]: tuple(row["labels"]) for row in rows}
     return tuple(
-        TechniqueUsage(
-            Technique.model_validate(row["technique"]),
-            row["examples"],
-            row["tried"],
-            row["leaving"],
-            labels.get(row["technique"]["id"], ()),
-        )
-        for row in rows
+        TechniqueUsage(t, examples[t.id], tried[t.id], leaving[t.id], labels.get(t.id, ()))
+        for t in techniques
     )

@@ -46,7 +46,7 @@ def write(ask: Query, curation: Curation, record: Record) -> None:
         "stays": pack(record.stays),
         "token": record.token,
     }
-    ask("curate_log", entry=entry)
+    ask("write_decisions", rows=[entry])
 
 
 def read(ask: Query) -> tuple[Curation, ...]:
@@ -58,7 +58,7 @@ def read(ask: Query) -> tuple[Curation, ...]:
 
 def find_by_token(ask: Query, token: str) -> Curation | None:
     """The curation that an earlier try of this call committed, if any."""
-    numbers = [row["number"] for row in ask("curation_of_token", token=token)]
+    numbers = [row["entry"]["number"] for row in ask("curations") if row["token"] == token]
     return next((c for c in read(ask) if c.number in numbers), None) if numbers else None
 
 

@@ -1,5 +1,5 @@
-// Techniques exactly as they were.
+// Write entries of the logs.
 // Parameters: rows [properties], sorted by id. Columns: none.
 UNWIND $rows AS row
-MERGE (t:Technique {id: row.id})
-SET t = row
+MERGE (d:Decision {id: row.id})
+SET d = row

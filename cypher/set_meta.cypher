@@ -1,4 +1,4 @@
-// Change which vectors the graph holds.
+// Change the graph's settings and state.
 // Parameters: state {property of Meta: value}. Columns: none.
 MATCH (m:Meta)
 SET m += $state

@@ -1,5 +1,0 @@
-// Decisions exactly as they were.
-// Parameters: rows [properties], sorted by id. Columns: none.
-UNWIND $rows AS row
-MERGE (d:Decision {id: row.id})
-SET d = row
