@@ -23,7 +23,7 @@ class Proposer:
     def __init__(
         self, task: Task, run: int, prompting: Prompting, ledger: Ledger, failures: KnownFailures
     ) -> None:
-        """`run` goes into every prompt's seed; `known` learns what fails."""
+        """`run` goes into every prompt's seed; `failures` learns what fails."""
         self._task, self._ledger, self._failures = task, ledger, failures
         self._offers_decline, self._repairs = prompting.decline, prompting.repair
         self.asker = Asker(task, run, prompting, ledger)

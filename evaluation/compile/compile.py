@@ -108,19 +108,28 @@ class Compiler:
         )
         return self._cached(job, keep)
 
-    def cuda(self, code: str, cuda: Cuda, arch: str, *, own_symbols: bool = True) -> Path | Failure:
+    def cuda(
+        self,
+        code: str,
+        cuda: Cuda,
+        arch: str,
+        *,
+        flags: Sequence[str] = (),
+        own_symbols: bool = True,
+    ) -> Path | Failure:
         """CUDA code with nvcc for one architecture, linked by g++ with wraps.cpp.
 
-        `own_symbols`: it may define functions of the runtime and use wraps.cpp's names as its own.
+        `flags` are nvcc's besides the common ones. `own_symbols`: it may define functions of the
+        runtime and use wraps.cpp's names as its own.
         """
         checks = () if own_symbols else (_SYMBOLS,)
-        lean = self._cached(self._cuda_job(code, cuda, arch, ((_LEAN,), checks)))
+        lean = self._cached(self._cuda_job(code, cuda, arch, ((_LEAN, *flags), checks)))
         if not isinstance(lean, Failure):
             return lean
         if _TAKEN in lean.diagnosis and checks:
             return Failure(Outcome.REJECTED_SOURCE, lean.diagnosis)
         if _SPECIAL.search(code + lean.diagnosis):
-            return self._cached(self._cuda_job(code, cuda, arch, ((), checks)))
+            return self._cached(self._cuda_job(code, cuda, arch, (flags, checks)))
         return lean
 
     def harness(self, problem: Problem, cuda: Cuda | None = None, arch: str = "") -> Path:

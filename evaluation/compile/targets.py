@@ -25,7 +25,7 @@ def build(
     """A candidate's shared object; `trusted` code may define functions of the CUDA runtime."""
     if toolkit is None:
         return compiler.host(code, (*HOST_FLAGS, *target.flags))
-    return compiler.cuda(code, *toolkit, own_symbols=trusted)
+    return compiler.cuda(code, *toolkit, flags=target.flags, own_symbols=trusted)
 
 
 def compiled_with(target: TargetTraits, gcc: Gcc, toolkit: Toolkit | None) -> str:
@@ -33,4 +33,5 @@ def compiled_with(target: TargetTraits, gcc: Gcc, toolkit: Toolkit | None) -> st
     if toolkit is None:
         return " ".join((target.compiler, gcc.version, *HOST_FLAGS[1:], *target.flags))
     cuda, arch = toolkit
-    return f"{target.compiler} {cuda.version} -O3 sm_{arch}, g++ {gcc.version}"
+    flags = " ".join(("-O3", *target.flags, f"sm_{arch}"))
+    return f"{target.compiler} {cuda.version} {flags}, g++ {gcc.version}"

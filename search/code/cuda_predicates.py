@@ -29,23 +29,11 @@ def _if_followed(answer: Truth, facts: Facts) -> Truth:
     return None if answer is False and hidden else answer
 
 
-@_add("a kernel")
-def kernel(facts: Facts) -> Truth:
-    """The code has a kernel."""
-    return bool(facts.kernels)
-
-
 @_add("a kernel whose threads do different work")
 def threads(facts: Facts) -> Truth:
     """The kernel that does most uses its threads' or blocks' numbers; not known if none is seen."""
     main = main_kernel(facts)
     return bool(main and main.axes) or None if main in _several(facts) else False
-
-
-@_add("a launch of one thread")
-def launch_one_thread(facts: Facts) -> Truth:
-    """A launch is `<<<1, 1>>>`."""
-    return any(launch.one_thread for launch in facts.launches)
 
 
 @_add("a parallel loop that one thread runs")

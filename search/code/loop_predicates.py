@@ -3,7 +3,7 @@
 from functools import partial
 
 from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.library import ALGORITHMS, COPIES, MATH, REDUCTIONS, SCANS, SORTS
+from regraph_kg.search.code.library import ALGORITHMS, COPIES, MATH, REDUCTIONS, SORTS
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.predicate import (
     Predicates,
@@ -42,12 +42,6 @@ def nest(facts: Facts) -> Truth:
 def perfect_nest(facts: Facts) -> Truth:
     """Two loops are nested with nothing between them."""
     return any(loop.perfect for loop in facts.loops)
-
-
-@_add("a loop whose iterations do not need each other")
-def parallel_loop(facts: Facts) -> Truth:
-    """A loop carries no dependence, reductions aside."""
-    return any_of(map(is_parallel, facts.loops))
 
 
 @_add("a call of an algorithm of the standard library that is a loop")
@@ -113,12 +107,6 @@ def outer_reduction(facts: Facts) -> Truth:
     return None if reducing else False
 
 
-@_add("a running value that each iteration stores")
-def scan(facts: Facts) -> Truth:
-    """A loop stores a running value, or the library does."""
-    return any(loop.scan for loop in facts.loops) or bool(SCANS & _foreign(facts))
-
-
 @_add("a loop over steps in time")
 def time_loop(facts: Facts) -> Truth:
     """A loop makes arrays anew from those of its last iteration, or launches kernels."""
@@ -131,12 +119,6 @@ def stencil(facts: Facts) -> Truth:
     return any(loop.stencil for loop in facts.loops) or any(
         kernel.stencil for kernel in facts.kernels
     )
-
-
-@_add("updates at places that data decides, as of a histogram")
-def histogram_update(facts: Facts) -> Truth:
-    """`a[b[i]] += ..` stands in the code."""
-    return bool(facts.updates)
 
 
 @_add("indirect accesses, a[b[i]]")
@@ -209,12 +191,6 @@ def interleaved(facts: Facts) -> Truth:
 def branch_in_loop(facts: Facts) -> Truth:
     """An if or a switch stands in a loop, other than one over time."""
     return any(loop.branches and not loop.time for loop in facts.loops)
-
-
-@_add("a loop that is left early")
-def early_exit(facts: Facts) -> Truth:
-    """A break, return or goto leaves a loop."""
-    return any(loop.exits for loop in facts.loops)
 
 
 @_add("costly functions or divisions in a loop")
@@ -295,12 +271,6 @@ def swaps(facts: Facts) -> Truth:
 def while_loop(facts: Facts) -> Truth:
     """A while or a do stands in the code."""
     return any(loop.kind in ("while", "do") for loop in facts.loops)
-
-
-@_add("a loop whose iterations differ in length")
-def uneven_loop(facts: Facts) -> Truth:
-    """Data, or an outer loop's variable, decides a loop's bounds; or it is a while loop."""
-    return any(loop.uneven for loop in facts.loops) or while_loop(facts)
 
 
 @_add("a loop that is unrolled already")

@@ -5,7 +5,7 @@ server's prompt cache holds. The other parts follow, those that change least fir
 examples, known failures, measured variants, the current code and its signature, the last failure,
 and the answer's format (docs/methods.md, "What stands where"). Text of code: examples.py; choice of
 known failures: known_failures.py.
-Not here: the reading of answers (propose.py), and the source of examples (reader.py).
+Not here: the reading of answers (extract.py), and the source of examples (reader.py).
 """
 
 import hashlib
