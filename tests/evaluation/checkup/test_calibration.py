@@ -21,6 +21,7 @@ from ..conftest import problem_named
 pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
 
 CORPUS = Path(__file__).parents[3] / "corpus" / "problems"
+HELD_OUT = Path(__file__).parents[3] / "benchmarks" / "held_out"
 HEAD = 'extern "C" void f(const float* x, const float* y, float* z, int n) {'
 
 
@@ -140,6 +141,30 @@ def test_a_long_fp64_sum_needs_room_for_other_orders_of_adding(
         tolerance={"rule": "conditioned", "terms": "n"},
     )
     assert measured(wide).admits
+
+
+@pytest.mark.parametrize(
+    ("body", "time"),
+    [
+        (f"double s = 0; {EACH} z[i] = s += x[i];", 20_000),
+        (f"double s = 0; {EACH} s += exp(x[i] + y[i]); {EACH} z[i] = s;", 200_000),
+    ],
+)
+def test_what_no_compiler_reorders_needs_room_for_the_serial_codes_own_rounding(
+    measured: Callable[[Problem], Calibration], body: str, time: int
+) -> None:
+    sizes = {"check": [{"n": 1}, {"n": 33}, {"n": 1000}], "time": {"n": time}}
+    narrow = of(body, type="float64", values=["uniform"], sizes=sizes)
+    assert not measured(narrow).admits
+
+
+def test_one_number_is_looked_at_for_several_inputs(
+    measured: Callable[[Problem], Calibration],
+) -> None:
+    """The first inputs of this sum are near in any order of adding."""
+    dot = load_problem(HELD_OUT / "dot")
+    assert measured(dot).admits
+    assert not measured(dot.model_copy(update={"tolerance": "conditioned"})).admits
 
 
 def test_a_long_fp32_sum_cannot_tell_its_rounding_from_that_of_fp16_inputs(
