@@ -8,8 +8,8 @@ floats are fp64, 11 bits (fp16, tf32) below fp32, 4 bits (fp8) below those. At e
 lie at least 4 times outside for some distribution, or the problem declares `separates = false`. A
 shape where fewer bits change nothing does not count. At the timing shape, with the inputs that
 timed calls have, honest variants run too: where the problem is in fp64, its reference adds in the
-serial code's own order and precision, and other orders of adding differ from it. A few elements may
-be near by chance: several inputs are looked at then.
+serial code's own order and precision, and other orders of adding differ from it. A sum on which all
+outputs depend may be near by chance: several inputs are looked at.
 
 Not covered: fp16's range; intermediates that only a candidate rounds; fp16 sums of a problem with
 precision fp16, whose honest variant adds rounded inputs in fp32.
@@ -47,8 +47,8 @@ _ORDERS = (
     ("-std=c++17", "-O3", "-march=native", "-ffast-math", "-fno-finite-math-only"),
 )
 _SINGLE_BITS, _HALF_BITS, _EIGHTH_BITS = 24, 11, 4
-_FEW_OUTPUTS, _LOOKS = 1024, 4
-"""For fp64, below so many elements of output so many inputs of the timing shape are looked at."""
+_LOOKS, _FEW_OUTPUTS, _QUICK_SECONDS = 4, 1024, 0.1
+"""Inputs of the timing shape of an fp64 problem with few elements of output, or that is quick."""
 _SECRETS = 4
 """Secret shapes of a problem with several sizes: a judge's own may be one of many kinds."""
 
@@ -169,7 +169,8 @@ def measured(trials: Trials) -> Calibration:
         seconds.append(serial.seconds)
     result.serial_seconds = min(seconds)
     few = sum(arg.elements(problem.sizes.time) for arg in problem.results) < _FEW_OUTPUTS
-    if few and lower_bits(problem) == _SINGLE_BITS:
+    is_quick = few or result.serial_seconds < _QUICK_SECONDS
+    if is_quick and lower_bits(problem) == _SINGLE_BITS:
         for seed in range(trials.seed + 1, trials.seed + _LOOKS):
             _look(result, trials, Case(problem.sizes.time, 0, seed), trials.orders)
     return result
