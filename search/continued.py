@@ -22,6 +22,7 @@ ANEW = "begun again at the function's head"
 TWICE = "a line said twice at the beginning"
 ONE_LOOP = "all but one loop left as it was"
 LEFT_OUT = "left out what the answer changes behind that loop"
+BEHIND = "left out what is no code behind the function"
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _BLOCKS = frozenset({"translation_unit", "compound_statement", "ERROR"})
 _SHORTEST = 8
@@ -121,8 +122,13 @@ def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> MendedCod
     more = _up_to(tail, old)
     end = more[-1].end_byte if more else end
     theirs, ours = _own(answer, begin, end), _own(put, begin, head[-1].end_byte)
-    if ended and not answer.root.has_error and theirs != ours:
-        return None
+    function = _around(answer, begin)
+    if ended and not function.has_error and theirs != ours:
+        if not answer.root.has_error or function == answer.root:
+            return None
+        last = len(put.code.encode("utf-8", errors="replace"))
+        old = put.between(_around(put, begin).end_byte, last)
+        return MendedCode(answer.between(0, function.end_byte) + old, (BEHIND,))
     if _defined_behind(answer, begin, head):
         return None
     changed = _words(answer.between(end, whole)) != _words(rest)
