@@ -127,8 +127,8 @@ def _one_loop(before: str, written: str, rest: str, *, ended: bool) -> MendedCod
         if not answer.root.has_error or function == answer.root:
             return None
         last = len(put.code.encode("utf-8", errors="replace"))
-        old = put.between(_around(put, begin).end_byte, last)
-        return MendedCode(answer.between(0, function.end_byte) + old, (BEHIND,))
+        behind = put.between(_around(put, begin).end_byte, last)
+        return MendedCode(answer.between(0, function.end_byte) + behind, (BEHIND,))
     if _defined_behind(answer, begin, head):
         return None
     changed = _words(answer.between(end, whole)) != _words(rest)
