@@ -12,7 +12,7 @@ __host__ __device__ constexpr T std_max(T a, T b) {
     return a < b ? b : a;
 }
 template <class T, class Less>
-__host__ __device__ constexpr T std_max(T a, T b, Less less) {
+__device__ constexpr T std_max(T a, T b, Less less) {
     return less(a, b) ? b : a;
 }
 template <class T, int N>
@@ -28,7 +28,7 @@ __host__ __device__ constexpr T std_min(T a, T b) {
     return b < a ? b : a;
 }
 template <class T, class Less>
-__host__ __device__ constexpr T std_min(T a, T b, Less less) {
+__device__ constexpr T std_min(T a, T b, Less less) {
     return less(b, a) ? b : a;
 }
 template <class T, int N>
