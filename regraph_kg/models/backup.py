@@ -21,7 +21,7 @@ FORMAT: Literal["regraph-kg backup"] = "regraph-kg backup"
 
 Property = str | int | Annotated[float, Field(allow_inf_nan=False)] | bool | tuple[str, ...] | None
 """A value that a store takes, but for numbers of more than 64 bits."""
-Name = Annotated[str, Field(pattern=r"^[a-z_]{1,100}$")]
+PropertyName = Annotated[str, Field(pattern=r"^[a-z_]{1,100}$")]
 """A property's name that no store takes for another thing."""
 _LONGEST_ID = 1000
 
@@ -66,7 +66,7 @@ class BackupLine(Frozen):
     """A line with exactly one of these."""
 
     technique: Technique | None = None
-    decision: dict[Name, Property] | None = None
+    decision: dict[PropertyName, Property] | None = None
     kept: TrajectoryLine | None = None
     seen: LastSeen | None = None
     free: FreeRun | None = None
