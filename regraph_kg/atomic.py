@@ -20,9 +20,12 @@ def replacing(path: Path, *, mode: int = 0o600, synced: bool = False) -> Iterato
     """A new file that replaces `path` when the block succeeds; both may raise `OSError`.
 
     The umask narrows `mode`; a `synced` file outlasts a power failure. A device, or a link to a
-    pipe, is refused: as root, renaming would put a file into the place of /dev/stdout.
+    pipe or an open file, is refused: as root, renaming would put a file into the place of
+    /dev/stdout.
     """
-    if path.is_char_device() or (path.is_symlink() and path.is_fifo()):
+    is_device = path.is_char_device() or path.is_block_device()
+    target = str(path.readlink()) if path.is_symlink() else ""
+    if is_device or target.startswith("/proc/") or (target and path.is_fifo()):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     draft = path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.draft")
     with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:

@@ -23,6 +23,7 @@ TWICE = "a line said twice at the beginning"
 ONE_LOOP = "all but one loop left as it was"
 CLOSED = "the step's end put behind that loop"
 LEFT_OUT = "left out what the answer changes behind that loop"
+BEHIND = "left out what is no code behind the function"
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _BLOCKS = frozenset({"translation_unit", "compound_statement", "ERROR"})
 _SHORTEST = 8
@@ -122,15 +123,35 @@ def _one_loop(before: str, written: str, prompt: Prompt, *, ended: bool) -> Mend
         return None
     if prompt.closed:
         return MendedCode(answer.between(0, end) + rest, (CLOSED,))
+    return _with_rest(answer, begin, head, tail, rest, ended=ended)
+
+
+def _with_rest(
+    answer: ParsedCode,
+    begin: int,
+    head: Sequence[Node],
+    tail: Sequence[Node],
+    rest: str,
+    *,
+    ended: bool,
+) -> MendedCode | None:
+    """The statements up to the loop, `head`, with the old rest; None for a change in `tail`."""
+    end = head[-1].end_byte
     put = ParsedCode(answer.between(0, end) + rest)
     old = [node for node in _following(put.root, begin) if node.start_byte >= end]
     more = _up_to(tail, old)
     end = more[-1].end_byte if more else end
     theirs, ours = _own(answer, begin, end), _own(put, begin, head[-1].end_byte)
-    if ended and not answer.root.has_error and theirs != ours:
-        return None
+    function = _around(answer, begin)
+    if ended and not function.has_error and theirs != ours:
+        if not answer.root.has_error or function == answer.root:
+            return None
+        last = len(put.code.encode("utf-8", errors="replace"))
+        behind = put.between(_around(put, begin).end_byte, last)
+        return MendedCode(answer.between(0, function.end_byte) + behind, (BEHIND,))
     if _defined_behind(answer, begin, head):
         return None
+    whole = len(answer.code.encode("utf-8", errors="replace"))
     changed = _words(answer.between(end, whole)) != _words(rest)
     mends = (ONE_LOOP, LEFT_OUT) if changed else (ONE_LOOP,)
     return MendedCode(answer.between(0, end) + rest, mends)

@@ -11,6 +11,10 @@ template <class T>
 __host__ __device__ constexpr T std_max(T a, T b) {
     return a < b ? b : a;
 }
+template <class T, class Less>
+__device__ constexpr T std_max(T a, T b, Less less) {
+    return less(a, b) ? b : a;
+}
 template <class T, int N>
 __host__ __device__ constexpr T std_max(const T (&all)[N]) {
     T most = all[0];
@@ -22,6 +26,10 @@ __host__ __device__ constexpr T std_max(const T (&all)[N]) {
 template <class T>
 __host__ __device__ constexpr T std_min(T a, T b) {
     return b < a ? b : a;
+}
+template <class T, class Less>
+__device__ constexpr T std_min(T a, T b, Less less) {
+    return less(b, a) ? b : a;
 }
 template <class T, int N>
 __host__ __device__ constexpr T std_min(const T (&all)[N]) {

@@ -282,13 +282,17 @@ class Containers:
         if over is None or body is None or declarator is None:
             return
         name = source.text(over)
-        if name not in owner.lengths or body.type != "compound_statement":
+        if name not in owner.lengths:
             raise UnportableError(f"a loop over {name[:40]}, which is no argument")
         kind = source.content[node.children[2].start_byte : declarator.end_byte].decode()
         at = fresh(f"{name}_at", self._taken)
         before = " " * (node.start_point.column + 4)
         head = f"for (size_t {at} = 0; {at} < {owner.lengths[name]}; ++{at}) {{"
         head += f"\n{before}{kind} = {name}[{at}];"
+        if body.type != "compound_statement":
+            edits.replacements.append((node.start_byte, body.start_byte, f"{head} "))
+            edits.insert(body.end_byte, " }")
+            return
         edits.replacements.append((node.start_byte, body.start_byte + 1, head))
 
     def _use(self, owner: FunctionContainers, node: Node, edits: Edits) -> None:

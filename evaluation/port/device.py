@@ -52,7 +52,7 @@ def on_device(source: CodeFile, work: Function, containers: Containers, constant
     for node in _items(source.tree.root_node):
         if node.type == "function_definition" and node.start_byte not in starts:
             place = "__host__ __device__ " if _is_member(node) else "__device__ "
-            edits.insert(node.start_byte, place)
+            edits.replacements.append((node.start_byte, _attributes_end(node), place))
         elif node.type == "type_definition":
             _typedef(source, node, edits)
         elif node.type in ("declaration", "field_declaration"):
@@ -101,7 +101,7 @@ def _head(owner: FunctionContainers, taken: str, edits: Edits, kernel: str) -> N
         text = f"__global__ void {kernel}({taken})"
         edits.replacements.append((start, function.declarator.end_byte, text))
         return
-    edits.replacements.append((start, function.node.start_byte, "__device__ "))
+    edits.replacements.append((start, _attributes_end(function.node), "__device__ "))
     if kernel and not function.scope:
         edits.put(name, work_name(function))
     if owner.parameters or owner.scratch:
@@ -124,6 +124,12 @@ def _linkage(node: Node) -> int:
     if above is not None and above.type == "linkage_specification":
         return above.start_byte
     return node.start_byte
+
+
+def _attributes_end(node: Node) -> int:
+    """The offset behind attributes such as `[[nodiscard]]`, which must not follow `__device__`."""
+    first = next(child for child in node.children if child.type != "attribute_declaration")
+    return first.start_byte
 
 
 def _declaration(source: CodeFile, node: Node, edits: Edits, passed: set[str]) -> None:

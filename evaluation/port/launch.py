@@ -135,11 +135,12 @@ class Launch:
         if loop is None:
             return [f"{started}<<<1, 1>>>({arguments});"]
         first, end = self._translated(loop.first), self._translated(loop.end)
-        less = "" if first == "0" else f" - {first}" if first.isdigit() else f" - ({first})"
+        if first != "0":  # as signed numbers: unsigned ones would wrap around where there is none
+            end = f"(long long){_bound(end)} - {first if first.isdigit() else f'({first})'}"
         number = name.removeprefix(self.kernel)
         count, threads = fresh(f"count{number}", self.taken), self._threads
         return [
-            f"const long long {count} = {end}{less};",
+            f"const long long {count} = {end};",
             f"if ({count} > 0) {{",
             f"    {started}<<<({count} + {threads} - 1) / {threads}, {threads}>>>({arguments});",
             "}",
@@ -231,18 +232,15 @@ class Launch:
         def translated(text: str) -> str:
             return _WORD.sub(lambda word: words.get(word[0]) or self._place(word[0]), text)
 
-        def bound(text: str) -> str:
-            return text if re.fullmatch(r"\w+", text) else f"({text})"
-
         lengths = self.owner.lengths
         for argument in self.work.arguments:
-            words[argument.name] = bound(self._converted(argument.name, argument.text))
+            words[argument.name] = _bound(self._converted(argument.name, argument.text))
             if argument.length and argument.name in lengths:
-                words[lengths[argument.name]] = words[f"{argument.name}.size()"] = bound(
+                words[lengths[argument.name]] = words[f"{argument.name}.size()"] = _bound(
                     argument.length
                 )
         for vector in self.owner.scratch:
-            length = bound(translated(vector.length))
+            length = _bound(translated(vector.length))
             words[lengths[vector.name]] = words[f"{vector.name}.size()"] = length
         return translated(text)
 
@@ -270,3 +268,8 @@ class Launch:
             f"__global__ void {self.kernel}({', '.join(parameters)}) {{\n"
             f"    *{result} = {work_name(self.owner.function)}({names});\n}}\n\n"
         )
+
+
+def _bound(text: str) -> str:
+    """C++ as an operand of any operator."""
+    return text if re.fullmatch(r"\w+", text) else f"({text})"

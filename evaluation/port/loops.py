@@ -81,7 +81,7 @@ def is_constant(
         and not changed & set(declared(source, node))
         and not any(
             inner.type in ("call_expression", "lambda_expression", "pointer_expression")
-            or (source.text(inner) in arrays and not _is_indexed(inner))
+            or (source.text(inner) in arrays and not is_indexed(inner))
             for inner in walk(node)
         )
     )
@@ -111,7 +111,7 @@ def _needed(
     return [node for node in nodes if node.parent is None or node.parent.type != "for_statement"]
 
 
-def _is_indexed(node: Node) -> bool:
+def is_indexed(node: Node) -> bool:
     """Whether a name is that of a subscripted array."""
     above = node.parent
     argument = above.child_by_field_name("argument") if above else None
@@ -205,7 +205,7 @@ class _Iteration:
     def _is_reached(self, node: Node) -> bool:
         """Whether a node reaches a writable array by an index only."""
         is_array = node.type == "identifier" and self._arrays.get(self._source.text(node), False)
-        return not is_array or _is_indexed(node)
+        return not is_array or is_indexed(node)
 
     def _written(self) -> set[str] | None:
         """Arrays that are written; None where other shared variables are written."""

@@ -22,8 +22,8 @@ _TYPES = (
 BY_VALUE = frozenset({*_MATHS, "min", "max", "std_min", "std_max"})
 """Functions that write none of their arguments."""
 _AS_IT_IS = frozenset({*_MATHS, *_TYPES.split()})
-_RENAMED = frozenset({"memcpy", "memset"})
-"""Functions that the device has outside of std."""
+RENAMED = frozenset({"memcpy", "memset"})
+"""Functions that the device has outside of std; they change what their pointers point to."""
 NUMBERS = frozenset(f"{_TYPES} auto bool char double float int long short signed unsigned".split())
 """Words of arithmetic types, and `auto`."""
 _LIMIT = re.compile(r"std::numeric_limits<\s*([\w ]+?)\s*>::(\w+)\s*\(\s*\)")
@@ -139,7 +139,7 @@ def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
     if name in ALGORITHMS and (unqualified == name or name in BY_VALUE):
         edits.put(node, f"std_{unqualified}")
         return {name}
-    if name in _RENAMED:
+    if name in RENAMED:
         edits.put(node, name)
     elif name == "numeric_limits":
         _limit(source, node, edits)

@@ -16,8 +16,15 @@ from tree_sitter import Node
 from regraph_kg.evaluation.cpp.syntax import Function, declared_name, walk
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.host import element_type, words_of
-from regraph_kg.evaluation.port.loops import LOOPS, SerialLoop, as_threads, counted, is_constant
-from regraph_kg.evaluation.port.names import is_number
+from regraph_kg.evaluation.port.loops import (
+    LOOPS,
+    SerialLoop,
+    as_threads,
+    counted,
+    is_constant,
+    is_indexed,
+)
+from regraph_kg.evaluation.port.names import RENAMED, is_number
 
 _LEAVES = {"return_statement", "goto_statement", "break_statement", "continue_statement"}
 _STATEMENTS = {
@@ -73,11 +80,24 @@ class _Reader:
     arrays: Mapping[str, bool]
     changed: set[str] = field(init=False)
     """Names that the function may change."""
+    moved: bool = field(init=False)
+    """Whether an array may become another one, as by `std::swap(a, b)`: a kernel has its own."""
 
     def __post_init__(self) -> None:
         source = self.function.source
-        changes = Changes(source)
-        self.changed = {source.text(target) for target in changes.changed_by(self.function.body)}
+        targets = [*Changes(source).changed_by(self.function.body)]
+        self.changed = {source.text(target) for target in targets}
+        whole = {source.text(target) for target in targets if not self._is_inside(target)}
+        self.moved = bool(whole & self.arrays.keys())
+
+    def _is_inside(self, target: Node) -> bool:
+        """Whether what changes lies in an array, and the array stays the same."""
+        above = target.parent
+        call = above.parent if above is not None and above.type == "argument_list" else None
+        called = call.child_by_field_name("function") if call is not None else None
+        return is_indexed(target) or (
+            called is not None and self.function.source.text(called) in RENAMED
+        )
 
     def split(
         self, block: Node, constants: tuple[Node, ...], outer: tuple[SerialLoop, ...]
@@ -85,7 +105,7 @@ class _Reader:
         """The phases of a block; None where another variable lives across them."""
         source, parts = self.function.source, list[Phase]()
         scalars = {declared_name(source, parameter) for parameter in self.function.parameters}
-        if self.changed & (scalars - self.arrays.keys()):
+        if self.moved or self.changed & (scalars - self.arrays.keys()):
             return None
         for node in block.named_children:
             if node.type == "comment":
@@ -97,8 +117,9 @@ class _Reader:
             else:
                 parts.append(self._phase(node, constants, outer))
         several = len(parts) > 1 or any(part.inside for part in parts)
-        reads = [word for node in constants for word in words_of(source, node)]
-        if several and any(self.arrays.get(word, False) for word in reads):
+        reads = {word for node in constants for word in words_of(source, node)}
+        reads &= {name for name, may_change in self.arrays.items() if may_change}
+        if reads & (self.arrays.keys() if several else self.changed):
             return None
         return parts
 

@@ -164,14 +164,16 @@ def draw(arg: Argument, values: str, shape: tuple[int, ...], seed: list[int]) ->
 
 def _draw_float(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
     low, high = arg.limits or (0.0, 1.0)
+    # of fp64 every bit varies, so that a candidate loses some where it takes inputs for fp32
+    kind = np.float64 if arg.type in ("float64", "complex128") else np.float32
     match values:
         case "normal":
-            return rng.standard_normal(count, dtype=np.float32)
+            return rng.standard_normal(count, dtype=kind)
         case "uniform" | "sorted":
             return rng.uniform(low, high, count)
         case "sparse":
             keep = rng.random(count, dtype=np.float32) < _DENSITY
-            return rng.standard_normal(count, dtype=np.float32) * keep
+            return rng.standard_normal(count, dtype=kind) * keep
         case "large-range":
             decades = 2 if arg.type == "float16" else 4  # whose largest number is 65504
             return rng.standard_normal(count) * 10.0 ** rng.uniform(-decades, decades, count)

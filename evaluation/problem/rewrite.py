@@ -31,10 +31,18 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_SUM = re.compile(r"((?:^|[;{}])[ \t\n]*)double (?=\w+ = )", re.MULTILINE)
+"""The declaration of numbers that may change, at the beginning of a statement."""
+
 
 def to_double(code: str) -> str:
     """`code` with float as double: types, literals with an f, libm calls and limits."""
     return _TOKEN.sub(_replace, code)
+
+
+def with_long_sums(code: str) -> str:
+    """`code` with local fp64 numbers, such as sums, as long double: the same up to rounding."""
+    return _SUM.sub(r"\1long double ", code)
 
 
 def _replace(match: re.Match[str]) -> str:

@@ -75,7 +75,7 @@ class BoltReader(OnBolt):
 def _require_reading(statement: str) -> None:
     if "\\u" in statement:
         raise BadInput("query: \\u is not taken; write the character, or give it by --param")
-    bare = _QUOTED.sub(" ", statement)
+    bare = _QUOTED.sub(lambda quoted: "`" if quoted[0][0] == "`" else " ", statement)
     calls = (call for call in _CALL.finditer(bare) if not _READING.fullmatch(call[1]))
     word = _WRITING.search(bare) or next(calls, None)
     if word:

@@ -7,7 +7,7 @@ ingest or `regraph graph update` makes the embeddings.
 History: 1 (2026-11) first version; later in 1: `free`, absent from older backups.
 """
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -19,8 +19,11 @@ from regraph_kg.models.trajectory import Trajectory
 FORMAT: Literal["regraph-kg backup"] = "regraph-kg backup"
 
 
-Property = str | int | float | bool | tuple[str, ...] | None
+Property = str | int | Annotated[float, Field(allow_inf_nan=False)] | bool | tuple[str, ...] | None
 """A value that a store takes, but for numbers of more than 64 bits."""
+PropertyName = Annotated[str, Field(pattern=r"^[a-z_]{1,100}$")]
+"""A property's name that no store takes for another thing."""
+_LONGEST_ID = 1000
 
 
 class Head(Frozen):
@@ -54,7 +57,7 @@ class BackupLine(Frozen):
     """A line with exactly one of these."""
 
     technique: Technique | None = None
-    decision: dict[str, Property] | None = None
+    decision: dict[PropertyName, Property] | None = None
     kept: TrajectoryLine | None = None
     free: FreeRun | None = None
 
@@ -62,8 +65,10 @@ class BackupLine(Frozen):
     def _one(self) -> Self:
         if len(self.model_fields_set) != 1 or self.kind is None:
             raise ValueError("exactly one of technique, decision, kept and free is needed")
-        if self.decision is not None and not isinstance(self.decision.get("id"), str):
-            raise ValueError("a decision has no id: give another backup")
+        if self.decision is not None:
+            name = self.decision.get("id")
+            if not isinstance(name, str) or len(name) > _LONGEST_ID:
+                raise ValueError("a decision has no id: give another backup")
         return self
 
     @property

@@ -49,14 +49,16 @@ def test_a_link_in_the_place_of_a_file_is_replaced_and_not_written_through(tmp_p
     assert (tmp_path / "link").read_text() == "new"
 
 
-@pytest.mark.parametrize("target", ["/dev/null", "pipe"])
+@pytest.mark.parametrize("target", ["/dev/null", "pipe", "/proc/self/fd/{}"])
 def test_no_file_takes_the_place_of_a_standard_stream(tmp_path: Path, target: str) -> None:
+    """As /dev/stdout it is a link: to a device, a pipe, or the file that a shell sends it to."""
     os.mkfifo(tmp_path / "pipe")
     link = tmp_path / "link"
-    link.symlink_to(target)
-    with pytest.raises(OSError, match="regular file"):
-        atomic.write(link, "new")
-    assert not link.is_file()
+    with open(tmp_path / "stream", "wb") as stream:
+        link.symlink_to(target.format(stream.fileno()))
+        with pytest.raises(OSError, match="regular file"):
+            atomic.write(link, "new")
+    assert link.is_symlink()
 
 
 def test_only_regular_files_of_the_right_size_are_read(tmp_path: Path) -> None:

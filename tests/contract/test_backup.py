@@ -193,6 +193,10 @@ NO_STORE_TAKES = {
     "a nested property": b'{"decision":{"id":"a","kind":"x","of":{"a":1}}}\n',
     "a property of 65 bits": b'{"decision":{"id":"a","number":9223372036854775808}}\n',
     "a decision without an id": b'{"decision":{"kind":"x"}}\n',
+    "a name of the store's own": b'{"decision":{"id":"a","@rid":"#1:0"}}\n',
+    "a name with a null byte": b'{"decision":{"id":"a","a\\u0000":1}}\n',
+    "an id too long for an index": b'{"decision":{"id":"' + b"a" * 40_000 + b'"}}\n',
+    "a number that JSON has not": b'{"decision":{"id":"a","x":NaN}}\n',
     "an id that is no text": b'{"decision":{"id":null}}\n',
     "a technique that is not there": KEPT + b'"serial":"a","steps":[{"label":"b",'
     b'"technique":"cuda/absent","code":"b"}]}}}\n',

@@ -7,7 +7,7 @@ import pytest
 
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.continued import ANEW, CLOSED, LEFT_OUT, ONE_LOOP, TWICE
+from regraph_kg.search.continued import ANEW, BEHIND, CLOSED, LEFT_OUT, ONE_LOOP, TWICE
 from regraph_kg.search.effects import ModelRequest
 from regraph_kg.search.executor import result
 from regraph_kg.search.extract import read_code
@@ -101,6 +101,14 @@ HELPER = "void row(const float* a, float* c, int i) { c[i] = a[i]; }\n"
 )
 def test_what_belongs_together_is_taken_as_it_stands(code: str, answer: str) -> None:
     assert comes_to(code, answer + "```").code == ""
+
+
+def test_words_behind_the_function_cost_none_of_its_loops() -> None:
+    found = comes_to(ROWS, CLEARED + "}\nThis clears it first.\n")
+    read = read_code(found, RequestedEntry(("rows",), {}), ROWS)
+    assert isinstance(read, MendedCode)
+    assert read.code.strip() == (head(ROWS) + CLEARED + "}")
+    assert found.mended == (BEHIND,)
 
 
 COUNTED = """#pragma omp parallel for

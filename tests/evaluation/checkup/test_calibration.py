@@ -13,7 +13,12 @@ import pytest
 from regraph_kg.evaluation.checkup.calibrate import MARGIN, Calibration, calibrate, rounded
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.problem.problem import C_TYPES, Problem, load_problem
+from regraph_kg.evaluation.problem.problem import (
+    C_TYPES,
+    ConditionedRule,
+    Problem,
+    load_problem,
+)
 from regraph_kg.evaluation.rules import JudgeLimits
 
 from ..conftest import problem_named
@@ -21,13 +26,14 @@ from ..conftest import problem_named
 pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
 
 CORPUS = Path(__file__).parents[3] / "corpus" / "problems"
+HELD_OUT = Path(__file__).parents[3] / "benchmarks" / "held_out"
 HEAD = 'extern "C" void f(const float* x, const float* y, float* z, int n) {'
 
 
 @pytest.fixture(scope="module")
-def measured(cache: Path) -> Callable[[Problem], Calibration]:
+def measured(cache: Path) -> Callable[..., Calibration]:
     compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
-    return lambda problem: calibrate(problem, compiler)
+    return lambda problem, seed=1: calibrate(problem, compiler, seed=seed)
 
 
 def of(body: str, **fields: object) -> Problem:
@@ -138,6 +144,32 @@ def test_a_long_fp64_sum_has_room_for_other_orders_of_adding(
     )
     assert seen.admits
     assert seen.separates
+
+
+@pytest.mark.parametrize(
+    ("body", "time"),
+    [
+        (f"double s = 0; {EACH} z[i] = s += x[i];", 20_000),
+        (f"double s = 0; {EACH} s += exp(x[i] + y[i]); {EACH} z[i] = s;", 200_000),
+    ],
+)
+def test_what_no_compiler_reorders_needs_room_for_the_serial_codes_own_rounding(
+    measured: Callable[[Problem], Calibration], body: str, time: int
+) -> None:
+    sizes = {"check": [{"n": 1}, {"n": 33}, {"n": 1000}], "time": {"n": time}}
+    narrow = of(body, type="float64", values=["uniform"], sizes=sizes)
+    assert not measured(narrow).admits
+
+
+def test_a_sum_on_which_all_depends_is_looked_at_for_several_inputs(
+    measured: Callable[..., Calibration],
+) -> None:
+    """The first inputs of this seed are near in any order of adding."""
+    dot = load_problem(HELD_OUT / "dot")
+    assert isinstance(dot, Problem)
+    assert measured(dot).admits
+    near = ConditionedRule(rule="conditioned", terms="64")
+    assert not measured(dot.model_copy(update={"tolerance": near}), seed=7).admits
 
 
 def test_a_long_fp32_sum_cannot_tell_its_rounding_from_that_of_fp16_inputs(

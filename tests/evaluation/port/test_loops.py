@@ -177,6 +177,5 @@ def test_a_bound_is_told_where_the_kernel_is_started() -> None:
     assert isinstance(made, Port)
     assert "int i = blockIdx.x * blockDim.x + threadIdx.x + 1;" in made.start
     launch = made.start[made.start.index("void launch") :]
-    assert (
-        "int m = n - 1;\n    const int threads = 128;\n    const long long count = m - 1;" in launch
-    )
+    count = "const long long count = (long long)m - 1;"  # an unsigned m of 0 wraps around
+    assert f"int m = n - 1;\n    const int threads = 128;\n    {count}" in launch

@@ -83,6 +83,7 @@ def test_a_list_of_parameters_that_is_another_than_the_problems_is_refused() -> 
     [
         ("max = std::max(max, x[0]);", "max = std_max(max, x[0]);"),
         ("max = std::max<float>(n, 2);", "std_max<float>(n, 2)"),
+        ("max = std::max(max, x[0], [](float a, float b) { return a < b; });", "T b, Less less)"),
         ("max = std::min({max, x[0], x[1]});", "std_min({max, x[0], x[1]})"),
         ("max = CLAMP(x[0]);", "CLAMP(v) std_min(std_max((v), 0.0f), 1.0f)"),
         ("std::memcpy(&max, x, sizeof max);", " memcpy(&max"),
@@ -97,6 +98,7 @@ def test_a_list_of_parameters_that_is_another_than_the_problems_is_refused() -> 
             "__host__ __device__ v",
         ),
         ("max = clamp(max, LOW);", "__device__ constexpr float LOW"),
+        ("max = twice(max);", "__device__ inline float twice("),
         ("P a{1}, b = a + a; max = b.v;", "__device__ P operator+("),
         ("Q q{1}; max = q.v;", "struct Q { float v; };"),
     ],
@@ -106,6 +108,7 @@ def test_what_is_of_the_library_or_the_file_keeps_its_meaning(code: str, said: s
 #define CLAMP(v) std::min(std::max((v), 0.0f), 1.0f)
 constexpr float LOW = 0;
 float clamp(const float& v, const float& low) { return v < low ? low : v; }
+[[nodiscard]] inline float twice(float v) { return 2 * v; }
 struct P { float v; };
 P operator+(const P& a, const P& b) { return {a.v + b.v}; }
 typedef struct { float v; } Q;
@@ -125,3 +128,9 @@ def test_headers_of_c_are_kept() -> None:
 def test_comments_in_a_declaration_are_left_out_of_its_line() -> None:
     body = "const int half = n / 2,  // rows\n m = half; for (int i = 0; i < m; ++i) y[i] = 1;"
     assert "    const int half = n / 2, m = half;\n" in ported(f"{HEAD} {{ {body} }}").start
+
+
+def test_a_loop_over_a_container_needs_no_braces() -> None:
+    made = ported(f"{HEAD} {{ std::vector<float> t(n); for (auto& v : t) v = x[0]; y[0] = t[0]; }}")
+    assert "t_at < t_size; ++t_at) {" in made.start
+    assert "auto& v = t[t_at]; v = x[0]; }" in " ".join(made.start.split())

@@ -38,12 +38,22 @@ def test_each_loop_is_a_kernel_and_a_loop_around_them_is_the_hosts() -> None:
         f"for (int s = 0; s < x[0]; ++s) {{ {NEXT} }}",
         f"struct P {{ float v; }}; {FIRST} {COUNT.replace('1', 'P{1}.v')}",
         f"{COUNT} {COUNT}",
+        "const float first = y[0]; for (int i = 0; i < n; ++i) y[i] -= first;",
+        f"{FIRST} ++y; {FIRST}",
+        f"{FIRST} y += 1; {FIRST}",
+        STEPS % f"{NEXT} std::swap(x, y);",
     ],
 )
 def test_where_something_else_is_kept_one_thread_does_all(body: str) -> None:
     made = start(body)
     assert made.count("__global__") == 1
     assert "f_kernel<<<1, 1>>>(x, y, n);" in made
+
+
+def test_memory_that_is_filled_stays_where_it_is() -> None:
+    made = start(f"std::memset(y, 0, n * sizeof(float)); {NEXT.replace('s;', 'x[i];')}")
+    assert "f_kernel_1<<<1, 1>>>(y, n);" in made
+    assert "threads, threads>>>(x, y, n);" in made
 
 
 def test_an_entry_that_passes_its_parameters_on_is_the_work_that_it_calls() -> None:

@@ -50,6 +50,12 @@ def test_a_function_that_returns_its_sum_is_the_kernel() -> None:
     assert "f_kernel<<<1, 1>>>(x, n, result);" in made
 
 
+def test_attributes_of_a_function_that_returns_its_sum_are_left_out() -> None:
+    work = f"[[nodiscard]] float g(const float* x, int n) {{ float s = 0; {LOOP} return s; }}"
+    code = f"{work}\n{RETURNS} {{ return g(x, n); }}"
+    assert "(__device__)" not in ported(code, X, N, returns=FLOAT).start
+
+
 def test_a_function_that_returns_a_number_beside_a_loop_has_threads_too() -> None:
     head = 'extern "C" float f(const float* x, float* y, int n)'
     loop = "for (int i = 0; i < n; ++i) y[i] = x[i];"

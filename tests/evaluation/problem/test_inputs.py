@@ -56,6 +56,14 @@ def test_float_distributions() -> None:
     assert of("uniform", range=[-3, -2]).max() <= -2
 
 
+@pytest.mark.parametrize("values", ["uniform", "normal", "sparse", "large-range"])
+@pytest.mark.parametrize(("type_", "narrow"), [("float64", "f4"), ("complex128", "c8")])
+def test_a_wide_float_is_not_one_of_fp32(values: str, type_: str, narrow: str) -> None:
+    """A candidate that takes its inputs for fp32 must lose something."""
+    drawn = of(values, type=type_)
+    assert np.mean(drawn[drawn != 0].astype(narrow) != drawn[drawn != 0]) > 0.99
+
+
 @pytest.mark.parametrize("values", ["uniform", "normal", "sparse", "small-int", "large-range"])
 def test_bools_are_bytes_of_0_and_1(values: str) -> None:
     drawn = of(values, type="bool")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.problem.rewrite import to_double, with_long_sums
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,18 @@ def test_float_becomes_double(code: str, wide: str) -> None:
 def test_names_of_headers_stay() -> None:
     code = '#include <float.h>\n  # include "float.h"\nfloat x;\n'
     assert to_double(code) == '#include <float.h>\n  # include "float.h"\ndouble x;\n'
+
+
+@pytest.mark.parametrize(
+    ("code", "long"),
+    [
+        ("{ double sum = 0.0, c = 0; }", "{ long double sum = 0.0, c = 0; }"),
+        ("x;\n  double s = x[0];", "x;\n  long double s = x[0];"),
+        ("const double mean = sum / n;", "const double mean = sum / n;"),
+        ("double f(double x, double y = 2.0) {", "double f(double x, double y = 2.0) {"),
+        ("for (double t = 0; t < 1; t += h)", "for (double t = 0; t < 1; t += h)"),
+        ("double* p = x;", "double* p = x;"),
+    ],
+)
+def test_sums_become_long_and_nothing_that_others_see(code: str, long: str) -> None:
+    assert with_long_sums(code) == long
