@@ -15,7 +15,7 @@ from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.problem import (
     C_TYPES,
-    ConditionedRule,
+    AbsoluteRule,
     Problem,
     load_problem,
 )
@@ -153,12 +153,14 @@ def test_a_long_fp64_sum_has_room_for_other_orders_of_adding(
         (f"double s = 0; {EACH} s += exp(x[i] + y[i]); {EACH} z[i] = s;", 200_000),
     ],
 )
-def test_what_no_compiler_reorders_needs_room_for_the_serial_codes_own_rounding(
+def test_what_no_compiler_reorders_has_room_for_the_serial_codes_own_rounding(
     measured: Callable[[Problem], Calibration], body: str, time: int
 ) -> None:
     sizes = {"check": [{"n": 1}, {"n": 33}, {"n": 1000}], "time": {"n": time}}
-    narrow = of(body, type="float64", values=["uniform"], sizes=sizes)
-    assert not measured(narrow).admits
+    fields = {"type": "float64", "values": ["uniform"], "sizes": sizes}
+    assert measured(of(body, **fields)).admits
+    narrow = {"rule": "conditioned", "terms": "1"}
+    assert not measured(of(body, tolerance=narrow, **fields)).admits
 
 
 def test_a_sum_on_which_all_depends_is_looked_at_for_several_inputs(
@@ -168,7 +170,7 @@ def test_a_sum_on_which_all_depends_is_looked_at_for_several_inputs(
     dot = load_problem(HELD_OUT / "dot")
     assert isinstance(dot, Problem)
     assert measured(dot).admits
-    near = ConditionedRule(rule="conditioned", terms="64")
+    near = AbsoluteRule(absolute=8e-11)
     assert not measured(dot.model_copy(update={"tolerance": near}), seed=7).admits
 
 
