@@ -215,8 +215,12 @@ class Mcgs:
         return min(settings.horizon, int(ledger.left / step))
 
     def _open(self, action: NextStep) -> bool:
-        """Whether it may be sampled: one that did nothing is had one time less often."""
-        return action.answered and action.taken + action.idle < self._settings.samples
+        """Whether it may be sampled: one that did nothing is had one time less often.
+
+        A right step that was begun for a small model would come out the same again.
+        """
+        same = self._small and action.begun and action.best is not None
+        return action.answered and not same and action.taken + action.idle < self._settings.samples
 
     def _worth(self, state: FoundCode, action: NextStep, ahead: Ahead, *, exact: bool) -> float:
         """Expected gain of a sample over the best; not exact: an upper bound."""
