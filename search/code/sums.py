@@ -61,6 +61,7 @@ def product_sums(root: Node, events: Events) -> Iterator[ProductSum]:
 
 
 def element_sums(events: Events, elements: list[ElementAccess]) -> Iterator[ElementSum]:
+    """Statements that update an element."""
     for element in elements:
         node = element.node.parent if element.mode == "update" else None
         if node is None:
@@ -79,6 +80,7 @@ def element_sums(events: Events, elements: list[ElementAccess]) -> Iterator[Elem
 
 
 def stored_sums(events: Events, elements: list[ElementAccess]) -> Iterator[StoredSum]:
+    """Loops of three statements: a sum of 0, the loop that adds to it, and its store."""
     for element in elements:
         node, loop = element.node.parent, element.place.loop
         if node is None or element.mode != "write" or loop < 0:
