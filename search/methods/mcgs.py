@@ -283,6 +283,7 @@ class Mcgs:
         """The step's gain, learned by the edge it took; its code becomes a state."""
         if step.speedup is None or step.code is None:
             action.failed += 1
+            action.idle += step.outcome is Outcome.UNCHANGED  # most that follow are, too
             self.beliefs.fail(action.edge)
             return None
         level = math.log(step.speedup)
