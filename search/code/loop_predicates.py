@@ -82,13 +82,17 @@ def inner_reduction(facts: Facts) -> Truth:
 
 @_add("a result that threads would update together")
 def shared_reduction(facts: Facts) -> Truth:
-    """A loop reduces, and no loop around it is parallel without reducing."""
+    """A loop reduces, and no loop around it is parallel, or shared out, without reducing."""
     return any_of(
         is_parallel(loop)
         for loop in facts.loops
-        if loop.reduces
-        and not any(is_parallel(two) and not two.reduces for two in around(facts, loop))
+        if loop.reduces and not any(_has_own_sums(outer) for outer in around(facts, loop))
     )
+
+
+def _has_own_sums(loop: LoopFacts) -> bool:
+    """Whether each iteration of a loop can run in another thread and has its own sums."""
+    return not loop.reduces and (is_parallel(loop) is True or loop.shared_out)
 
 
 @_add("an outermost loop that reduces")

@@ -185,7 +185,9 @@ def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
         "nest": nests,
         "contiguous": [two for loop in inner for two in _walking(facts, loop)],
         "reducing": [
-            loop for loop in facts.loops if loop.reduces and shareable(loop) and not loop.shared_out
+            loop
+            for loop in facts.loops
+            if loop.reduces and shareable(loop) and not _in_threads(facts, loop)
         ],
         "collapsible": [
             loop

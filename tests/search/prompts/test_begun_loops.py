@@ -56,7 +56,7 @@ JOINED = """__global__ void total(const float* a, float* c, int n) {
 void launch(const float* a, float* c, int n) { total<<<64, 256>>>(a, c, n); }
 """
 INTERCHANGE, CHAINS = RECIPES["openmp/loop-interchange"], RECIPES["openmp/multiple-accumulators"]
-UNROLL = RECIPES["openmp/loop-unrolling"]
+UNROLL, REDUCE = RECIPES["openmp/loop-unrolling"], RECIPES["openmp/reduction-clause"]
 
 
 def compiled(code: str) -> bool:
@@ -104,6 +104,7 @@ def test_a_sum_is_collected_in_its_element_once_its_loop_is_the_outer_one() -> N
 @pytest.mark.parametrize(
     ("recipe", "code"),
     [
+        (REDUCE, SUMS.replace("    for (int r", "#pragma omp parallel for\n    for (int r")),
         (INTERCHANGE, PRODUCT.replace("= sum;", "= 2 * sum;")),  # more than a sum is stored
         (INTERCHANGE, PRODUCT.replace("float sum = 0", "float sum = 1")),
         (INTERCHANGE, PRODUCT.replace("k < n", "k < j")),  # its bounds come from the outer loop
