@@ -116,7 +116,7 @@ def needing(desk: Desk, **needs: str) -> None:
 
 
 def test_what_cannot_apply_is_left_out_and_why_is_told_if_asked(desk: Desk) -> None:
-    needing(desk, cuda_shared_memory_tiling="kernel", cuda_memory_coalescing="kernel")
+    needing(desk, cuda_shared_memory_tiling="threads", cuda_memory_coalescing="threads")
     fill(desk)
     found = ask(desk, SERIAL)
     assert "cuda/shared-memory-tiling" not in [one["technique"] for one in found["steps"]]
