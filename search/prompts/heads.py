@@ -7,12 +7,11 @@ import re
 
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.predicate import around, is_parallel
+from regraph_kg.search.code.predicate import around, counts_up, is_parallel
 
 _LOOSE = frozenset("<>&|^?=,")
 """Signs of operators with a lower precedence than a sum."""
 _OPERAND = re.compile(r"\w+(\[[^][]*\])?")
-_UPWARD = ("<", "<=")
 BODY = "{ .. }"
 """In the text of a loop: the body that it had."""
 
@@ -43,34 +42,10 @@ def described(loop: LoopFacts | None) -> str:
     return f"the loop over `{loop.variable}`{ends}"
 
 
-def counts_up(loop: LoopFacts) -> bool:
-    """Whether `head` is a loop's head: it counts up by one a variable of its own."""
-    own = loop.kind == "for" and loop.canonical and loop.type
-    return bool(own and loop.step == "1" and loop.compare in _UPWARD)
-
-
 def head(loop: LoopFacts) -> str:
     """A loop's head anew."""
     name = loop.variable
     return f"for ({loop.type} {name} = {loop.start}; {name} {loop.compare} {loop.end}; ++{name})"
-
-
-def undirected(loop: LoopFacts) -> bool:
-    """Whether a directive can be written before a loop: none must have the loop next to it."""
-    return loop.kind == "for" and not loop.directives
-
-
-def adds_up(facts: Facts, loop: LoopFacts) -> bool:
-    """Whether a loop does nothing but add up one variable, and not for few or divided iterations.
-
-    Statements can stand beside it: it is not the whole body of another loop, nor is one in chains.
-    """
-    one = len(loop.reduces) == 1 and loop.combines == ("+",) and loop.sections == loop.reduces
-    nested = any(outer.perfect for outer in around(facts, loop)[:1])
-    whole = undirected(loop) and loop.trips is None and not loop.continues
-    if not one or nested or not whole or f"{loop.reduces[0]}1" in facts.variables:
-        return False
-    return counts_up(loop) and is_parallel(loop) is True
 
 
 def in_chains(loop: LoopFacts) -> dict[str, str]:

@@ -15,26 +15,26 @@ from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.main_kernel import main_kernel, main_launches
 from regraph_kg.search.code.openmp_predicates import lanes
 from regraph_kg.search.code.predicate import (
+    adds_up,
     around,
     collapsible,
     innermost,
     is_parallel,
     outermost,
     shareable,
+    undirected,
     walks,
     within,
 )
 from regraph_kg.search.code.sums import CommonSum, ElementSum
 from regraph_kg.search.prompts.directives import clause, collapse, simd
 from regraph_kg.search.prompts.heads import (
-    adds_up,
     described,
     end_of,
     in_chains,
     operand,
     plus,
     swapped,
-    undirected,
 )
 
 _GENERAL = {
