@@ -4,6 +4,7 @@ from tree_sitter import Node
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.search.code.indices import Indices
+from regraph_kg.search.code.launches import ResizedBlock, resized_block
 from regraph_kg.search.code.occurrences import NO_LOOP, Events, Occurrence
 from regraph_kg.search.code.reached import looped
 from regraph_kg.search.code.syntax import arguments, bare, called, short, text
@@ -25,6 +26,8 @@ class LaunchFacts(Frozen):
     in_loop: bool = False
     """Whether it stands in a loop of the host, or in a function that a loop calls."""
     stream: bool = False
+    resized: ResizedBlock | None = None
+    """The same launch with another number of threads a block."""
 
 
 class HostFacts(Frozen):
@@ -68,6 +71,7 @@ def launch_facts(events: Events) -> tuple[LaunchFacts, ...]:
                     one_thread=_is_one(grid) and _is_one(block),
                     in_loop=call.place.loop != NO_LOOP or call.place.function in again,
                     stream=len(parts) > 3 and text(parts[3]) != "0",  # noqa: PLR2004
+                    resized=resized_block(events, call.node, parts),
                 )
             )
     return tuple(launches[:32])

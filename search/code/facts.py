@@ -16,6 +16,7 @@ from regraph_kg.search.code.events import events_of
 from regraph_kg.search.code.indices import ElementAccess, Indices
 from regraph_kg.search.code.loop_facts import Access, LoopFacts, access, loop_facts
 from regraph_kg.search.code.occurrences import Declared, Events
+from regraph_kg.search.code.pointers import PointerHead, pointer_heads
 from regraph_kg.search.code.reached import Reached
 from regraph_kg.search.code.sums import (
     ElementSum,
@@ -81,6 +82,8 @@ class Facts(Frozen):
     """Arrays of bytes or shorts that loops or kernels read."""
     pointers: tuple[str, ...] = ()
     """Parameters that are pointers without `restrict`."""
+    pointer_heads: tuple[PointerHead, ...] = ()
+    """Heads of functions that take such pointers."""
     restricted: bool = False
     aligned: bool = False
     intrinsics: bool = False
@@ -135,6 +138,9 @@ def _facts(code: str, entry: str) -> Facts:
             "launches": launch_facts(events),
             "host": host_facts(names),
             "pointers": tuple(dict.fromkeys(pointers))[:16],
+            "pointer_heads": tuple(
+                head for head in pointer_heads(events.functions) if head.function in reached
+            )[:_MOST_SUMS],
             **_of_elements(
                 names,
                 [element for element in elements if element.place.function in reached],

@@ -71,10 +71,7 @@ def swapped(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> s
 
     A sum that the inner loop collects and the outer one stores is collected in its element.
     """
-    if outer is None or inner is None or around(facts, inner)[:1] != [outer]:
-        return ""
-    plain = all(counts_up(loop) and not loop.shared_out for loop in (outer, inner))
-    if inner.uneven or not plain or is_parallel(outer) is not True:
+    if outer is None or inner is None or not _is_pair(facts, outer, inner):
         return ""
     if outer.perfect:
         return f"{head(inner)} {{\n    {head(outer)} {{" if is_parallel(inner) is True else ""
@@ -83,3 +80,30 @@ def swapped(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> s
         return ""
     cleared = f"{head(outer)} {{\n    {elements[0]} = 0;\n}}\n"
     return f"{cleared}{head(inner)} {{\n    {head(outer)} {{\n        {elements[0]} +="
+
+
+def tiled(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> str:
+    """The heads of two nested loops behind a loop over blocks of the inner one's iterations.
+
+    "" where the order of iterations matters, or where that takes more than heads.
+    """
+    if outer is None or inner is None or not _is_pair(facts, outer, inner):
+        return ""
+    name, end = inner.variable, operand(end_of(inner))
+    block, last = name * 2, f"{name}_end"
+    free = not {block, last} & {*facts.variables}
+    if not (outer.perfect and is_parallel(inner) is True and free):
+        return ""
+    stop = f"{last} = {end} < {block} + 64 ? {end} : {block} + 64"
+    return (
+        f"for ({inner.type} {block} = {inner.start}; {block} < {end}; {block} += 64)\n"
+        f"    {head(outer)} {{\n"
+        f"        for ({inner.type} {name} = {block}, {stop}; {name} < {last}; ++{name}) {{"
+    )
+
+
+def _is_pair(facts: Facts, outer: LoopFacts, inner: LoopFacts) -> bool:
+    """Whether two loops count up, one directly in the other, and the outer one is parallel."""
+    plain = all(counts_up(loop) and not loop.shared_out for loop in (outer, inner))
+    nested = around(facts, inner)[:1] == [outer]
+    return nested and plain and not inner.uneven and is_parallel(outer) is True

@@ -6,24 +6,16 @@ the technique fits (code/fit.py).
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import takewhile
 from string import Template
 
 from regraph_kg.search.code.cuda_facts import GridNumber
 from regraph_kg.search.code.facts import Facts
+from regraph_kg.search.code.launches import ResizedBlock
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.main_kernel import main_kernel, main_launches
-from regraph_kg.search.code.openmp_predicates import lanes
+from regraph_kg.search.code.pointers import PointerHead
 from regraph_kg.search.code.predicate import (
-    adds_up,
-    around,
-    collapsible,
-    innermost,
     is_parallel,
-    outermost,
-    shareable,
-    undirected,
-    walks,
     within,
 )
 from regraph_kg.search.code.sums import CommonSum, ElementSum
@@ -35,7 +27,9 @@ from regraph_kg.search.prompts.heads import (
     operand,
     plus,
     swapped,
+    tiled,
 )
+from regraph_kg.search.prompts.named_loops import each_has, named_loops, numbered_threads
 
 _GENERAL = {
     "head": "the function's head",
@@ -80,6 +74,9 @@ _GENERAL = {
     "joined": "a loop over the rest, and the sum of all four",
     "common": "sum",
     "swapped": "the head of the second, then that of the first",
+    "tiled": "a loop over blocks of 64, the outer head, and the inner one within a block",
+    "restricted": "the same head",
+    "resized": "another number of threads",
 }
 """Text for words whose value the code does not show."""
 
@@ -92,17 +89,20 @@ def filled(recipe: str, facts: Facts, part: str = "") -> str:
 def recipe_values(recipe: str, facts: Facts) -> dict[str, str]:
     """Word of a recipe -> its value in a code, for values that the facts show."""
     names = Template(recipe).get_identifiers()
-    loops, numbered = _named(facts, names), _numbered(facts, names)
+    loops, threads = named_loops(facts, names), numbered_threads(facts, names)
     parallel, vector, reducing = loops["parallel"], loops["vector"], loops["reducing"]
     values = {
         **{name: described(loop) for name, loop in loops.items()},
-        **_threads(facts, parallel, numbered),
+        **_threads(facts, parallel, threads),
         **_cells(facts),
         **_fused(facts),
         **(in_chains(loops["adding"]) if loops["adding"] else {}),
         "swapped": swapped(facts, loops["contiguous"], loops["inner"]),
+        "tiled": tiled(facts, loops["nest"], loops["inner"]),
+        "restricted": _first(head.restricted for head in _pointer_heads(facts)),
+        "resized": _first(block.code for block in _resized(facts)),
         "common": _first(top.value for top in _common(facts)),
-        "atomic": "" if numbered else _atomic(facts, parallel),
+        "atomic": "" if threads else _atomic(facts, parallel),
         "clause": clause(parallel),
         "count": end_of(parallel) if parallel and parallel.start.isdigit() else "",
         "index": parallel.variable if parallel else "",
@@ -142,16 +142,19 @@ def is_small(recipe: str, facts: Facts) -> bool:
 
 def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
     """Word -> bytes of the code before its places, for words that mean a place."""
-    loops = _named(facts, names)
+    loops = named_loops(facts, names)
     at = {name: [loop.at] if loop else [] for name, loop in loops.items()}
     main, parallel = main_kernel(facts), loops["parallel"]
-    serial = [parallel.at] if parallel and not _each_has(facts, parallel) else []
+    serial = [parallel.at] if parallel and not each_has(facts, parallel) else []
     return at | {
-        "share": [number.at for number in _numbered(facts, names)] or serial,
+        "share": [number.at for number in numbered_threads(facts, names)] or serial,
         "serial": serial,
         "row": [top.number.at for top in (main,) if top and top.number and _cells(facts)],
         "unfused": [product.at for product in facts.product_sums],
         "swapped": at["contiguous"] if _swaps(facts, loops) else [],
+        "tiled": at["nest"] if tiled(facts, loops["nest"], loops["inner"]) else [],
+        "restricted": [head.at for head in _pointer_heads(facts)],
+        "resized": [block.at for block in _resized(facts)],
         "kernel": [main.head_at] if main else [],
         "common": [top.at for top in _common(facts)],
         "launch": [launch.at for launch in main_launches(facts)],
@@ -163,76 +166,29 @@ def _common(facts: Facts) -> list[CommonSum]:
     return [main.common_sum] if main and main.common_sum else []
 
 
+def _pointer_heads(facts: Facts) -> list[PointerHead]:
+    """The heads of the main kernel, or of functions with loops, with pointers to restrict."""
+    main = main_kernel(facts)
+    working = [main.name] if main else [loop.function for loop in facts.loops]
+    return [head for head in facts.pointer_heads if head.function in working][:1]
+
+
+def _resized(facts: Facts) -> list[ResizedBlock]:
+    """The main kernel's launch with other blocks, if nothing else depends on their size."""
+    main, launches = main_kernel(facts), main_launches(facts)
+    if main is None or main.shared or main.bounds or len(launches) != 1:
+        return []
+    block = launches[0].resized
+    return [block] if block and (block.follows or main.grid_stride) else []
+
+
 def _swaps(facts: Facts, loops: Mapping[str, LoopFacts | None]) -> bool:
     """Whether the heads of two loops can change places and nothing else must change."""
     return swapped(facts, loops["contiguous"], loops["inner"]) != ""
 
 
-def _named(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
-    """Word -> its loop; of several the one in the deepest nest that has all of `names`."""
-    inner = innermost(facts)
-    lanes_share = [loop for loop in inner if lanes(loop) and shareable(loop)]
-    long = [lane for lane in lanes_share if lane.trips is None]
-    if "contiguous" in names:
-        inner = [loop for loop in inner if _walking(facts, loop)] or inner
-    nests = [outer for loop in inner if (outer := _nest(facts, loop)) is not loop]
-    lists = {
-        "parallel": _parallel(facts, names),
-        "inner": inner,
-        "vector": long or lanes_share,
-        "bare": [loop for loop in inner if undirected(loop)],
-        "adding": [loop for loop in inner if adds_up(facts, loop)],
-        "nest": nests,
-        "contiguous": [two for loop in inner for two in _walking(facts, loop)],
-        "reducing": [
-            loop
-            for loop in facts.loops
-            if loop.reduces and shareable(loop) and not _in_threads(facts, loop)
-        ],
-        "collapsible": [
-            loop
-            for loop in facts.loops
-            if collapsible(facts, loop) and not _in_threads(facts, loop)
-        ],
-    }
-    shared = _deepest(facts, _nests_of_all(facts, [lists[name] for name in names if name in lists]))
-    return {name: _deepest(facts, _inside(facts, loops, shared)) for name, loops in lists.items()}
-
-
-def _walking(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
-    """The loops around one along which memory is read in order."""
-    return [two for two in around(facts, loop) if walks(two, loop)]
-
-
-def _nests_of_all(facts: Facts, lists: Sequence[Sequence[LoopFacts]]) -> list[LoopFacts]:
-    """The outermost loops that have a loop of each list in them."""
-    roots = [[outermost(facts, loop) for loop in loops] for loops in lists if loops]
-    return [root for root in roots[0] if all(root in group for group in roots)] if roots else []
-
-
-def _inside(
-    facts: Facts, loops: Sequence[LoopFacts], nest: LoopFacts | None
-) -> Sequence[LoopFacts]:
-    """Those of `loops` in a nest; all of them if none is."""
-    return [loop for loop in loops if outermost(facts, loop) is nest] or loops
-
-
-def _deepest(facts: Facts, loops: Sequence[LoopFacts]) -> LoopFacts | None:
-    """The first of those loops that stand in the deepest nest."""
-    depths = [max((two.depth for two in within(facts, loop)), default=loop.depth) for loop in loops]
-    return loops[depths.index(max(depths))] if loops else None
-
-
-def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
-    """The outermost loop around a loop that can be interchanged with all loops between."""
-    free = takewhile(
-        lambda two: two.kind == "for" and not two.time and two.carries != "yes", around(facts, loop)
-    )
-    return [loop, *free][-1]
-
-
 def _threads(
-    facts: Facts, parallel: LoopFacts | None, numbered: Sequence[GridNumber]
+    facts: Facts, parallel: LoopFacts | None, threads: Sequence[GridNumber]
 ) -> dict[str, str]:
     """Values of words about threads: existing threads, or those to be made of a loop."""
     main, launches = main_kernel(facts), main_launches(facts)
@@ -244,12 +200,12 @@ def _threads(
         "input": _first(main.inputs if main else ()),
         "launch": _first(f"`{launch.function}`" for launch in launches if launch.function),
     }
-    for number in numbered:
+    for number in threads:
         lines = f"`int {number.name} = ..;` and `if ({number.name} < {number.end})`"
         first = plus(number.first.removeprefix("+"))
         values |= {"thread": f"{_GENERAL['thread']}{first}", "first": first}
         return {**values, "share": lines, "item": number.name, "items": number.end}
-    if parallel is not None and not _each_has(facts, parallel):
+    if parallel is not None and not each_has(facts, parallel):
         values |= {word: f"the head of {described(parallel)}" for word in ("share", "serial")}
         values |= {"item": parallel.variable, "items": end_of(parallel), "type": parallel.type}
         values["thread"] = f"{_GENERAL['thread']}{plus(operand(parallel.start))}"
@@ -336,51 +292,21 @@ def _array(addition: ElementSum) -> str:
     return addition.element.partition("[")[0]
 
 
-def _numbered(facts: Facts, names: Collection[str]) -> list[GridNumber]:
-    """The thread's number in the main kernel, if a recipe means existing threads."""
-    main = main_kernel(facts)
-    return [main.number] if main and main.number and "serial" not in names else []
-
-
 def _splits_alone(facts: Facts, names: Collection[str]) -> bool:
     """Whether threads exist, or a new head of the kernel's only loop can make them.
 
     Sums that threads share must be additions to elements, which the recipe names.
     """
-    loop = _named(facts, names)["parallel"]
-    if _numbered(facts, names) or loop is None:
-        return bool(_numbered(facts, names))
+    loop = named_loops(facts, names)["parallel"]
+    if numbered_threads(facts, names) or loop is None:
+        return bool(numbered_threads(facts, names))
     sums = _sums(facts, loop) if "atomic" in names else []
     protected = {name for addition in sums for name in (_array(addition), addition.value)}
     counted = loop.step == "1" and loop.compare in ("<", "<=", "!=")
     bounds = any(kernel.bounds for kernel in facts.kernels if kernel.name == loop.function)
-    alone = loop.kernel and loop.alone and not (bounds or _each_has(facts, loop))
+    alone = loop.kernel and loop.alone and not (bounds or each_has(facts, loop))
     head = loop.type and not (loop.continues and "serial" in names)
     return bool(alone and counted and head) and {*loop.reduces} <= protected
-
-
-def _parallel(facts: Facts, names: Collection[str]) -> list[LoopFacts]:
-    """Loops to share out: long ones that reduce nothing, else reducing ones, else short ones."""
-    loops = [loop for loop in facts.loops if shareable(loop) and not _in_threads(facts, loop)]
-    if "serial" in names:
-        loops = [loop for loop in loops if not _each_has(facts, loop)]
-    plain = [loop for loop in loops if not loop.reduces]
-    long = [loop for loop in plain if loop.trips is None]
-    reducing = [] if _numbered(facts, names) else [loop for loop in loops if loop.reduces]
-    return long or reducing or plain
-
-
-def _each_has(facts: Facts, loop: LoopFacts) -> bool:
-    """Whether each of several threads runs a loop."""
-    return any(
-        kernel.axes and loop.function in (kernel.name, *kernel.reached) for kernel in facts.kernels
-    )
-
-
-def _in_threads(facts: Facts, loop: LoopFacts) -> bool:
-    """Whether threads share a loop, or share or can share one around it."""
-    outer = around(facts, loop)
-    return loop.shared_out or any(two.shared_out or is_parallel(two) is True for two in outer)
 
 
 def _first(texts: Iterable[str]) -> str:
