@@ -13,9 +13,11 @@ from typing import Any
 
 def together(lanes: list[dict[str, Any]]) -> dict[str, Any]:
     """One bench with the arms and runs of all lanes."""
+    lanes = sorted(lanes, key=lambda lane: not lane["graph"])
     first = dict(lanes[0])
     for lane in lanes[1:]:
-        if _subject(lane) != _subject(first):
+        graphs = {json.dumps(one["graph"]) for one in (lane, first) if one["graph"]}
+        if _subject(lane) != _subject(first) or len(graphs) > 1:  # a lane may need no graph
             raise SystemExit("these are no lanes of one bench")
     for name in ("arms", "runs", "examples", "notes"):
         items = [item for lane in lanes for item in lane[name]]
@@ -29,7 +31,7 @@ def together(lanes: list[dict[str, Any]]) -> dict[str, Any]:
 def _subject(bench: dict[str, Any]) -> list[object]:
     """What lanes of one bench have in common."""
     problems = [(problem["name"], problem["digest"]) for problem in bench["problems"]]
-    names = ("suite", "model", "calls", "final", "version", "graph")
+    names = ("suite", "model", "calls", "final", "version")
     return [problems, *(bench[name] for name in names)]
 
 

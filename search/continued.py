@@ -1,17 +1,17 @@
 """The code of an answer that was begun for the model, where its text is not the code.
 
-A model that was to go on may begin anew, say the last line again, or write more than the one loop
-that was asked for. What is in doubt stays as it stands. Not here: how an answer begins
+A model that was to go on may begin anew, say the last line again, or write another end than the
+step has. What is in doubt stays as it stands. Not here: how an answer begins
 (prompts/beginning.py), how code is read (extract.py).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from regraph_kg.models.prompt import Prompt, Reply
-from regraph_kg.search.code.syntax import LOOPS, text, walk
+from regraph_kg.search.code.syntax import LOOPS
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.mends.source import ParsedCode
@@ -20,10 +20,7 @@ from regraph_kg.search.prompts.fences import blocks
 
 ANEW = "begun again at the function's head"
 TWICE = "a line said twice at the beginning"
-ONE_LOOP = "all but one loop left as it was"
 CLOSED = "the step's end put behind that loop"
-LEFT_OUT = "left out what the answer changes behind that loop"
-BEHIND = "left out what is no code behind the function"
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _BLOCKS = frozenset({"translation_unit", "compound_statement", "ERROR"})
 _SHORTEST = 8
@@ -48,8 +45,8 @@ def _meant(prompt: Prompt, reply: Reply) -> Reply:
         once = _once(before, written)
         notes = (TWICE,) if once != written else ()
         meant = MendedCode(before + once, notes) if notes and ended else None
-        if prompt.rest and (loop := _one_loop(before, once, prompt, ended=ended)):
-            meant = MendedCode(loop.code, notes + loop.done)
+        if prompt.rest and (closed := _closed(before, once, prompt.rest)):
+            meant = MendedCode(closed.code, notes + closed.done)
     return reply.model_copy(update={"code": meant.code, "mended": meant.done}) if meant else reply
 
 
@@ -74,8 +71,7 @@ def _anew(before: str, written: str) -> MendedCode | None:
     opened = next((function for function in heads.functions if function.node.end_byte > size), None)
     if opened is None:
         return None
-    namesakes = again.defining(opened.name)
-    same = [function for function in namesakes if function.signature == opened.signature]
+    same = again.defining(opened.name)
     if not same:
         return None
     first = [
@@ -103,58 +99,15 @@ def _once(before: str, written: str) -> str:
     return first[len(last) :].removeprefix("\n" if before.endswith("\n") else "")
 
 
-def _one_loop(before: str, written: str, prompt: Prompt, *, ended: bool) -> MendedCode | None:
-    """The loop that was written between what stands before and behind it.
-
-    None where there is none, where the answer is that already, or changes what is behind the loop:
-    that may belong to it, unless the prompt says what is there.
-    """
-    rest = prompt.rest
+def _closed(before: str, written: str, rest: str) -> MendedCode | None:
+    """The loop that was written, with the code that stands behind it; None where none ends."""
     begin = len(before.encode("utf-8", errors="replace"))
     answer = ParsedCode(before + written)
     statements = _following(answer.root, begin)
     at = next((n for n, statement in enumerate(statements) if any(_loops(statement))), None)
     if at is None or any(statement.has_error for statement in statements[: at + 1]):
         return None  # what was cut has no end to go on from
-    head, tail = statements[: at + 1], statements[at + 1 :]
-    end = head[-1].end_byte
-    whole = len((before + written).encode("utf-8", errors="replace"))
-    if ended and normalized(answer.between(end, whole)) == normalized(rest):
-        return None
-    if prompt.closed:
-        return MendedCode(answer.between(0, end) + rest, (CLOSED,))
-    return _with_rest(answer, begin, head, tail, rest, ended=ended)
-
-
-def _with_rest(
-    answer: ParsedCode,
-    begin: int,
-    head: Sequence[Node],
-    tail: Sequence[Node],
-    rest: str,
-    *,
-    ended: bool,
-) -> MendedCode | None:
-    """The statements up to the loop, `head`, with the old rest; None for a change in `tail`."""
-    end = head[-1].end_byte
-    put = ParsedCode(answer.between(0, end) + rest)
-    old = [node for node in _following(put.root, begin) if node.start_byte >= end]
-    more = _up_to(tail, old)
-    end = more[-1].end_byte if more else end
-    theirs, ours = _own(answer, begin, end), _own(put, begin, head[-1].end_byte)
-    function = _around(answer, begin)
-    if ended and not function.has_error and theirs != ours:
-        if not answer.root.has_error or function == answer.root:
-            return None
-        last = len(put.code.encode("utf-8", errors="replace"))
-        behind = put.between(_around(put, begin).end_byte, last)
-        return MendedCode(answer.between(0, function.end_byte) + behind, (BEHIND,))
-    if _defined_behind(answer, begin, head):
-        return None
-    whole = len(answer.code.encode("utf-8", errors="replace"))
-    changed = _words(answer.between(end, whole)) != _words(rest)
-    mends = (ONE_LOOP, LEFT_OUT) if changed else (ONE_LOOP,)
-    return MendedCode(answer.between(0, end) + rest, mends)
+    return MendedCode(answer.between(0, statements[at].end_byte) + rest, (CLOSED,))
 
 
 def _following(root: Node, begin: int) -> list[Node]:
@@ -167,40 +120,6 @@ def _following(root: Node, begin: int) -> list[Node]:
             (child for child in node.children if child.start_byte < begin < child.end_byte), None
         )
     return [child for child in block.named_children if child.end_byte > begin]
-
-
-def _around(code: ParsedCode, begin: int) -> Node:
-    """The file's top-level node around a byte."""
-    tops = (child for child in code.root.children if child.start_byte < begin < child.end_byte)
-    return next(tops, code.root)
-
-
-def _own(code: ParsedCode, begin: int, end: int) -> list[str]:
-    """The words behind a byte in the same function; braces and directives do not count."""
-    lines = code.between(end, _around(code, begin).end_byte).splitlines()
-    return _words("\n".join(line for line in lines if not line.lstrip().startswith("#")))
-
-
-def _words(code: str) -> list[str]:
-    return [word for word in normalized(code).split() if word not in "{}"]
-
-
-def _defined_behind(answer: ParsedCode, begin: int, statements: Sequence[Node]) -> bool:
-    """Whether `statements` name a function that is defined after their own."""
-    end = _around(answer, begin).end_byte
-    defined = {function.name for function in answer.functions if function.node.start_byte >= end}
-    return any(text(node) in defined for statement in statements for node in walk(statement))
-
-
-def _up_to(written: Sequence[Node], old: Sequence[Node]) -> Sequence[Node]:
-    """The statements before the old code goes on; directives right before it belong to it."""
-    if not old:
-        return ()
-    goes_on = normalized(text(old[0]))
-    at = next((n for n, node in enumerate(written) if normalized(text(node)) == goes_on), 0)
-    while at and written[at - 1].type == "preproc_call":
-        at -= 1
-    return written[:at]
 
 
 def _loops(node: Node) -> Iterator[Node]:

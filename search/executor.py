@@ -14,9 +14,12 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from regraph_kg.errors import AnswersPending
+from regraph_kg.models.prompt import Reply
 from regraph_kg.search.continued import continued
 from regraph_kg.search.driver import Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
+from regraph_kg.search.prompts.beginning import FENCE
+from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.world import World
 
 T = TypeVar("T")
@@ -150,6 +153,10 @@ def result(world: World, effect: Effect) -> Result | None:
     """Do an effect; None where its answer is to come by file."""
     try:
         if isinstance(effect, ModelRequest):
+            if effect.prompt.ready:
+                ready = effect.prompt.ready
+                text = f"{FENCE}{ready}\n```"
+                return Reply(text=text, code=ready, mended=(BY_RULE,), finish="stop")
             return continued(effect.prompt, world.complete(effect.prompt))
         return world.evaluate(effect.candidate, effect.incumbent_seconds)
     except AnswersPending:

@@ -13,9 +13,9 @@ from itertools import islice
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.text import plain
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.mends.entry import RequestedEntry, defines, entry_renamed
-from regraph_kg.search.mends.functions import NAMES, missing_names
-from regraph_kg.search.mends.mend import MendedCode, mended
+from regraph_kg.search.mends.entry import RequestedEntry, defines
+from regraph_kg.search.mends.includes import included
+from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.mends.source import ParsedCode
 from regraph_kg.search.prompts.fences import blocks, fence
 
@@ -111,8 +111,8 @@ def read_code(reply: Reply, entry: RequestedEntry, current: str = "") -> MendedC
         return _left_out() if any(_has_dots(block, current) for block in candidates) else code
     if _has_dots(code, current):
         return _left_out()
-    ready = mended(code, entry)
-    return MendedCode(ready.code, (*mends, *(chosen[1] if chosen else ()), *ready.done))
+    ready, *headers = included(code, on_gpu=entry.on_gpu) or (code,)
+    return MendedCode(ready, (*mends, *(chosen[1] if chosen else ()), *headers))
 
 
 def unmended(reply: Reply, entry: RequestedEntry) -> MendedCode | ParseFailure:
@@ -179,8 +179,6 @@ def _chosen(
     bounded = [block for block in candidates if len(block) <= LONGEST_CODE]
     defining = [block for block in bounded if defines(ParsedCode(block), entry)]
     why = f"the one of {len(candidates)} blocks that defines {entry.entries[0]}"
-    if not defining:
-        defining = [block for block in bounded if entry_renamed(ParsedCode(block), entry)]
     if len(defining) > 1:
         whole = [block for block in defining if not _has_dots(block, current)]
         distinct = {normalized(block): block for block in whole or defining}
@@ -192,25 +190,7 @@ def _chosen(
         why = f"the one of {count} blocks that differs from the others and from the current"
     if len(defining) != 1:
         return None
-    code, mends = _completed(candidates[: candidates.index(defining[0])], defining[0], entry)
-    return code, [*([why] if len(_naming(candidates, entry)) > 1 else []), *mends]
-
-
-def _completed(earlier: Sequence[str], code: str, entry: RequestedEntry) -> tuple[str, list[str]]:
-    """A code behind each earlier block with a function or macro that it lacks, and what was done.
-
-    Not behind one that defines what is asked for, or a function that the code defines, too.
-    """
-    mends: list[str] = []
-    for block in reversed(earlier):
-        if len(block) + len(code) >= LONGEST_CODE or _has_dots(block, ""):
-            continue
-        theirs, ours = ParsedCode(block), ParsedCode(code)
-        lacking = missing_names(ours, theirs)
-        if lacking and not defines(theirs, entry):
-            code = f"{block}\n{code}"
-            mends.append(f"the block that defines {', '.join(lacking)[:NAMES]} put in front")
-    return code, mends
+    return defining[0], [why] if len(_naming(candidates, entry)) > 1 else []
 
 
 def _within(part: str, whole: str) -> bool:

@@ -3,7 +3,6 @@
 Not here: the judge; a search's use of a verdict.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
@@ -13,7 +12,6 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.fit import applicable
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.continued import LEFT_OUT
 from regraph_kg.search.effects import Effects, judged
 from regraph_kg.search.extract import Declined, ParseFailure, declined, read_code, unmended
 from regraph_kg.search.ledger import Ledger
@@ -56,21 +54,6 @@ class SampleVerdict:
         return FailedAnswer(self.outcome, self.diagnosis, self.code)
 
 
-def other_readings(
-    reply: Reply, answer: MendedCode, entry: RequestedEntry, shown: str
-) -> Iterator[MendedCode]:
-    """What an answer may mean besides its first reading, the likeliest first.
-
-    That is a new launch for its kernel, or all that it changes where the reading has one loop only.
-    """
-    if reply.launch and (other := launched(answer, reply.launch)):
-        yield other
-    if LEFT_OUT in reply.mended:
-        whole = read_code(reply.model_copy(update={"code": "", "mended": ()}), entry, shown)
-        if isinstance(whole, MendedCode):
-            yield whole
-
-
 class Verdicts:
     """Remembers every code that was judged, and its verdict."""
 
@@ -104,7 +87,7 @@ class Verdicts:
         """The verdict on an answer and its cost: nothing for code that was judged before.
 
         `current` is the code that it was to change; `declinable` the technique of which it may say
-        that it does not apply. Its other readings are judged first, until one is right.
+        that it does not apply. With the new launch of its kernel it is judged first.
         """
         if declinable is not None and (why := declined(reply)) is not None:
             self._ledger.read(True)
@@ -115,15 +98,12 @@ class Verdicts:
             return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
         if why_same := self._unchanged(answer.code, current):
             return SampleVerdict(Outcome.UNCHANGED, None, None, why_same, answer.done), Cost()
-        entry, total = RequestedEntry.of(self._task), Cost()
-        others = other_readings(reply, answer, entry, self._task.shown(current))
-        for other in others if self._mend else ():
-            verdict, cost = yield from self._judged(other)
-            total += cost
-            if not verdict.failed:
-                return verdict, total
-        verdict, cost = yield from self._judged(answer)
-        return verdict, total + cost
+        other = launched(answer, reply.launch) if reply.launch and self._mend else None
+        verdict, cost = yield from self._judged(other or answer)
+        if other is None or not verdict.failed:
+            return verdict, cost
+        verdict, more = yield from self._judged(answer)
+        return verdict, cost + more
 
     def _judged(self, answer: MendedCode) -> Effects[tuple[SampleVerdict, Cost]]:
         code = self._task.whole(answer.code)

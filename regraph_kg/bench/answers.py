@@ -15,12 +15,13 @@ from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.extract import ParseFailure, declined, read_code, unmended
 from regraph_kg.search.mends.entry import RequestedEntry
+from regraph_kg.search.mends.launched import launched
 from regraph_kg.search.mends.mend import MendedCode
+from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.prompts.fences import blocks
 from regraph_kg.search.reward import speedup
 from regraph_kg.search.run_record import RunRecord, place_of
 from regraph_kg.search.start import started_from
-from regraph_kg.search.verdicts import other_readings
 
 _WORKED: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 _SHOWN = 3_000
@@ -41,12 +42,13 @@ class ReadAnswer:
 
 
 def read_answers(record: RunRecord, task: Task) -> tuple[ReadAnswer, ...]:
-    """Every answer to a request for code, in order."""
+    """Every answer of the model to a request for code, in order."""
     replies = [(key, reply) for key, reply in record.replies if key.ask == "code"]
     steps = [step for iteration in record.records for step in iteration.steps]
     run = _Run(started_from(task, record.reports), steps)
     run.verdicts.update(_by_tokens(replies, record.reports, run))
-    return tuple(_read(key, reply, run) for key, reply in replies if reply.finish != "unrecorded")
+    asked = (pair for pair in replies if BY_RULE not in pair[1].mended)
+    return tuple(_read(key, reply, run) for key, reply in asked if reply.finish != "unrecorded")
 
 
 def start_report(record: RunRecord, task: Task) -> EvalReport | None:
@@ -100,8 +102,8 @@ def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | Par
     """The codes of an answer: its readings, and as it stands, for a search may mend nothing."""
     entry, current = RequestedEntry.of(run.task), run.task.shown(run.current(key))
     read = read_code(reply, entry, current)
-    others = other_readings(reply, read, entry, current) if isinstance(read, MendedCode) else ()
-    for answer in (read, *others, unmended(reply, entry)):
+    other = launched(read, reply.launch) if reply.launch and isinstance(read, MendedCode) else None
+    for answer in (read, *([other] if other else []), unmended(reply, entry)):
         if isinstance(answer, MendedCode):
             yield MendedCode(run.task.whole(answer.code), answer.done)
         else:

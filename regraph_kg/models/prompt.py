@@ -68,10 +68,10 @@ class Prompt(Frozen):
     seed: int = 0
     begun: str = ""
     """The answer's beginning; a capable server has the model go on from there."""
+    ready: str = ""
+    """The code of the answer where a model has nothing to write: none is asked."""
     rest: str = ""
-    """The code after the one loop that an answer writes, where all else stays as it is."""
-    closed: bool = False
-    """Whether `rest` stands whatever the answer says behind that loop."""
+    """The code after the one loop that an answer writes, whatever it says there."""
     launch: NewLaunch | None = None
     """The new launch of its kernel."""
     stop: tuple[str, ...] = ()

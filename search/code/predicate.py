@@ -97,6 +97,7 @@ def collapsible(facts: Facts, loop: LoopFacts) -> Truth:
         even = not inner.uneven and not any(
             "collapse" in directive for directive in loop.directives
         )
+        even = even and not inner.directives  # nothing may stand between the heads
         alike = set(inner.reduces) <= set(loop.reduces)
         named = (shareable(loop) and inner.canonical) or None
         return all_of([even, is_parallel(loop), is_parallel(inner), alike or None, named])

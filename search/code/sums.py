@@ -44,6 +44,8 @@ class StoredSum(Frozen):
     loop: int
     element: str
     """The element that the sum is stored in."""
+    value: str
+    """What is added to it."""
 
 
 def product_sums(root: Node, events: Events) -> Iterator[ProductSum]:
@@ -85,13 +87,19 @@ def stored_sums(events: Events, elements: list[ElementAccess]) -> Iterator[Store
         node, loop = element.node.parent, element.place.loop
         if node is None or element.mode != "write" or loop < 0:
             continue
-        value = events.find(text(node.child_by_field_name("right")), element.node)
+        stored = text(node.child_by_field_name("right"))
+        value = events.find(stored, element.node)
         body = statements(events.loops[loop].node.child_by_field_name("body"))
         if value is None or not value.zero or [part.type for part in body] != _SUMMING:
             continue
         added = statements(body[1].child_by_field_name("body"))
-        if len(added) == 1 and text(body[0]).count("=") == 1 and node.parent == body[2]:
-            yield StoredSum(loop=loop, element=text(element.node))
+        sum_ = added[0].named_children[0] if len(added) == 1 and added[0].named_children else None
+        if sum_ is None or operator(sum_) != "+=":
+            continue
+        same = text(sum_.child_by_field_name("left")) == stored
+        if same and text(body[0]).count("=") == 1 and node.parent == body[2]:
+            added_value = text(sum_.child_by_field_name("right"))
+            yield StoredSum(loop=loop, element=text(element.node), value=added_value)
 
 
 def _adds_as_one(kind: str) -> bool:

@@ -45,6 +45,7 @@ from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
+from regraph_kg.search.prompts.by_rule import BY_RULE
 
 
 class McgsSettings(MethodSettings):
@@ -254,6 +255,7 @@ class Mcgs:
         step = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
         action.under_way -= 1
         self._calls += step.cost.calls
+        action.answered &= BY_RULE not in step.mended  # it would come out the same again
         unchanged = step.outcome is Outcome.UNCHANGED
         if step.closes and not (unchanged and self._has_parts(action) and not request.part):
             action.answered = False

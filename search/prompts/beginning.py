@@ -24,9 +24,7 @@ _OF_LOOP = re.compile(
     r"[ \t]*#[ \t]*pragma\b(?!\s+omp\s+(?:barrier|taskwait|taskyield|flush|cancel|threadprivate)\b)"
 )
 """A directive that belongs to the statement behind it."""
-_DIRECTIVE = re.compile(r"#.*")
-_KEPT = "Leave everything else as it is."
-"""The end of a recipe that changes only the loop that it names."""
+DIRECTIVE = re.compile(r"#.*")
 
 
 def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
@@ -37,12 +35,10 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
     """
     place = acts_at(recipe, facts_of(code)) if recipe else None
     if place is not None:
-        before = code.encode("utf-8", errors="replace")[:place].decode("utf-8", errors="replace")
-        blanks = _BLANKS.match(before.rpartition("\n")[2])
+        before, blanks = lines_up_to(code, place)
         opened = opening(recipe, facts_of(code))
-        ended = "\n" if _DIRECTIVE.fullmatch(opened) else ""  # else models add clauses to it
-        begun = indent(opened, blanks[0] if blanks else "") + ended
-        return FENCE + _without_directives(before) + begun
+        ended = "\n" if DIRECTIVE.fullmatch(opened) else ""  # else models add clauses to it
+        return FENCE + before + indent(opened, blanks) + ended
     defined = [
         (node, body)
         for node in walk(tree_of(code).root)
@@ -57,6 +53,13 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
     return FENCE + head.decode("utf-8", errors="replace") + "\n"
 
 
+def lines_up_to(code: str, place: int) -> tuple[str, str]:
+    """The lines before a place, without pragmas right before it, and the blanks of its line."""
+    before = code.encode("utf-8", errors="replace")[:place].decode("utf-8", errors="replace")
+    blanks = _BLANKS.match(before.rpartition("\n")[2])
+    return _without_directives(before), blanks[0] if blanks else ""
+
+
 def _without_directives(before: str) -> str:
     """Complete lines, without the directives of the loop behind them."""
     lines = _LINES.findall(before)
@@ -67,28 +70,18 @@ def _without_directives(before: str) -> str:
 
 
 def remainder(code: str, recipe: str) -> str:
-    """The code after the loop that a recipe names, if the recipe says what it is; else "".
-
-    All else must stay, or the recipe has code that ends the step, which comes first.
-    """
+    """The code after the loop that a recipe names, if the recipe has what ends it; else ""."""
     facts = facts_of(code)
     ending = opening(recipe, facts, "$end")
-    place = acts_at(recipe, facts) if ending or recipe.endswith(_KEPT) else None
+    place = acts_at(recipe, facts) if ending else None
     loops = (node for node in walk(tree_of(code).root) if node.type in LOOPS)
     loop = next((loop for loop in loops if loop.start_byte == place), None)
     if loop is None:
         return ""
     source = code.encode("utf-8", errors="replace")
-    blanks = _BLANKS.match(source[: loop.start_byte].decode().rpartition("\n")[2])
-    ending = indent(ending, blanks[0] if blanks else "")
+    ending = indent(ending, lines_up_to(code, loop.start_byte)[1])
     ending = ending.replace(BODY, text(loop.child_by_field_name("body")))
-    rest = source[loop.end_byte :].decode()
-    return f"\n{ending}{rest}" if ending else rest
-
-
-def is_closed(recipe: str) -> bool:
-    """Whether the code after the loop stands, whatever an answer says there."""
-    return "$end" in recipe
+    return f"\n{ending}{source[loop.end_byte :].decode()}"
 
 
 def _works(function: Node, body: Node) -> bool:

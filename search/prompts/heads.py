@@ -67,25 +67,26 @@ def in_chains(loop: LoopFacts) -> dict[str, str]:
 
 
 def swapped(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> str:
-    """The heads of two nested loops in the other order; "" where that takes more than heads.
+    """Two nested loops in the other order; "" where that takes more than new heads.
 
     A sum that the inner loop collects and the outer one stores is collected in its element.
     """
     if outer is None or inner is None or not _is_pair(facts, outer, inner):
         return ""
     if outer.perfect:
-        return f"{head(inner)} {{\n    {head(outer)} {{" if is_parallel(inner) is True else ""
-    elements = [stored.element for stored in facts.stored_sums if stored.loop == outer.number]
-    if not elements:
-        return ""
-    cleared = f"{head(outer)} {{\n    {elements[0]} = 0;\n}}\n"
-    return f"{cleared}{head(inner)} {{\n    {head(outer)} {{\n        {elements[0]} +="
+        return f"{head(inner)}\n    {head(outer)} {BODY}" if is_parallel(inner) is True else ""
+    for stored in facts.stored_sums:
+        if stored.loop == outer.number:
+            cleared = f"{head(outer)} {{\n    {stored.element} = 0;\n}}"
+            added = f"{head(outer)} {{\n        {stored.element} += {stored.value};\n    }}"
+            return f"{cleared}\n{head(inner)} {{\n    {added}\n}}"
+    return ""
 
 
 def tiled(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> str:
-    """The heads of two nested loops behind a loop over blocks of the inner one's iterations.
+    """Two nested loops in a loop over blocks of the inner one's iterations.
 
-    "" where the order of iterations matters, or where that takes more than heads.
+    "" where the order of iterations matters, or where that takes more than new heads.
     """
     if outer is None or inner is None or not _is_pair(facts, outer, inner):
         return ""
@@ -97,8 +98,8 @@ def tiled(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> str
     stop = f"{last} = {end} < {block} + 64 ? {end} : {block} + 64"
     return (
         f"for ({inner.type} {block} = {inner.start}; {block} < {end}; {block} += 64)\n"
-        f"    {head(outer)} {{\n"
-        f"        for ({inner.type} {name} = {block}, {stop}; {name} < {last}; ++{name}) {{"
+        f"    {head(outer)}\n"
+        f"        for ({inner.type} {name} = {block}, {stop}; {name} < {last}; ++{name}) {BODY}"
     )
 
 

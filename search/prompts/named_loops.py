@@ -25,7 +25,9 @@ from regraph_kg.search.code.predicate import (
 def named_loops(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
     """Word -> its loop; of several the one in the deepest nest that has all of `names`."""
     inner = innermost(facts)
-    lanes_share = [loop for loop in inner if lanes(loop) and shareable(loop)]
+    lanes_share = [
+        loop for loop in inner if lanes(loop) and shareable(loop) and not _has_simd(loop)
+    ]
     long = [lane for lane in lanes_share if lane.trips is None]
     if "contiguous" in names:
         inner = [loop for loop in inner if _walking(facts, loop)] or inner
@@ -51,6 +53,10 @@ def named_loops(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | N
     }
     shared = _deepest(facts, _nests_of_all(facts, [lists[name] for name in names if name in lists]))
     return {name: _deepest(facts, _inside(facts, loops, shared)) for name, loops in lists.items()}
+
+
+def _has_simd(loop: LoopFacts) -> bool:
+    return any("simd" in directive.split() for directive in loop.directives)
 
 
 def _walking(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:

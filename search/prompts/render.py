@@ -23,7 +23,8 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Applied, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.prompts.beginning import STOP, beginning, is_closed, remainder
+from regraph_kg.search.prompts.beginning import STOP, beginning, remainder
+from regraph_kg.search.prompts.by_rule import carried_out
 from regraph_kg.search.prompts.examples import (
     DIAGNOSIS_CHARACTERS,
     FOLDER,
@@ -40,16 +41,11 @@ from regraph_kg.search.prompts.launching import new_launch
 from regraph_kg.search.prompts.parts import Advice, Paragraph, Priority, fitted, parts_of, together
 from regraph_kg.search.prompts.standing import Standing, standing_text
 
-VERSION = 7
+VERSION = 8
 """Version of the templates and of their order.
 
-History: 1 (2026-11) first version; 2 (2026-11) examples by tokens, known failures, variants, asks;
-3 (2026-11) failures of similar code only, and those of this run; 4 (2026-11) all that is quoted
-stands between fences that it cannot close, and is said to be data; alignment of the arrays;
-5 (2026-11) when a technique applies and hurts, effects of examples, the machine, where the current
-code stands, what was tried; examples on like code only, chosen anew for a repair; all in a budget;
-a technique may be declined; 6 (2026-11) the part of a port; lean texts, an answer that is begun;
-7 (2026-11) begun up to the place that the recipe names, all but one loop kept, techniques in part.
+Recent history: 6 (2026-11) the part of a port; lean texts, an answer that is begun; 7 (2026-11)
+begun up to the place that the recipe names, techniques in part; 8 (2026-11) steps by rule.
 """
 THOUGHT_CHARACTERS, HISTORY_CHARACTERS = 1200, 4000
 """Limits for one idea of a model, and for all earlier ideas together: the rest is cut."""
@@ -111,8 +107,8 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
 
     `variants` are contrasted with `code`, in the order given; `standing` is that of `code`, and
     `tried` says what was no use there. `may_decline`: the answer may be that the technique of
-    `advice` does not apply. `prefill`: the answer is begun, up to the loop that `recipe` names. It
-    holds to `tokens` as far as parts.py can.
+    `advice` does not apply. `prefill`: the answer is begun, up to the loop that `recipe` names, or
+    it is ready where that leaves nothing to write. It holds to `tokens` as far as parts.py can.
     """
     parts = parts_of(advice)
     if variants:
@@ -137,10 +133,11 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     if not prefill:
         return prompt
     shown = task.shown(code).strip()
+    if failure is None and (ready := carried_out(shown, recipe)):
+        return prompt.model_copy(update={"ready": ready})
     more = {
         "begun": beginning(shown, task.entries, recipe),
         "rest": remainder(shown, recipe),
-        "closed": is_closed(recipe),
         "launch": new_launch(shown, recipe),
         "stop": STOP,
     }

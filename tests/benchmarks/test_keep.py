@@ -21,7 +21,9 @@ def test_lanes_of_one_bench_are_one_bench_with_a_line_a_run() -> None:
         bench | {"arms": [arm], "runs": [run for run in bench["runs"] if run["arm"] == arm]}
         for arm in bench["arms"]
     ]
+    lanes[-1] |= {"graph": {}}  # plain prompting reads none
     joined = together(lanes)
+    assert joined["graph"] == bench["graph"]
     assert joined["arms"] == bench["arms"]
     assert len(joined["runs"]) == len(bench["runs"])
     assert joined["searches"]["cuda"] == len(lanes) * bench["searches"]["cuda"]

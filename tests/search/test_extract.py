@@ -127,7 +127,7 @@ def test_a_reason_is_one_plain_line_and_short() -> None:
 
 
 def wanted() -> RequestedEntry:
-    return RequestedEntry(("work",), {"work": 'extern "C" void work(int n)'})
+    return RequestedEntry(("work",))
 
 
 WORK = 'extern "C" void work(int n) {\n  n++;\n}\n'
@@ -177,11 +177,6 @@ def block(code: str) -> str:
         (f"# Tiled\n\nconst int N = 2;\n{WORK}", f"const int N = 2;\n{WORK}", BARE),
         (f"It is faster by\nusing OpenMP on the loop.\n\n{WORK}", WORK, BARE),
         (f"So:\nvoid bad() {{\n  @\n}}\n{WORK}", f"void bad() {{\n  @\n}}\n{WORK}", BARE),
-        (
-            f"Helper:\n{block(HELPER)}Macro:\n{block(MACRO)}All:\n{block(CALLS_BOTH)}",
-            f"{HELPER}\n{MACRO}\n{CALLS_BOTH}",
-            ("the block that defines N put in front", "the block that defines two put in front"),
-        ),
         (f"Helper:\n{block(HELPER)}All:\n{block(HELPER + CALLS)}", HELPER + CALLS, ()),
         (f"Helper:\n{block(HELPER)}All:\n{block(WORK)}", WORK, ()),
         (f"1. So:\n\n    ```cpp\n{WORK}    ```\n2. Or not.\n\t```\n\tx\n\t```\n", WORK, ()),

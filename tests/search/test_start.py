@@ -13,7 +13,6 @@ from regraph_kg.search.answer import finalists
 from regraph_kg.search.effects import Evaluate
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.mends.entry import RequestedEntry
 from regraph_kg.search.run import search
 from regraph_kg.search.start import started, started_from, works
 from tests.search.toy import HEAD, SERIAL, TASK, Toy, code, fenced, header, judge
@@ -61,7 +60,6 @@ def test_a_part_of_the_serial_code_itself_needs_no_judge() -> None:
     chosen, judged, steps = begun(replace(TASK, ports=(own,)))
     assert (chosen.port, judged, steps) == (own, 0, 0)
     assert chosen.entries == ("work", "work")
-    assert RequestedEntry.of(chosen).heads["work"] == HEAD
 
 
 @pytest.mark.parametrize(("diagnosis", "right"), [("", False), (f"slow; {RIGHT_BUT_SLOW}", True)])

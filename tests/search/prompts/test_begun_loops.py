@@ -78,10 +78,6 @@ def compiled(code: str) -> bool:
 @pytest.mark.parametrize(
     ("recipe", "code", "rest"),
     [
-        (INTERCHANGE, PRODUCT, " a[i * n + k] * b[k * m + j];\n}\n}\n}\n}\n"),
-        (INTERCHANGE, TRANSPOSE, "\nb[j * m + i] = a[i * n + j];\n}\n}\n}\n"),
-        (TILES, TRANSPOSE, "\nb[j * m + i] = a[i * n + j];\n}\n}\n}\n"),
-        (UNROLL, PRODUCT, PRODUCT[PRODUCT.index("            for (int k") :]),
         (
             CHAINS,
             ROWS,
@@ -95,18 +91,6 @@ def test_what_is_begun_goes_on_to_a_code_that_compiles(recipe: str, code: str, r
     begun = beginning(code, (), recipe).removeprefix(FENCE)
     assert begun not in code
     assert compiled(f"{begun}\n{rest}")
-
-
-def test_a_sum_is_collected_in_its_element_once_its_loop_is_the_outer_one() -> None:
-    begun = beginning(PRODUCT, (), INTERCHANGE)
-    assert begun.splitlines()[-6:] == [
-        "        for (int j = 0; j < m; ++j) {",
-        "            c[i * m + j] = 0;",
-        "        }",
-        "        for (int k = 0; k < n; ++k) {",
-        "            for (int j = 0; j < m; ++j) {",
-        "                c[i * m + j] +=",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -143,66 +127,6 @@ def test_threads_join_their_sums_before_they_add_them_to_one_element(technique: 
     shared = JOINED.replace("    atomicAdd", "    if (n > 1) atomicAdd")
     assert is_small(recipe, facts_of(JOINED))
     assert not any(is_small(recipe, facts_of(code)) for code in (apart, early, shared))
-
-
-def test_a_loop_over_blocks_stands_outside_two_loops_that_may_change_places() -> None:
-    begun = beginning(TRANSPOSE, (), TILES)
-    assert begun.splitlines()[-3:] == [
-        "    for (int jj = 0; jj < n; jj += 64)",
-        "        for (int i = 0; i < m; ++i) {",
-        "            for (int j = jj, j_end = n < jj + 64 ? n : jj + 64; j < j_end; ++j) {",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("technique", "code", "head"),
-    [
-        (
-            "openmp/restrict-pointers",
-            f'extern "C" {TRANSPOSE}',
-            "void transpose(const float* __restrict__ a, float* __restrict__ b, int m, int n) {",
-        ),
-        (
-            "cuda/read-only-cache",
-            JOINED,
-            "__global__ void total(const float* __restrict__ a, float* __restrict__ c, int n) {",
-        ),
-        ("cuda/block-size-tuning", JOINED, "total<<<64, 128>>>("),
-    ],
-)
-def test_a_head_and_a_launch_are_begun_with_the_change(
-    technique: str, code: str, head: str
-) -> None:
-    recipe = RECIPES[technique]
-    assert beginning(code, (), recipe).endswith(head)
-    assert is_small(recipe, facts_of(code))
-    assert f"`{head}`" in filled(recipe, facts_of(code)).replace("$begin", "")
-
-
-@pytest.mark.parametrize(
-    ("launch", "begun"),
-    [
-        ("total<<<(n + 255) / 256, 256>>>(a, c, n);", "total<<<(n + 127) / 128, 128>>>("),
-        ("total<<<(n + 31) / 32, 32, 0, s>>>(a, c, n);", "total<<<(n + 255) / 256, 256, 0, s>>>("),
-        (
-            "const int threads = 128; total<<<(n + threads - 1) / threads, threads>>>(a, c, n);",
-            "const int threads = 64;",
-        ),
-        (
-            "const int t = 128; int g = (n + t - 1) / t; total<<<g, t>>>(a, c, n);",
-            "const int t = 64;",
-        ),
-        ("total<<<n / 8, dim3(8, 8)>>>(a, c, n);", ""),
-        ("int t = 128; t *= 2; total<<<n / t, t>>>(a, c, n);", ""),
-        ("total<<<n, 64>>>(a, c, n);", ""),  # the grid does not follow
-        ("total<<<1, 64>>>(a, c, n); total<<<1, 64>>>(a, c, n);", ""),
-    ],
-)
-def test_the_grid_follows_the_size_of_its_blocks(launch: str, begun: str) -> None:
-    code = APART.replace("total<<<64, 256>>>(a, c, n);", launch)
-    recipe = RECIPES["cuda/block-size-tuning"]
-    assert is_small(recipe, facts_of(code)) == (begun != "")
-    assert beginning(code, (), recipe).endswith(begun)
 
 
 def test_blocks_keep_the_size_that_a_shared_array_has() -> None:

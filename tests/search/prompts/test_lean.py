@@ -11,7 +11,7 @@ from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.prompts.adviser import Adviser
-from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, remainder
+from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.recipe import filled
 from regraph_kg.search.prompts.render import first_error, render
@@ -245,15 +245,6 @@ def test_an_answer_begins_with_all_before_the_place_that_the_recipe_names(
     recipe: str, code: str, before: str
 ) -> None:
     assert beginning(code, ("sums",), recipe) == FENCE + code[: code.index(before)]
-
-
-ONE_LOOP = "Write it before $reducing.\nLeave everything else as it is."
-
-
-def test_only_a_recipe_that_says_so_is_of_one_loop() -> None:
-    assert remainder(HISTOGRAM, "Write it before $reducing.") == ""
-    assert remainder("int x;", ONE_LOOP) == ""
-    assert remainder(HISTOGRAM, ONE_LOOP) == "\n}\n"
 
 
 @pytest.mark.parametrize(
