@@ -275,6 +275,8 @@ def _course(summary: RunSummary) -> dict[str, str]:
     """The search's course: calls, end, limits, outcomes."""
     cost, budget = summary.cost, summary.limits
     calls = f"{cost.calls} of {budget.calls}, in {_count(summary.iterations, 'iteration')}"
+    if summary.by_rule:
+        calls += f"; {summary.by_rule} by rule, without the model"
     if cost.thoughts:
         calls += f"; {_count(cost.thoughts, 'more call')} for thoughts"
     strayed = [

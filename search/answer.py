@@ -19,6 +19,7 @@ from regraph_kg.models.run import (
     Task,
 )
 from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.prompts.by_rule import BY_RULE
 
 FINALISTS = 3
 
@@ -86,6 +87,7 @@ def summarise(
         failure=commonest_failure(records),
         applied=dict(Counter(step.applied for step in steps if step.speedup is not None)),
         relabelled=sum(step.did is not None for step in steps),
+        by_rule=sum(BY_RULE in step.mended for step in steps),
         best_path=answer.path,
         best_code=answer.code,
         speedup=(answer.report and answer.report.speedup) or 1.0,

@@ -17,6 +17,7 @@ from regraph_kg.search.mends.entry import RequestedEntry, defines
 from regraph_kg.search.mends.includes import included
 from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.mends.source import ParsedCode
+from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.prompts.fences import blocks, fence
 
 LONGEST_CODE = 60_000
@@ -99,6 +100,8 @@ def read_code(reply: Reply, entry: RequestedEntry, current: str = "") -> MendedC
     `current` is the code that the prompt showed: what only repeats it is not the answer, where
     another block is. Never raises, and takes bounded time.
     """
+    if BY_RULE in reply.mended:
+        return MendedCode(reply.code, reply.mended)
     # code that only repeats the current one is no answer: the change stands in the text
     supplied = normalized(reply.code) not in ("", normalized(current))
     text = reply.code if supplied else _whole(reply)

@@ -297,6 +297,8 @@ class RunSummary(Frozen):
     """Right samples by what they did (`Applied`)."""
     relabelled: int
     """The number of "other" samples with a known technique."""
+    by_rule: int = 0
+    """Samples that a rule wrote, without the model; each counts as a call."""
     best_path: tuple[str, ...]
     """Path elements that led to the answer; empty for the serial code, and without a graph."""
     best_code: str
