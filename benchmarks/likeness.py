@@ -5,7 +5,7 @@ and collected), with its code before and its measured log effect (mean over devi
 from other problems' steps of the same technique and target: by their mean; by their mean after the
 same technique ("edge"), drawn to the former as by `DRAWN` steps; and by means in which a step
 weighs likeness^k, drawn so, too. Likeness of two codes: the share of predicates over facts
-(search/code/predicates.py) that hold for both, of those that hold for either ("facts"); the same,
+(search/fit/predicates.py) that hold for both, of those that hold for either ("facts"); the same,
 a predicate weighing the more the fewer codes it holds for ("rare facts"); runs of three tokens
 (search/code/likeness.py, "text"). "rank": at each code from which several techniques were measured,
 the place of the best of them among all that fit, ordered by what is predicted. "over edge":
@@ -28,9 +28,9 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.trajectory import Step, Trajectory, standing
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.fit import applicable
 from regraph_kg.search.code.likeness import likeness
-from regraph_kg.search.code.predicates import PREDICATES
+from regraph_kg.search.fit.fit import applicable
+from regraph_kg.search.fit.predicates import PREDICATES
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import corpus_folder, vocabulary
 

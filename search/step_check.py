@@ -9,8 +9,8 @@ from regraph_kg.models.method import Told
 from regraph_kg.models.run import Deed, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.ask import Asker, Request
-from regraph_kg.search.code.applied import deed
 from regraph_kg.search.effects import Effects
+from regraph_kg.search.fit.applied import deed
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.render import read_verdict, render_verdict
 from regraph_kg.search.verdicts import SampleVerdict

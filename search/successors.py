@@ -4,7 +4,7 @@
 
 A technique of unknown fit stays. Where few of the start's successors fit the serial code, others of
 the target that plainly fit are offered, until there are `enough`: the largest gain after any
-technique first, untried ones last. Not here: the fit (code/fit.py), the worth (beliefs.py).
+technique first, untried ones last. Not here: the fit (fit/fit.py), the worth (beliefs.py).
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import Facts, facts_of
-from regraph_kg.search.code.fit import Fit, applicable
+from regraph_kg.search.fit.fit import Fit, applicable
 from regraph_kg.search.prompts.recipe import is_small
 
 _LARGE = "Too large a step for a small model: no place in this code has the recipe's new code."

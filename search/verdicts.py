@@ -10,10 +10,10 @@ from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.fit import applicable
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.effects import Effects, judged
 from regraph_kg.search.extract import Declined, ParseFailure, declined, read_code, unmended
+from regraph_kg.search.fit.fit import applicable
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.mends.entry import RequestedEntry
 from regraph_kg.search.mends.launched import launched

@@ -25,7 +25,7 @@ from regraph_kg.models.trajectory import FailedStep, Source, Step, Trajectory
 from regraph_kg.runs.ingest import grow
 from regraph_kg.runs.learn import lines_of
 from regraph_kg.runs.progress import outcome
-from regraph_kg.search.code.applied import deed
+from regraph_kg.search.fit.applied import deed
 from regraph_kg.settings import Settings
 
 LONGEST_NAME = 100

@@ -45,12 +45,12 @@ class Technique(Frozen):
     hurts: str = ""
     """When it makes code slower or wrong, in one sentence."""
     needs: tuple[str, ...] = ()
-    """Predicates over a code's facts (search/code/predicates.py) that must all hold for it to be
+    """Predicates over a code's facts (search/fit/predicates.py) that must all hold for it to be
     applied; "a|b": one of them is enough."""
     pointless: tuple[str, ...] = ()
     """Predicates of which any makes it pointless."""
     leaves: tuple[str, ...] = ()
-    """Marks of which its step leaves at least one: "new simd" (search/code/applied.py). A new mark
+    """Marks of which its step leaves at least one: "new simd" (search/fit/applied.py). A new mark
     tells it from all others."""
     recipe: str = ""
     """Instructions in two lines, for a small model."""

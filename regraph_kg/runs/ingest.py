@@ -36,7 +36,7 @@ from regraph_kg.runs import rejected
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.runs.rejected import REJECTED
 from regraph_kg.runs.writers import Done, Errand, Writers
-from regraph_kg.search.code.applied import deed
+from regraph_kg.search.fit.applied import deed
 from regraph_kg.settings import Settings
 
 NO_TRAJECTORIES = (

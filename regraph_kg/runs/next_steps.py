@@ -18,7 +18,7 @@ from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep, 
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.beliefs import Beliefs
-from regraph_kg.search.code.applied import shows
+from regraph_kg.search.fit.applied import shows
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
 

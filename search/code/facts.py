@@ -1,7 +1,7 @@
 """Facts of a code: its loops, its accesses, its OpenMP and its CUDA, read from its tree.
 
 The text alone is read: no header, no compiler. A fact that it does not show is unknown.
-Not here: the meaning of facts for a technique (`predicates.py`, `fit.py`).
+Not here: the meaning of facts for a technique (fit/).
 """
 
 import re

@@ -2,7 +2,7 @@
 
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.predicate import within
+from regraph_kg.search.fit.predicate import within
 
 
 def clause(loop: LoopFacts | None, *inner: LoopFacts) -> str:

@@ -7,7 +7,7 @@ import re
 
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.predicate import around, counts_up, is_parallel
+from regraph_kg.search.fit.predicate import around, counts_up, is_parallel
 
 _LOOSE = frozenset("<>&|^?=,")
 """Signs of operators with a lower precedence than a sum."""

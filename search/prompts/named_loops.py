@@ -7,8 +7,8 @@ from regraph_kg.search.code.cuda_facts import GridNumber
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.main_kernel import main_kernel
-from regraph_kg.search.code.openmp_predicates import lanes
-from regraph_kg.search.code.predicate import (
+from regraph_kg.search.fit.openmp_predicates import lanes
+from regraph_kg.search.fit.predicate import (
     adds_up,
     around,
     collapsible,

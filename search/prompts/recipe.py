@@ -1,7 +1,7 @@
 """A technique's recipe, filled in with the loops and names of a code.
 
 A recipe has words of `_GENERAL` after a "$", which the facts of the code replace. Not here: whether
-the technique fits (code/fit.py).
+the technique fits (fit/fit.py).
 """
 
 import re
@@ -14,11 +14,11 @@ from regraph_kg.search.code.launches import ResizedBlock
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.main_kernel import main_kernel, main_launches
 from regraph_kg.search.code.pointers import PointerHead
-from regraph_kg.search.code.predicate import (
+from regraph_kg.search.code.sums import CommonSum, ElementSum
+from regraph_kg.search.fit.predicate import (
     is_parallel,
     within,
 )
-from regraph_kg.search.code.sums import CommonSum, ElementSum
 from regraph_kg.search.prompts.directives import clause, collapse, simd
 from regraph_kg.search.prompts.heads import (
     described,

@@ -10,7 +10,7 @@ from regraph_kg.ingest.relabel.by_code import by_code
 from regraph_kg.ingest.relabel.cascade import Labels
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.search.code.applied import deed
+from regraph_kg.search.fit.applied import deed
 from tests.ingest.test_commands import Desk, desk
 from tests.ingest.trajectories import lexical
 

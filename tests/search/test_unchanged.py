@@ -11,7 +11,7 @@ from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.answer import final_answer, summarise
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.predicates import PREDICATES
+from regraph_kg.search.fit.predicates import PREDICATES
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of, method_names
 from regraph_kg.search.methods.mcgs import McgsSettings

@@ -4,7 +4,7 @@ import pytest
 
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.predicate import is_parallel, shareable
+from regraph_kg.search.fit.predicate import is_parallel, shareable
 
 PARAMETERS = "const double* x, double* y, double** r, const int* k, int n, int m, int hop"
 LOOP = "for (int i = 1; i < n; ++i)"

@@ -5,7 +5,7 @@ from functools import partial
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.library import ALGORITHMS, COPIES, MATH, REDUCTIONS, SORTS
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.predicate import (
+from regraph_kg.search.fit.predicate import (
     Predicates,
     Truth,
     all_of,

@@ -10,9 +10,9 @@ import pytest
 
 from regraph_kg.models.run import Applied, Deed
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.code.applied import VERBS, deed, matches, shows
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.fit.applied import VERBS, deed, matches, shows
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 VOCABULARY = {

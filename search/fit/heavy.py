@@ -6,7 +6,7 @@ kernel that does most (main_kernel.py).
 
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.predicate import around, outermost
+from regraph_kg.search.fit.predicate import around, outermost
 
 
 def of_heavy_loops(facts: Facts) -> Facts:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.heavy import of_heavy_loops
-from regraph_kg.search.code.predicate import Truth, any_of
-from regraph_kg.search.code.predicates import PREDICATES
+from regraph_kg.search.fit.heavy import of_heavy_loops
+from regraph_kg.search.fit.predicate import Truth, any_of
+from regraph_kg.search.fit.predicates import PREDICATES
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import Deed
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import Facts, facts_of
-from regraph_kg.search.code.predicate import Truth, all_of
-from regraph_kg.search.code.predicates import PREDICATES
 from regraph_kg.search.code.syntax import live
 from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.fit.predicate import Truth, all_of
+from regraph_kg.search.fit.predicates import PREDICATES
 
 _PROOFS = ("new ", "gone ")
 VERBS = ("new", "gone", "more", "fewer", "other", "same")

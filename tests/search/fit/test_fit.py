@@ -9,8 +9,8 @@ import pytest
 
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.fit import applicable
-from regraph_kg.search.code.predicates import PREDICATES
+from regraph_kg.search.fit.fit import applicable
+from regraph_kg.search.fit.predicates import PREDICATES
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 LONGEST_RECIPE = 240

@@ -3,7 +3,7 @@
 import pytest
 
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.predicates import PREDICATES
+from regraph_kg.search.fit.predicates import PREDICATES
 
 X = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
 LOOP = "for (int i=0;i<n;++i)"

@@ -5,9 +5,9 @@
 
 from collections.abc import Mapping
 
-from regraph_kg.search.code.cuda_predicates import CUDA_PREDICATES
-from regraph_kg.search.code.loop_predicates import LOOP_PREDICATES
-from regraph_kg.search.code.openmp_predicates import OPENMP_PREDICATES
-from regraph_kg.search.code.predicate import Predicate
+from regraph_kg.search.fit.cuda_predicates import CUDA_PREDICATES
+from regraph_kg.search.fit.loop_predicates import LOOP_PREDICATES
+from regraph_kg.search.fit.openmp_predicates import OPENMP_PREDICATES
+from regraph_kg.search.fit.predicate import Predicate
 
 PREDICATES: Mapping[str, Predicate] = {**LOOP_PREDICATES, **OPENMP_PREDICATES, **CUDA_PREDICATES}

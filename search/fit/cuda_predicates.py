@@ -3,9 +3,9 @@
 from regraph_kg.search.code.cuda_facts import KernelFacts
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import Access, LoopFacts
-from regraph_kg.search.code.loop_predicates import library_loop
 from regraph_kg.search.code.main_kernel import main_kernel
-from regraph_kg.search.code.predicate import Predicates, Truth, any_of, is_parallel
+from regraph_kg.search.fit.loop_predicates import library_loop
+from regraph_kg.search.fit.predicate import Predicates, Truth, any_of, is_parallel
 
 CUDA_PREDICATES = Predicates()
 _add = CUDA_PREDICATES.add
