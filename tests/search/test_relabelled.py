@@ -1,6 +1,6 @@
 """Steps that did another technique than they were asked for: who says so, and what they teach.
 
-What the markers see is in code/test_applied.py, what a harvest makes of it in test_harvest.py.
+What the markers see is in fit/test_applied.py, what a harvest makes of it in test_harvest.py.
 """
 
 import json
