@@ -1,50 +1,31 @@
-"""A batch's trajectories, each once, and their additions to trajectories that the graph knows.
+"""A batch's trajectories, and their additions to trajectories that the graph knows.
 
 A partly disclosed trajectory names its own content; a contradicting one is refused. A known
 trajectory keeps its disclosure. Failures of another disclosure cannot be compared and are left out.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from regraph_kg.backends.evidence import Evidence, stored_disclosure
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.models.trajectory import Trajectory
 
-_OTHER = "its content names trajectory {}, which has another problem, target or number of steps"
-
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One trajectory of a batch, its doubles in the batch folded in."""
+    """One trajectory of a batch."""
 
     key: str
     """`Trajectory.id`."""
     plan: MergePlan
     evidence: Evidence
-    doubles: int = 0
-    otherwise: int = 0
-    """Doubles of another disclosure."""
-    contradicted: bool = False
-    """Another trajectory of the batch claims the same content and cannot have it."""
 
     @property
     def trajectory(self) -> Trajectory:
         """The planned trajectory."""
         return self.plan.trajectory
-
-    def with_double(self, trajectory: Trajectory, evidence: Evidence) -> "Arrival":
-        """The arrival with another copy folded in."""
-        if not self.evidence.may_be_same(evidence):
-            return replace(self, contradicted=True)
-        same = self.trajectory.disclosed == trajectory.disclosed
-        return replace(
-            self,
-            evidence=self.evidence.plus(evidence.measurements, evidence.failures if same else ()),
-            doubles=self.doubles + 1,
-            otherwise=self.otherwise + (not same),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +49,25 @@ class Recognized:
     """Ids, with the reason."""
 
 
-def arrivals(plans: Sequence[MergePlan]) -> dict[str, Arrival]:
-    """The trajectories of a batch by id, sorted by it."""
-    batch: dict[str, Arrival] = {}
-    for plan in plans:
-        key, evidence = plan.trajectory.id, Evidence.of(plan)
-        if key in batch:
-            batch[key] = batch[key].with_double(plan.trajectory, evidence)
-        else:
-            batch[key] = Arrival(key, plan, evidence)
-    return dict(sorted(batch.items()))
+def rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
+    """The trajectories of a batch, sorted by id, no id and no ref twice in a round.
 
-
-def contradictions(batch: Mapping[str, Arrival]) -> dict[str, str]:
-    """Ids to refuse, with the reason: their copies contradict each other."""
-    return {key: _OTHER.format(key[:12]) for key, arrival in batch.items() if arrival.contradicted}
+    So a copy, or other content under the same ref, finds the first one in the graph.
+    """
+    rest = list(plans)
+    while rest:
+        batch: dict[str, Arrival] = {}
+        refs: set[str] = set()
+        later: list[MergePlan] = []
+        for plan in rest:
+            key, ref = plan.trajectory.id, plan.trajectory.ref
+            if key in batch or ref in refs:
+                later.append(plan)
+                continue
+            batch[key] = Arrival(key, plan, Evidence.of(plan))
+            refs |= {ref} if ref is not None else set()
+        yield [batch[key] for key in sorted(batch)]
+        rest = later
 
 
 def recognize(batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]) -> Recognized:
@@ -91,7 +76,10 @@ def recognize(batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]) -
     for row in rows:
         arrival, before = batch[row["id"]], Evidence.read(row)
         if not before.may_be_same(arrival.evidence):
-            recognized.refused[arrival.key] = _OTHER.format(arrival.key[:12])
+            recognized.refused[arrival.key] = (
+                f"its content names trajectory {arrival.key[:12]}, which has another problem,"
+                " target or number of steps"
+            )
             continue
         same = stored_disclosure(arrival.trajectory.disclosed) == row["disclosed"]
         after = before.plus(
@@ -101,8 +89,4 @@ def recognize(batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]) -
             recognized.additions.append(Addition(arrival, before, after))
         recognized.count += 1
         recognized.otherwise += not same
-    for arrival in batch.values():
-        if arrival.key not in recognized.refused:
-            recognized.count += arrival.doubles
-            recognized.otherwise += arrival.otherwise
     return recognized
