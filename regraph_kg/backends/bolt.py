@@ -119,6 +119,10 @@ class Bolt:
         with self._driver_call(), self._session(neo4j.READ_ACCESS) as session:
             return session.execute_read(lambda tx: work(self._query(tx)))
 
+    def rows(self, name: str, /, **parameters: object) -> list[GraphRow]:
+        """The rows of one reading statement of cypher/."""
+        return self.read(lambda ask: ask(name, **parameters))
+
     def write(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a write transaction; it may run more than once, and counts once.
 
@@ -235,10 +239,6 @@ class Bolt:
     def close(self) -> None:
         """Close every connection; idempotent."""
         self._driver.close()
-
-    def bookmarks(self) -> frozenset[str]:
-        """The last writes, which later sessions wait for, where the server names them."""
-        return frozenset(self._bookmarks.get_bookmarks())
 
     @property
     def place(self) -> str:

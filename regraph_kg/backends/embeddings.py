@@ -123,15 +123,11 @@ def _fill(
 ) -> Iterator[EmbeddingProgress]:
     """Embed examples without a vector in `slot`, which is for `space`."""
     for pairs, progress in _portions(bolt, "embedding", slot):
-        rows = bolt.read(partial(_missing, pairs=pairs, slot=slot))
+        rows = bolt.rows("vectors_missing", rows=pairs, slot=slot)
         if rows:  # else another process has embedded them meanwhile
             written = _with_vectors(rows, embed, slot)
             bolt.write(partial(_write, rows=written, slot=slot, space=space))
         yield progress
-
-
-def _missing(ask: Query, pairs: Sequence[GraphRow], slot: str) -> list[GraphRow]:
-    return ask("vectors_missing", rows=pairs, slot=slot)
 
 
 def _write(ask: Query, rows: Sequence[GraphRow], slot: str, space: EmbeddingSpace) -> None:
@@ -161,7 +157,7 @@ def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
     """Index a slot that holds so many vectors that it pays, and wait until it serves."""
     online = _indexes(bolt)
     absent = [name for name in _names(slot) if name not in online]
-    counts = bolt.read(lambda ask: ask("count_edges")) if absent else []
+    counts = bolt.rows("count_edges") if absent else []
     if sum(row["transitions"] for row in counts) > SCANNED:
         for name in absent:
             bolt.define("vectors_index", VECTORS.index(name), dimension=space.dimension)
@@ -184,8 +180,7 @@ def _names(slot: str) -> list[str]:
 
 def _indexes(bolt: Bolt) -> dict[str, bool]:
     """Properties with an index, and whether it serves already."""
-    rows = bolt.read(lambda ask: ask("vectors_indexes"))
-    return {row["slot"]: row["online"] for row in rows}
+    return {row["slot"]: row["online"] for row in bolt.rows("vectors_indexes")}
 
 
 def _portions(
@@ -193,7 +188,7 @@ def _portions(
 ) -> Iterator[tuple[list[GraphRow], EmbeddingProgress]]:
     """Pairs to work on, a few at a time, and the progress after them."""
     filled = step == "clearing"
-    pairs = bolt.read(lambda ask: ask("vectors_pairs", slot=slot, filled=filled))
+    pairs = bolt.rows("vectors_pairs", slot=slot, filled=filled)
     first = secrets.randbelow(len(pairs)) if pairs else 0
     pairs = pairs[first:] + pairs[:first]
     total = sum(row["examples"] for row in pairs)

@@ -10,8 +10,6 @@ from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.models.graph import FreeChoice, FreeRun, FreeSteps
 
 WHICH = ("first", "later")
-RUNS_AT_ONCE = 1_000
-"""Runs read at a time."""
 
 
 def add(ask: Query, runs: Sequence[FreeRun]) -> None:
@@ -31,10 +29,10 @@ def seen_from(rows: Sequence[GraphRow], device: str) -> FreeChoice:
     return here if here.first.tried + here.later.tried else elsewhere
 
 
-def runs_page(ask: Query, after: str) -> list[tuple[str, FreeRun]]:
-    """The next runs by id, with their ids."""
-    rows = ask("page_of_free_runs", after=after, limit=RUNS_AT_ONCE)
-    return [(row["run"]["id"], _run(row["run"])) for row in rows]
+def read(node: Mapping[str, Any]) -> FreeRun:
+    """The run of a node."""
+    fields = {name: node[name] for name in FreeRun.model_fields if name != "choice"}
+    return FreeRun(**fields, choice=_choice(node))
 
 
 def _node(free_run: FreeRun) -> dict[str, Any]:
@@ -57,8 +55,3 @@ def _choice(row: Mapping[str, Any]) -> FreeChoice:
         for which in WHICH
     )
     return FreeChoice(first=first, later=later)
-
-
-def _run(node: Mapping[str, Any]) -> FreeRun:
-    fields = {name: node[name] for name in FreeRun.model_fields if name != "choice"}
-    return FreeRun(**fields, choice=_choice(node))
