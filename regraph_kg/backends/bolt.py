@@ -21,9 +21,8 @@ from neo4j import exceptions
 
 from regraph_kg import locks
 from regraph_kg.backends import queries
-from regraph_kg.backends.address import Address
+from regraph_kg.backends.address import Address, endpoint, shown, unusable
 from regraph_kg.backends.interrupt import undisturbed
-from regraph_kg.backends.uri import endpoint, shown, unusable
 from regraph_kg.errors import BadInput, StoreError
 
 GraphRow = dict[str, Any]

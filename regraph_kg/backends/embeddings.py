@@ -194,7 +194,7 @@ def _portions(
     total = sum(row["examples"] for row in pairs)
     done, rows, most = 0, list[GraphRow](), AT_ONCE
     for pair in pairs:
-        rows.append(pair | {"pair": Pair(pair["source"], pair["target"]).id})
+        rows.append(pair | {"pair": Pair.of(pair).id})
         done += pair["examples"]
         if done >= most:
             yield rows, EmbeddingProgress(step, done, total)
@@ -210,13 +210,12 @@ def _with_vectors(rows: Sequence[GraphRow], embed: Embed, slot: str) -> list[Gra
     by_text = dict(zip(distinct, map(floats, embed(distinct)), strict=True))
     pairs: dict[Pair, dict[str, GraphRow]] = {}
     for row, both in zip(rows, texts, strict=True):
-        pair = Pair(row["source"], row["target"])
+        pair = Pair.of(row)
         kinds = zip(KINDS, both, strict=True)
         vectors = {place(slot, kind): by_text[text] for kind, text in kinds if text is not None}
         pairs.setdefault(pair, {})[row["id"]] = vectors
     return [
-        {"source": pair.source, "target": pair.target, "pair": pair.id, "vectors": vectors}
-        for pair, vectors in pairs.items()
+        {**pair._asdict(), "pair": pair.id, "vectors": vectors} for pair, vectors in pairs.items()
     ]
 
 

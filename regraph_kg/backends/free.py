@@ -3,13 +3,11 @@
 Nothing is derived from such a node. Not here: which steps of a run count (search/free_steps.py).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.models.graph import FreeChoice, FreeRun, FreeSteps
-
-WHICH = ("first", "later")
 
 
 def add(ask: Query, runs: Sequence[FreeRun]) -> None:
@@ -36,22 +34,18 @@ def read(node: Mapping[str, Any]) -> FreeRun:
 
 
 def _node(free_run: FreeRun) -> dict[str, Any]:
+    counts = {f"{which}_{name}": count for which, steps in free_run.choice for name, count in steps}
     return {
         "id": f"{free_run.run} {free_run.device}",
         **free_run.model_dump(exclude={"choice"}),
-        **dict(_counts(free_run.choice)),
+        **counts,
     }
 
 
-def _counts(choice: FreeChoice) -> Iterator[tuple[str, int]]:
-    for which in WHICH:
-        for name, count in getattr(choice, which):
-            yield f"{which}_{name}", count
-
-
 def _choice(row: Mapping[str, Any]) -> FreeChoice:
-    first, later = (
-        FreeSteps(**{name: row[f"{which}_{name}"] for name in FreeSteps.model_fields})
-        for which in WHICH
+    return FreeChoice.model_validate(
+        {
+            which: {name: row[f"{which}_{name}"] for name in FreeSteps.model_fields}
+            for which in FreeChoice.model_fields
+        }
     )
-    return FreeChoice(first=first, later=later)

@@ -1,29 +1,37 @@
 """Merges plans in one write transaction: claim the trajectories, then write what is new.
 
 Only the transaction that created a trajectory's node writes its steps; a later sender adds only
-measurements and failures. Locks are taken in the order of docs/dev/graph.md section 4: the rows
+measurements and failures, and a known trajectory keeps its disclosure: failures of another one
+cannot be compared and are left out. A partly disclosed trajectory names its own content; a
+contradicting one is refused. Locks are taken in the order of docs/dev/graph.md section 4: the rows
 that every writer wants (Edges, techniques, Shares, NEXT) come last.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from regraph_kg.backends import edges, shares, techniques
-from regraph_kg.backends.arrivals import Addition, Arrival, recognize, rounds
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import MissingTechniques, Placed
-from regraph_kg.backends.evidence import Pair, example, node, steps_node
+from regraph_kg.backends.evidence import (
+    Evidence,
+    Pair,
+    example,
+    node,
+    steps_node,
+    stored_disclosure,
+)
 from regraph_kg.backends.shares import ShareKey, Shares
-from regraph_kg.backends.statistics import Share, row_id
+from regraph_kg.backends.statistics import Share
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import spelling
-from regraph_kg.models.trajectory import FailedStep
+from regraph_kg.models.trajectory import FailedStep, Trajectory
 
 LOGGED = ("compound", "lexical", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
@@ -41,6 +49,42 @@ class MergeContext:
     """Ids of merged-away techniques -> the technique that took their place."""
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One trajectory of a batch."""
+
+    key: str
+    """`Trajectory.id`."""
+    plan: MergePlan
+    evidence: Evidence
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The planned trajectory."""
+        return self.plan.trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """New measurements and failures of a known trajectory."""
+
+    arrival: Arrival
+    before: Evidence
+    after: Evidence
+
+
+@dataclass(slots=True)
+class Recognized:
+    """A batch's trajectories that the graph knows."""
+
+    additions: list[Addition] = field(default_factory=list)
+    count: int = 0
+    otherwise: int = 0
+    """The ones that the graph holds under another disclosure."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Ids, with the reason."""
+
+
 def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> MergeCounts:
     """Merge a batch inside the transaction of `ask`; a curation or purge meanwhile restarts it.
 
@@ -50,7 +94,7 @@ def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> Mer
         ask("lock_stamp")
     context, counts, refusal = read_context(ask), MergeCounts(), None
     try:
-        for batch in rounds([_redirected(plan, context.replaced) for plan in plans]):
+        for batch in _rounds([_redirected(plan, context.replaced) for plan in plans]):
             counts += _merged(ask, batch, context.bound)
     except StoreError as error:
         refusal = error
@@ -76,12 +120,12 @@ def _merged(ask: Query, batch: Sequence[Arrival], bound: int) -> MergeCounts:
     if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
-    recognized = recognize(accepted, [row for row in claimed if not row["new"]])
+    recognized = _recognize(accepted, [row for row in claimed if not row["new"]])
     additions = recognized.additions
     _record_labels(ask, added)
     measured, failures = _measured(additions), _failures(added, additions)
     pairs = [placed.pair for placed in measured]
-    pairs += [_pair(row) for row in failures if row["code"]]
+    pairs += [Pair.of(row) for row in failures if row["code"]]
     edges.add(ask, _write_steps(ask, added, nodes), bound, pairs)
     _write_additions(ask, additions, measured, bound)
     if failures:
@@ -140,6 +184,49 @@ def current_also(also: Iterable[str], main: str, replaced: Mapping[str, str]) ->
     """A step's further techniques by their current ids, without its `main` one."""
     current = dict.fromkeys(replaced.get(key, key) for key in also)
     return tuple(key for key in current if key != main)
+
+
+def _rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
+    """The trajectories of a batch, sorted by id, no id and no ref twice in a round.
+
+    So a copy, or other content under the same ref, finds the first one in the graph.
+    """
+    rest = list(plans)
+    while rest:
+        batch: dict[str, Arrival] = {}
+        refs: set[str] = set()
+        later: list[MergePlan] = []
+        for plan in rest:
+            key, ref = plan.trajectory.id, plan.trajectory.ref
+            if key in batch or ref in refs:
+                later.append(plan)
+                continue
+            batch[key] = Arrival(key, plan, Evidence.of(plan))
+            refs |= {ref} if ref is not None else set()
+        yield [batch[key] for key in sorted(batch)]
+        rest = later
+
+
+def _recognize(batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]) -> Recognized:
+    """The batch's additions to the known trajectories `rows`."""
+    recognized = Recognized()
+    for row in rows:
+        arrival, before = batch[row["id"]], Evidence.read(row)
+        if not before.may_be_same(arrival.evidence):
+            recognized.refused[arrival.key] = (
+                f"its content names trajectory {arrival.key[:12]}, which has another problem,"
+                " target or number of steps"
+            )
+            continue
+        same = stored_disclosure(arrival.trajectory.disclosed) == row["disclosed"]
+        after = before.plus(
+            arrival.evidence.measurements, arrival.evidence.failures if same else ()
+        )
+        if after != before:
+            recognized.additions.append(Addition(arrival, before, after))
+        recognized.count += 1
+        recognized.otherwise += not same
+    return recognized
 
 
 def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:
@@ -238,19 +325,15 @@ def failure_node(trajectory: str, problem: str, failure: FailedStep, pair: Pair)
 
 def _with_room(ask: Query, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows without the code of failures whose pair keeps enough codes already."""
-    pairs = Counter(_pair(row) for row in rows if row["code"])
+    pairs = Counter(Pair.of(row) for row in rows if row["code"])
     room = Counter(edges.count_failed_codes(ask, pairs)) if pairs else Counter()
     fitted = []
     for row in rows:
-        pair = _pair(row)
+        pair = Pair.of(row)
         fits = row["code"] is not None and room[pair] > 0
         room[pair] -= fits
         fitted.append(row if fits else row | {"code": None})
     return fitted
-
-
-def _pair(row: Mapping[str, Any]) -> Pair:
-    return Pair(row["source"], row["target"])
 
 
 def _growth(
@@ -268,6 +351,6 @@ def _growth(
 
 def _newly_joined(ask: Query, sums: Share) -> set[str]:
     """The ends of missing NEXT rows: making one locks both of them."""
-    rows = [{"id": row_id(*key), **key[0]._asdict()} for key in sums]
+    rows = [shares.place(*key) for key in sums]
     existing = {row["id"] for row in ask("known_next", rows=rows)} if rows else set()
-    return {end for row in rows if row["id"] not in existing for end in _pair(row)}
+    return {end for row in rows if row["id"] not in existing for end in Pair.of(row)}

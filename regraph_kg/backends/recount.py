@@ -86,7 +86,7 @@ def findings(ask: Query) -> Iterator[GraphFinding]:
     steps: Counter[Pair] = Counter()
     failures: dict[str, Pair] = {}
     sums: Share = {}
-    transitions = {row["id"]: _pair(row) for row in ask("places_of_transitions")}
+    transitions = {row["id"]: Pair.of(row) for row in ask("places_of_transitions")}
     for problems in _problems(ask):
         truth: Shares = {}
         for row in shares.evidence_of(ask, problems):
@@ -145,7 +145,7 @@ def _wrong_sums(ask: Query, truth: Share) -> Iterator[GraphFinding]:
     stored = {}
     for row in ask("transitions"):
         node = row["statistics"]
-        stored[_pair(row), RowKey(node["device"], node.get("learner"))] = node
+        stored[Pair.of(row), RowKey(node["device"], node.get("learner"))] = node
     for key in total([truth, dict.fromkeys(stored, RowCounts())]):
         yield from _differing(key[0], f"on {key[1]}", truth.get(key), stored.get(key))
 
@@ -185,7 +185,3 @@ def _wrong_failures(ask: Query, expected: Mapping[str, Pair]) -> Iterator[GraphF
         if pair and right != actual:
             place, other = (known.id if known else "nowhere" for known in (right, actual))
             yield GraphFinding("failure", *pair, key, place, other)
-
-
-def _pair(row: GraphRow) -> Pair:
-    return Pair(row["source"], row["target"])

@@ -152,30 +152,31 @@ def _write_next(
     `lowered`: Shares with a lowered best effect, for which all Shares are read. Returns the ticks
     by id.
     """
-    places = {key: _place(*key) for key in sums}
+    places = {key: place(*key) for key in sums}
     claimed = ask("claim_next", rows=list(places.values())) if places else []
     locked = {row["statistics"]["id"]: row["statistics"] for row in claimed}
     if len(locked) != len(places):
         refuse_missing(ask, (end for pair, _ in sums for end in pair))
     bests, writers = _bests(ask, lowered, grown or {}), _writers(grown or {})
     rows, ticks = [], {}
-    for key, place in places.items():
-        old, tally = locked[place["id"]], sums[key]
+    for key, row in places.items():
+        old, tally = locked[row["id"]], sums[key]
         if grown is not None:
             tally.add(RowCounts.read(old))
         if key in bests:
             tally.take_best(bests[key])
-        ticks[place["id"]] = tick = written.tick(old) + 1
-        last = writers.get(place["id"], [written.SOMEBODY])
+        ticks[row["id"]] = tick = written.tick(old) + 1
+        last = writers.get(row["id"], [written.ALL])
         numbers = _numbers(key[1], tally) | {"written": [tick, *last]}
-        rows.append(place | {"properties": numbers | {"checksum": written.checksum(numbers, tick)}})
+        rows.append(row | {"properties": numbers | {"checksum": written.checksum(numbers, tick)}})
     if rows:
         ask("set_next", rows=rows)
     return ticks
 
 
-def _place(pair: Pair, origin: RowKey) -> GraphRow:
-    return {"id": row_id(pair, origin), "source": pair.source, "target": pair.target}
+def place(pair: Pair, origin: RowKey) -> GraphRow:
+    """Where a NEXT is."""
+    return {"id": row_id(pair, origin), **pair._asdict()}
 
 
 def _numbers(origin: RowKey, tally: RowCounts) -> GraphRow:

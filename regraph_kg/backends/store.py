@@ -247,7 +247,7 @@ def _failures(
 
 
 def _place(row: GraphRow) -> tuple[Pair, str]:
-    return Pair(row["source"], row["target"]), row["statistics"]["device"]
+    return Pair.of(row), row["statistics"]["device"]
 
 
 def _transition_stats(pair: Pair, device: str, tally: RowCounts) -> TransitionStats:
