@@ -10,7 +10,7 @@ that every writer wants (Edges, techniques, Shares, NEXT) come last.
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from regraph_kg.backends import edges, shares, techniques
@@ -73,18 +73,6 @@ class Addition:
     after: Evidence
 
 
-@dataclass(slots=True)
-class Recognized:
-    """A batch's trajectories that the graph knows."""
-
-    additions: list[Addition] = field(default_factory=list)
-    count: int = 0
-    otherwise: int = 0
-    """The ones that the graph holds under another disclosure."""
-    refused: dict[str, str] = field(default_factory=dict)
-    """Ids, with the reason."""
-
-
 def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> MergeCounts:
     """Merge a batch inside the transaction of `ask`; a curation or purge meanwhile restarts it.
 
@@ -120,8 +108,7 @@ def _merged(ask: Query, batch: Sequence[Arrival], bound: int) -> MergeCounts:
     if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
-    recognized = _recognize(accepted, [row for row in claimed if not row["new"]])
-    additions = recognized.additions
+    additions, known = _recognize(accepted, [row for row in claimed if not row["new"]])
     _record_labels(ask, added)
     measured, failures = _measured(additions), _failures(added, additions)
     pairs = [placed.pair for placed in measured]
@@ -134,16 +121,14 @@ def _merged(ask: Query, batch: Sequence[Arrival], bound: int) -> MergeCounts:
     sums = shares.next_rows(growth)
     techniques.extend(ask, new, _newly_joined(ask, sums))
     shares.grow(ask, growth, sums, lowered)
-    return MergeCounts(
+    return known + MergeCounts(
         added=len(added),
-        known=recognized.count,
-        disclosed_otherwise=recognized.otherwise,
         examples=sum(len(arrival.trajectory.steps) for arrival in added),
         techniques=created,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(addition.after.measured() - addition.before.measured() for addition in additions),
         failures=len(failures),
-        conflicts=conflicts | recognized.refused,
+        conflicts=conflicts,
     )
 
 
@@ -207,13 +192,17 @@ def _rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
         rest = later
 
 
-def _recognize(batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]) -> Recognized:
-    """The batch's additions to the known trajectories `rows`."""
-    recognized = Recognized()
+def _recognize(
+    batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]
+) -> tuple[list[Addition], MergeCounts]:
+    """The batch's additions to the known trajectories `rows`, and the counts of these."""
+    additions: list[Addition] = []
+    refused: dict[str, str] = {}
+    otherwise = 0
     for row in rows:
         arrival, before = batch[row["id"]], Evidence.read(row)
         if not before.may_be_same(arrival.evidence):
-            recognized.refused[arrival.key] = (
+            refused[arrival.key] = (
                 f"its content names trajectory {arrival.key[:12]}, which has another problem,"
                 " target or number of steps"
             )
@@ -223,10 +212,10 @@ def _recognize(batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]) 
             arrival.evidence.measurements, arrival.evidence.failures if same else ()
         )
         if after != before:
-            recognized.additions.append(Addition(arrival, before, after))
-        recognized.count += 1
-        recognized.otherwise += not same
-    return recognized
+            additions.append(Addition(arrival, before, after))
+        otherwise += not same
+    known = len(rows) - len(refused)
+    return additions, MergeCounts(known=known, disclosed_otherwise=otherwise, conflicts=refused)
 
 
 def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:

@@ -13,13 +13,11 @@ from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.bounded import Selection, limit
 from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.merge import failure_node, read_context
-from regraph_kg.backends.shares import ShareKey, Shares
+from regraph_kg.backends.shares import PAGE, ShareKey, Shares
 from regraph_kg.backends.statistics import RowCounts, RowKey, Share, differences, share, total
 from regraph_kg.backends.written import UNSOUND, is_sound
 from regraph_kg.models.graph import GraphFinding
 
-PAGE = 2_000
-"""Trajectories read at a time."""
 PAIRS = 10
 """Pairs rebuilt at a time: each has a Share for every problem and device."""
 
@@ -142,10 +140,8 @@ def _wrong_shares(ask: Query, problems: Sequence[str], truth: Shares) -> Iterato
 
 def _wrong_sums(ask: Query, truth: Share) -> Iterator[GraphFinding]:
     """NEXT rows that are not the sum of all trajectories."""
-    stored = {}
-    for row in ask("transitions"):
-        node = row["statistics"]
-        stored[Pair.of(row), RowKey(node["device"], node.get("learner"))] = node
+    nodes = [(Pair.of(row), row["statistics"]) for row in ask("transitions")]
+    stored = {(pair, RowKey.of(node)): node for pair, node in nodes}
     for key in total([truth, dict.fromkeys(stored, RowCounts())]):
         yield from _differing(key[0], f"on {key[1]}", truth.get(key), stored.get(key))
 

@@ -48,9 +48,7 @@ class ShareKey(NamedTuple):
     @classmethod
     def read(cls, node: Mapping[str, Any]) -> "ShareKey":
         """The key in a node's properties."""
-        source, _, target = node["pair"].partition(" ")
-        origin = RowKey(node["device"], node.get("learner"))
-        return cls(Pair(source, target), origin, node["problem"])
+        return cls(Pair(*node["pair"].split(" ")), RowKey.of(node), node["problem"])
 
 
 Shares = dict[ShareKey, RowCounts]

@@ -107,6 +107,11 @@ class RowKey(NamedTuple):
     device: str
     learner: str | None = None
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "RowKey":
+        """The origin of the numbers of a NEXT or a (:Share)."""
+        return cls(row["device"], row.get("learner"))
+
     def __str__(self) -> str:
         """The origin as text."""
         return self.device + ("" if self.learner is None else f"{LEARNED} {self.learner}")
@@ -118,11 +123,7 @@ Share = dict[tuple[Pair, RowKey], RowCounts]
 
 def tallies(rows: Iterable[Mapping[str, Any]]) -> dict[RowKey, RowCounts]:
     """NEXT rows of one pair, or one problem's (:Share) rows of it, without half-made ones."""
-    return {
-        RowKey(row["device"], row.get("learner")): RowCounts.read(row)
-        for row in rows
-        if "device" in row
-    }
+    return {RowKey.of(row): RowCounts.read(row) for row in rows if "device" in row}
 
 
 def share(evidence: Evidence) -> Share:
