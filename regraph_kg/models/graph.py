@@ -293,11 +293,7 @@ class FreeSteps(Frozen):
 
     def __add__(self, other: "FreeSteps") -> "FreeSteps":
         """Both together."""
-        return FreeSteps(
-            tried=self.tried + other.tried,
-            verified=self.verified + other.verified,
-            sum_log2_effect=self.sum_log2_effect + other.sum_log2_effect,
-        )
+        return FreeSteps(**{name: number + getattr(other, name) for name, number in self})
 
 
 class FreeChoice(Frozen):
