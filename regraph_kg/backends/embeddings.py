@@ -28,6 +28,7 @@ from regraph_kg.backends.vectors import (
     KINDS,
     SCANNED,
     VectorState,
+    begun,
     claimed,
     floats,
     place,
@@ -95,12 +96,7 @@ def _note(ask: Query, state: VectorState, following: EmbeddingSpace | None) -> V
     current = vector_state(ask)
     if (current.space, current.slot) != (state.space, state.slot):
         raise _concurrent_change()
-    properties = {
-        "next_model": following and following.model,
-        "next_dimension": following and following.dimension,
-        "next_prompts": (following and following.prompts) or None,
-    }
-    ask("set_meta", state=properties)
+    ask("set_meta", state=begun(following))
     return vector_state(ask)
 
 
@@ -109,13 +105,8 @@ def _flip(ask: Query, state: VectorState) -> None:
     ask("lock_stamp")
     if vector_state(ask) != state or state.following is None:
         raise _concurrent_change()
-    properties = claimed(state.following) | {
-        "embedding_slot": state.other_slot,
-        "next_model": None,
-        "next_dimension": None,
-        "next_prompts": None,
-    }
-    ask("set_meta", state=properties)
+    slot = {"embedding_slot": state.other_slot}
+    ask("set_meta", state=claimed(state.following) | slot | begun(None))
 
 
 def _fill(

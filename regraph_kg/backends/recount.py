@@ -83,6 +83,7 @@ def findings(ask: Query) -> Iterator[GraphFinding]:
     """Derived rows and examples of a graph that contradict its trajectories."""
     steps: Counter[Pair] = Counter()
     failures: dict[str, Pair] = {}
+    pairs: dict[Pair, Pair] = {}  # one object for each, whatever the number of its failures
     sums: Share = {}
     transitions = {row["id"]: Pair.of(row) for row in ask("places_of_transitions")}
     for problems in _problems(ask):
@@ -92,7 +93,7 @@ def findings(ask: Query) -> Iterator[GraphFinding]:
             shares.gather(truth, evidence)
             steps.update(evidence.pairs)
             for failure, pair in evidence.failed:
-                failures[f"{row['id']}/{failure.key}"] = pair
+                failures[f"{row['id']}/{failure.key}"] = pairs.setdefault(pair, pair)
             yield from _misplaced(row, evidence.pairs, transitions)
         sums = total([sums, shares.next_rows(truth)])
         yield from _wrong_shares(ask, problems, truth)

@@ -29,19 +29,17 @@ class Record:
     change: Change
     moves: tuple[Places, ...]
     stays: tuple[Places, ...]
-    token: str = ""
-    """Token of the call that made it; not read back."""
 
 
-def write(ask: Query, curation: Curation, record: Record) -> None:
-    """Log a curation."""
+def write(ask: Query, curation: Curation, record: Record, token: str) -> None:
+    """Log a curation that the call with this token made."""
     entry = asdict(curation) | {
         "id": _id(curation.number),
         "target": curation.techniques[0].partition("/")[0],
         "change": record.change.model_dump_json(),
         "moves": pack(record.moves),
         "stays": pack(record.stays),
-        "token": record.token,
+        "token": token,
     }
     del entry["undone_by"]
     ask("write_decisions", rows=[entry])
