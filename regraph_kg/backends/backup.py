@@ -23,11 +23,11 @@ from regraph_kg.backends.export import export
 from regraph_kg.backends.vectors import claimed, vector_state
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.backup import FORMAT, BackupLine, End, Head, TrajectoryLine
-from regraph_kg.models.graph import EmbeddingSpace, FreeRun, MergePlan, Relabelled, RelabelStage
+from regraph_kg.models.graph import EmbeddingSpace, MergePlan, Relabelled, RelabelStage
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-DECISIONS_AT_ONCE = 1_000
+NODES_AT_ONCE = 1_000
 LINES_AT_ONCE = 100
 """Lines restored in one transaction."""
 LONGEST_LINE = 2**28
@@ -75,15 +75,15 @@ class BoltBackup(OnBolt):
         techniques = self._bolt.read(vocabulary.every)
         for technique in techniques:
             yield BackupLine(technique=technique)
-        for decision in self._decisions():
+        for decision in self._nodes("page_of_decisions"):
             yield BackupLine(decision=dict(sorted(decision.items())))
         ids = {technique.id for technique in techniques}
         for line in export(self._bolt):
             # A step of an unknown technique came after the techniques were read.
             if all(step.technique in ids for step in line.trajectory.steps):
                 yield BackupLine(kept=_of_known(line, ids))
-        for run in self._free_runs():
-            yield BackupLine(free=run)
+        for run in self._nodes("page_of_free_runs"):
+            yield BackupLine(free=free.read(run))
         lost = ids - {technique.id for technique in self._bolt.read(vocabulary.every)}
         if lost:
             raise StoreError(
@@ -91,17 +91,12 @@ class BoltBackup(OnBolt):
                 " run the same command again"
             )
 
-    def _decisions(self) -> Iterator[GraphRow]:
+    def _nodes(self, statement: str) -> Iterator[GraphRow]:
+        """All nodes of a kind, by id."""
         last = ""
-        while page := self._bolt.read(partial(_decisions_page, after=last)):
-            yield from (row["decision"] for row in page)
-            last = page[-1]["id"]
-
-    def _free_runs(self) -> Iterator[FreeRun]:
-        last = ""
-        while page := self._bolt.read(partial(free.runs_page, after=last)):
-            yield from (run for _, run in page)
-            last = page[-1][0]
+        while page := self._bolt.rows(statement, after=last, limit=NODES_AT_ONCE):
+            yield from (row["node"] for row in page)
+            last = page[-1]["node"]["id"]
 
     def _begin(self, digest: str, bound: int) -> None:
         stamp = schema.read_stamp(self._bolt)
@@ -140,10 +135,6 @@ def _end(ask: Query, space: EmbeddingSpace | None) -> None:
     ask("set_meta", state={"restoring": None} | (claimed(space) if space else {}))
 
 
-def _decisions_page(ask: Query, after: str) -> list[GraphRow]:
-    return ask("backup_decisions", after=after, limit=DECISIONS_AT_ONCE)
-
-
 def _of_known(line: TrajectoryLine, ids: Container[str]) -> TrajectoryLine:
     """The line without failures of techniques that came after the backup began."""
     dated = [
@@ -166,7 +157,7 @@ def _write_techniques(ask: Query, lines: Sequence[BackupLine]) -> None:
 def _write_trajectories(ask: Query, lines: Sequence[BackupLine]) -> None:
     entries = [line.kept for line in lines if line.kept]
     plans = [resolved_plan(entry.trajectory, entry.stages) for entry in entries]
-    refused = merge.merge(_unlogged(ask), plans).conflicts
+    refused = merge.merge(ask, plans).conflicts
     if refused:
         raise BadInput(min(refused.values()))
     failures = [
@@ -202,15 +193,6 @@ def resolved_plan(trajectory: Trajectory, stages: Sequence[RelabelStage] = ()) -
             " give what regraph graph export or backup wrote"
         )
     return MergePlan(trajectory, tuple(labels))
-
-
-def _unlogged(ask: Query) -> Query:
-    """The query without writes to the log of decisions, which is restored as it was."""
-
-    def quiet(name: str, /, **parameters: object) -> list[GraphRow]:
-        return [] if name == "record_labels" else ask(name, **parameters)
-
-    return quiet
 
 
 def opened(path: Path, give: str = GIVE) -> IO[bytes]:

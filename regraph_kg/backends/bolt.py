@@ -21,9 +21,8 @@ from neo4j import exceptions
 
 from regraph_kg import locks
 from regraph_kg.backends import queries
-from regraph_kg.backends.address import Address
+from regraph_kg.backends.address import Address, endpoint, shown, unusable
 from regraph_kg.backends.interrupt import undisturbed
-from regraph_kg.backends.uri import endpoint, shown, unusable
 from regraph_kg.errors import BadInput, StoreError
 
 GraphRow = dict[str, Any]
@@ -118,6 +117,10 @@ class Bolt:
         """Run `work` in a read transaction; it may run more than once."""
         with self._driver_call(), self._session(neo4j.READ_ACCESS) as session:
             return session.execute_read(lambda tx: work(self._query(tx)))
+
+    def rows(self, name: str, /, **parameters: object) -> list[GraphRow]:
+        """The rows of one reading statement of cypher/."""
+        return self.read(lambda ask: ask(name, **parameters))
 
     def write(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a write transaction; it may run more than once, and counts once.
@@ -235,10 +238,6 @@ class Bolt:
     def close(self) -> None:
         """Close every connection; idempotent."""
         self._driver.close()
-
-    def bookmarks(self) -> frozenset[str]:
-        """The last writes, which later sessions wait for, where the server names them."""
-        return frozenset(self._bookmarks.get_bookmarks())
 
     @property
     def place(self) -> str:

@@ -16,15 +16,12 @@ from pydantic import ValidationError
 
 from regraph_kg.backends.backup import lines_of, opened, read_backup, resolved_plan
 from regraph_kg.backends.evidence import Evidence
-from regraph_kg.backends.statistics import Share, share, total
+from regraph_kg.backends.statistics import RowCounts, Share, share
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.difference import GraphPart, PartDifference
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.trajectory import Trajectory
-
-ADDED_UP = 1_000
-"""Shares added at a time."""
 
 
 @dataclass(slots=True)
@@ -80,14 +77,11 @@ def _exported(path: Path) -> Iterator[Trajectory]:
 def _digest(techniques: list[Technique] | None, trajectories: Iterable[Trajectory]) -> GraphDigest:
     """`techniques` may come while the trajectories are read."""
     digest = GraphDigest(described=techniques is not None)
-    shares: list[Share] = []
     for trajectory in trajectories:
         evidence, key = Evidence.of(resolved_plan(trajectory)), trajectory.id
         digest.trajectories[key] = _content(trajectory)
-        shares.append(share(evidence))
-        if len(shares) >= ADDED_UP:
-            digest.statistics, shares = total([digest.statistics, *shares]), []
-    digest.statistics = total([digest.statistics, *shares])
+        for row, tally in share(evidence).items():
+            digest.statistics.setdefault(row, RowCounts()).add(tally)
     for technique in techniques or ():
         if technique.id == start_id(technique.target):  # which stores tell nothing of
             continue

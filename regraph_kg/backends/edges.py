@@ -48,11 +48,7 @@ class Placed:
 
     def row(self) -> GraphRow:
         """The row of a TRANSITION."""
-        return {
-            "source": self.pair.source,
-            "target": self.pair.target,
-            "properties": self.properties,
-        }
+        return {**self.pair._asdict(), "properties": self.properties}
 
 
 def _effects(devices: Sequence[str], effects: Sequence[float]) -> dict[str, float]:
@@ -87,9 +83,7 @@ def add(ask: Query, examples: Sequence[Placed], bound: int, moved: Iterable[Pair
 
     `moved`: pairs that the transaction moves or counts besides; one statement locks all pairs.
     """
-    if also := set(moved):
-        hold(ask, also.union(placed.pair for placed in examples))
-    full = _count_kept(ask, [placed.pair for placed in examples], bound)
+    full = _count_kept(ask, [placed.pair for placed in examples], bound, moved)
     _create(ask, examples)
     _prune(ask, full, bound)
 
@@ -146,10 +140,15 @@ def _create(ask: Query, examples: Sequence[Placed]) -> None:
         refuse_missing(ask, (end for placed in examples for end in placed.pair))
 
 
-def _count_kept(ask: Query, pairs: Iterable[Pair], bound: int) -> list[Pair]:
-    """Count new TRANSITIONs, one per element of `pairs`; return the pairs that have too many."""
+def _count_kept(
+    ask: Query, pairs: Iterable[Pair], bound: int, also: Iterable[Pair] = ()
+) -> list[Pair]:
+    """Count new TRANSITIONs, one per element of `pairs`; return the pairs that have too many.
+
+    `also`: pairs that are locked besides.
+    """
     new = Counter(pairs)
-    grown = _add_to_edges(ask, new, kept=new)
+    grown = _add_to_edges(ask, {*new, *also}, kept=new)
     return [pair for pair, row in grown.items() if row["kept"] > limit(bound)]
 
 
@@ -202,7 +201,7 @@ def _make_again(ask: Query, examples: Sequence[tuple[Pair, str]]) -> list[Pair]:
         ]
         placed = [
             Placed(
-                Pair(row["source"], row["target"]),
+                Pair.of(row),
                 example(row["node"], row["steps"], row["step"], Evidence.read(row["node"])),
             )
             for row in ask("read_steps", rows=rows)

@@ -28,6 +28,7 @@ from regraph_kg.backends.vectors import (
     KINDS,
     SCANNED,
     VectorState,
+    begun,
     claimed,
     floats,
     place,
@@ -95,12 +96,7 @@ def _note(ask: Query, state: VectorState, following: EmbeddingSpace | None) -> V
     current = vector_state(ask)
     if (current.space, current.slot) != (state.space, state.slot):
         raise _concurrent_change()
-    properties = {
-        "next_model": following and following.model,
-        "next_dimension": following and following.dimension,
-        "next_prompts": (following and following.prompts) or None,
-    }
-    ask("set_meta", state=properties)
+    ask("set_meta", state=begun(following))
     return vector_state(ask)
 
 
@@ -109,13 +105,8 @@ def _flip(ask: Query, state: VectorState) -> None:
     ask("lock_stamp")
     if vector_state(ask) != state or state.following is None:
         raise _concurrent_change()
-    properties = claimed(state.following) | {
-        "embedding_slot": state.other_slot,
-        "next_model": None,
-        "next_dimension": None,
-        "next_prompts": None,
-    }
-    ask("set_meta", state=properties)
+    slot = {"embedding_slot": state.other_slot}
+    ask("set_meta", state=claimed(state.following) | slot | begun(None))
 
 
 def _fill(
@@ -123,15 +114,11 @@ def _fill(
 ) -> Iterator[EmbeddingProgress]:
     """Embed examples without a vector in `slot`, which is for `space`."""
     for pairs, progress in _portions(bolt, "embedding", slot):
-        rows = bolt.read(partial(_missing, pairs=pairs, slot=slot))
+        rows = bolt.rows("vectors_missing", rows=pairs, slot=slot)
         if rows:  # else another process has embedded them meanwhile
             written = _with_vectors(rows, embed, slot)
             bolt.write(partial(_write, rows=written, slot=slot, space=space))
         yield progress
-
-
-def _missing(ask: Query, pairs: Sequence[GraphRow], slot: str) -> list[GraphRow]:
-    return ask("vectors_missing", rows=pairs, slot=slot)
 
 
 def _write(ask: Query, rows: Sequence[GraphRow], slot: str, space: EmbeddingSpace) -> None:
@@ -161,7 +148,7 @@ def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
     """Index a slot that holds so many vectors that it pays, and wait until it serves."""
     online = _indexes(bolt)
     absent = [name for name in _names(slot) if name not in online]
-    counts = bolt.read(lambda ask: ask("count_edges")) if absent else []
+    counts = bolt.rows("count_edges") if absent else []
     if sum(row["transitions"] for row in counts) > SCANNED:
         for name in absent:
             bolt.define("vectors_index", VECTORS.index(name), dimension=space.dimension)
@@ -184,8 +171,7 @@ def _names(slot: str) -> list[str]:
 
 def _indexes(bolt: Bolt) -> dict[str, bool]:
     """Properties with an index, and whether it serves already."""
-    rows = bolt.read(lambda ask: ask("vectors_indexes"))
-    return {row["slot"]: row["online"] for row in rows}
+    return {row["slot"]: row["online"] for row in bolt.rows("vectors_indexes")}
 
 
 def _portions(
@@ -193,13 +179,13 @@ def _portions(
 ) -> Iterator[tuple[list[GraphRow], EmbeddingProgress]]:
     """Pairs to work on, a few at a time, and the progress after them."""
     filled = step == "clearing"
-    pairs = bolt.read(lambda ask: ask("vectors_pairs", slot=slot, filled=filled))
+    pairs = bolt.rows("vectors_pairs", slot=slot, filled=filled)
     first = secrets.randbelow(len(pairs)) if pairs else 0
     pairs = pairs[first:] + pairs[:first]
     total = sum(row["examples"] for row in pairs)
     done, rows, most = 0, list[GraphRow](), AT_ONCE
     for pair in pairs:
-        rows.append(pair | {"pair": Pair(pair["source"], pair["target"]).id})
+        rows.append(pair | {"pair": Pair.of(pair).id})
         done += pair["examples"]
         if done >= most:
             yield rows, EmbeddingProgress(step, done, total)
@@ -215,13 +201,12 @@ def _with_vectors(rows: Sequence[GraphRow], embed: Embed, slot: str) -> list[Gra
     by_text = dict(zip(distinct, map(floats, embed(distinct)), strict=True))
     pairs: dict[Pair, dict[str, GraphRow]] = {}
     for row, both in zip(rows, texts, strict=True):
-        pair = Pair(row["source"], row["target"])
+        pair = Pair.of(row)
         kinds = zip(KINDS, both, strict=True)
         vectors = {place(slot, kind): by_text[text] for kind, text in kinds if text is not None}
         pairs.setdefault(pair, {})[row["id"]] = vectors
     return [
-        {"source": pair.source, "target": pair.target, "pair": pair.id, "vectors": vectors}
-        for pair, vectors in pairs.items()
+        {**pair._asdict(), "pair": pair.id, "vectors": vectors} for pair, vectors in pairs.items()
     ]
 
 

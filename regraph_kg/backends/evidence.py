@@ -49,6 +49,11 @@ class Pair(NamedTuple):
         """Id of its (:Edge)."""
         return f"{self.source} {self.target}"
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Pair":
+        """The pair of a row that names its ends."""
+        return cls(row["source"], row["target"])
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:

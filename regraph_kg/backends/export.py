@@ -5,7 +5,7 @@ Not covered: a curation in that instant may leave a failure with the technique t
 before.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 from regraph_kg.backends import evidence
@@ -44,19 +44,15 @@ def _lines(ask: Query, rows: list[GraphRow]) -> list[TrajectoryLine]:
     ends = {"first": rows[0]["trajectory"]["id"], "last": rows[-1]["trajectory"]["id"]}
     failed = {row["id"]: row for row in ask("failures_of_trajectories", **ends)}
     codes = {key: row["code"] for key, row in failed.items() if row["code"] is not None}
-    return [_exported(row["trajectory"], row["steps"], failed, codes) for row in rows]
-
-
-def _exported(
-    node: GraphRow,
-    steps: GraphRow,
-    failed: Mapping[str, GraphRow],
-    codes: Mapping[str, str],
-) -> TrajectoryLine:
-    trajectory = evidence.trajectory(node, steps, codes)
-    keys = [f"{node['id']}/{failure.key}" for failure in trajectory.failures]
-    return TrajectoryLine(
-        trajectory=trajectory,
-        stages=tuple(steps["stages"]),
-        failed=tuple(failed.get(key, {}).get("created") for key in keys),
-    )
+    lines = []
+    for row in rows:
+        trajectory = evidence.trajectory(row["trajectory"], row["steps"], codes)
+        nodes = [failed.get(f"{row['trajectory']['id']}/{f.key}") for f in trajectory.failures]
+        lines.append(
+            TrajectoryLine(
+                trajectory=trajectory,
+                stages=tuple(row["steps"]["stages"]),
+                failed=tuple(node and node["created"] for node in nodes),
+            )
+        )
+    return lines

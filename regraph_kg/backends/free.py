@@ -3,15 +3,11 @@
 Nothing is derived from such a node. Not here: which steps of a run count (search/free_steps.py).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.models.graph import FreeChoice, FreeRun, FreeSteps
-
-WHICH = ("first", "later")
-RUNS_AT_ONCE = 1_000
-"""Runs read at a time."""
 
 
 def add(ask: Query, runs: Sequence[FreeRun]) -> None:
@@ -31,34 +27,25 @@ def seen_from(rows: Sequence[GraphRow], device: str) -> FreeChoice:
     return here if here.first.tried + here.later.tried else elsewhere
 
 
-def runs_page(ask: Query, after: str) -> list[tuple[str, FreeRun]]:
-    """The next runs by id, with their ids."""
-    rows = ask("page_of_free_runs", after=after, limit=RUNS_AT_ONCE)
-    return [(row["run"]["id"], _run(row["run"])) for row in rows]
+def read(node: Mapping[str, Any]) -> FreeRun:
+    """The run of a node."""
+    fields = {name: node[name] for name in FreeRun.model_fields if name != "choice"}
+    return FreeRun(**fields, choice=_choice(node))
 
 
 def _node(free_run: FreeRun) -> dict[str, Any]:
+    counts = {f"{which}_{name}": count for which, steps in free_run.choice for name, count in steps}
     return {
         "id": f"{free_run.run} {free_run.device}",
         **free_run.model_dump(exclude={"choice"}),
-        **dict(_counts(free_run.choice)),
+        **counts,
     }
 
 
-def _counts(choice: FreeChoice) -> Iterator[tuple[str, int]]:
-    for which in WHICH:
-        for name, count in getattr(choice, which):
-            yield f"{which}_{name}", count
-
-
 def _choice(row: Mapping[str, Any]) -> FreeChoice:
-    first, later = (
-        FreeSteps(**{name: row[f"{which}_{name}"] for name in FreeSteps.model_fields})
-        for which in WHICH
+    return FreeChoice.model_validate(
+        {
+            which: {name: row[f"{which}_{name}"] for name in FreeSteps.model_fields}
+            for which in FreeChoice.model_fields
+        }
     )
-    return FreeChoice(first=first, later=later)
-
-
-def _run(node: Mapping[str, Any]) -> FreeRun:
-    fields = {name: node[name] for name in FreeRun.model_fields if name != "choice"}
-    return FreeRun(**fields, choice=_choice(node))

@@ -1,47 +1,43 @@
 """Merges plans in one write transaction: claim the trajectories, then write what is new.
 
 Only the transaction that created a trajectory's node writes its steps; a later sender adds only
-measurements and failures. Locks are taken in the order of docs/dev/graph.md section 4: the rows
+measurements and failures, and a known trajectory keeps its disclosure: failures of another one
+cannot be compared and are left out. A partly disclosed trajectory names its own content; a
+contradicting one is refused. Locks are taken in the order of docs/dev/graph.md section 4: the rows
 that every writer wants (Edges, techniques, Shares, NEXT) come last.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from regraph_kg.backends import edges, shares, techniques
-from regraph_kg.backends.arrivals import Addition, Arrival, arrivals, contradictions, recognize
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
 from regraph_kg.backends.bounded import DEFAULT_BOUND
 from regraph_kg.backends.edges import MissingTechniques, Placed
-from regraph_kg.backends.evidence import Pair, example, node, steps_node
-from regraph_kg.backends.shares import ShareKey
-from regraph_kg.backends.statistics import Share, row_id, share, total
+from regraph_kg.backends.evidence import (
+    Evidence,
+    Pair,
+    example,
+    node,
+    steps_node,
+    stored_disclosure,
+)
+from regraph_kg.backends.shares import ShareKey, Shares
+from regraph_kg.backends.statistics import Share
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import spelling
-from regraph_kg.models.trajectory import FailedStep
+from regraph_kg.models.trajectory import FailedStep, Trajectory
 
 LOGGED = ("compound", "lexical", "model", "new")
 """Stages whose verdicts a curator may want to look at."""
 TRIES_AT_ONCE = 3
 """Tries of a batch beside curations; after them it takes turns with them."""
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """A batch's change of the statistics: shares that its trajectories gained, and had before."""
-
-    gained: Sequence[tuple[str, Share]]
-    lost: Sequence[tuple[str, Share]]
-    next: Share
-    """Additions to the NEXT rows."""
-    lowered: Sequence[ShareKey]
-    """Shares whose best effect is computed anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +49,30 @@ class MergeContext:
     """Ids of merged-away techniques -> the technique that took their place."""
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One trajectory of a batch."""
+
+    key: str
+    """`Trajectory.id`."""
+    plan: MergePlan
+    evidence: Evidence
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The planned trajectory."""
+        return self.plan.trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """New measurements and failures of a known trajectory."""
+
+    arrival: Arrival
+    before: Evidence
+    after: Evidence
+
+
 def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> MergeCounts:
     """Merge a batch inside the transaction of `ask`; a curation or purge meanwhile restarts it.
 
@@ -62,7 +82,8 @@ def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> Mer
         ask("lock_stamp")
     context, counts, refusal = read_context(ask), MergeCounts(), None
     try:
-        counts = _merged(ask, plans, context)
+        for batch in _rounds([_redirected(plan, context.replaced) for plan in plans]):
+            counts += _merged(ask, batch, context.bound)
     except StoreError as error:
         refusal = error
     if read_context(ask).replaced != context.replaced:
@@ -76,10 +97,9 @@ def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> Mer
     return counts
 
 
-def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> MergeCounts:
-    batch = arrivals([_redirected(plan, context.replaced) for plan in plans])
-    conflicts = _ref_clashes(ask, batch) | contradictions(batch)
-    accepted = {key: arrival for key, arrival in batch.items() if key not in conflicts}
+def _merged(ask: Query, batch: Sequence[Arrival], bound: int) -> MergeCounts:
+    conflicts = _ref_clashes(ask, batch)
+    accepted = {arrival.key: arrival for arrival in batch if arrival.key not in conflicts}
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
     created = techniques.create(ask, new)
     nodes = {key: node(one.trajectory, key, one.evidence) for key, one in accepted.items()}
@@ -88,29 +108,27 @@ def _merged(ask: Query, plans: Sequence[MergePlan], context: MergeContext) -> Me
     if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
-    recognized = recognize(accepted, [row for row in claimed if not row["new"]])
-    additions = recognized.additions
+    additions, known = _recognize(accepted, [row for row in claimed if not row["new"]])
     _record_labels(ask, added)
     measured, failures = _measured(additions), _failures(added, additions)
     pairs = [placed.pair for placed in measured]
-    pairs += [_pair(row) for row in failures if row["code"]]
-    edges.add(ask, _write_steps(ask, added, nodes), context.bound, pairs)
-    _write_additions(ask, additions, measured, context.bound)
+    pairs += [Pair.of(row) for row in failures if row["code"]]
+    edges.add(ask, _write_steps(ask, added, nodes), bound, pairs)
+    _write_additions(ask, additions, measured, bound)
     if failures:
         ask("write_failures", rows=_with_room(ask, failures))
-    growth = _grown(added, additions)
-    techniques.extend(ask, new, _newly_joined(ask, growth.next))
-    _add_to_statistics(ask, growth)
-    return MergeCounts(
+    growth, lowered = _growth(added, additions)
+    sums = shares.next_rows(growth)
+    techniques.extend(ask, new, _newly_joined(ask, sums))
+    shares.grow(ask, growth, sums, lowered)
+    return known + MergeCounts(
         added=len(added),
-        known=recognized.count,
-        disclosed_otherwise=recognized.otherwise,
         examples=sum(len(arrival.trajectory.steps) for arrival in added),
         techniques=created,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(addition.after.measured() - addition.before.measured() for addition in additions),
         failures=len(failures),
-        conflicts=conflicts | recognized.refused,
+        conflicts=conflicts,
     )
 
 
@@ -153,23 +171,61 @@ def current_also(also: Iterable[str], main: str, replaced: Mapping[str, str]) ->
     return tuple(key for key in current if key != main)
 
 
-def _ref_clashes(ask: Query, batch: Mapping[str, Arrival]) -> dict[str, str]:
-    """Ids to refuse, with the reason: their ref names other content, stored or in this batch."""
-    refs = {key: arrival.trajectory.ref for key, arrival in batch.items() if arrival.trajectory.ref}
-    if not refs:
-        return {}
+def _rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
+    """The trajectories of a batch, sorted by id, no id and no ref twice in a round.
+
+    So a copy, or other content under the same ref, finds the first one in the graph.
+    """
+    rest = list(plans)
+    while rest:
+        batch: dict[str, Arrival] = {}
+        refs: set[str] = set()
+        later: list[MergePlan] = []
+        for plan in rest:
+            key, ref = plan.trajectory.id, plan.trajectory.ref
+            if key in batch or ref in refs:
+                later.append(plan)
+                continue
+            batch[key] = Arrival(key, plan, Evidence.of(plan))
+            refs |= {ref} if ref is not None else set()
+        yield [batch[key] for key in sorted(batch)]
+        rest = later
+
+
+def _recognize(
+    batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]
+) -> tuple[list[Addition], MergeCounts]:
+    """The batch's additions to the known trajectories `rows`, and the counts of these."""
+    additions: list[Addition] = []
+    refused: dict[str, str] = {}
+    otherwise = 0
+    for row in rows:
+        arrival, before = batch[row["id"]], Evidence.read(row)
+        if not before.may_be_same(arrival.evidence):
+            refused[arrival.key] = (
+                f"its content names trajectory {arrival.key[:12]}, which has another problem,"
+                " target or number of steps"
+            )
+            continue
+        same = stored_disclosure(arrival.trajectory.disclosed) == row["disclosed"]
+        after = before.plus(
+            arrival.evidence.measurements, arrival.evidence.failures if same else ()
+        )
+        if after != before:
+            additions.append(Addition(arrival, before, after))
+        otherwise += not same
+    known = len(rows) - len(refused)
+    return additions, MergeCounts(known=known, disclosed_otherwise=otherwise, conflicts=refused)
+
+
+def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:
+    """Ids to refuse, with the reason: their ref names other content."""
+    refs = {arrival.key: arrival.trajectory.ref for arrival in batch if arrival.trajectory.ref}
     rows = [{"id": key, "ref": ref} for key, ref in refs.items()]
-    owners = {row["id"]: row["other"] for row in ask("ref_clashes", rows=rows)}
-    first: dict[str, str] = {}
-    for arrival in batch.values():
-        ref = arrival.trajectory.ref
-        if ref is not None and arrival.key not in owners:
-            holder = first.setdefault(ref, arrival.key)
-            if holder != arrival.key:
-                owners[arrival.key] = holder
     return {
-        key: f"ref {refs[key]!r} already names other content (trajectory {other[:12]})"
-        for key, other in owners.items()
+        row["id"]: f"ref {refs[row['id']]!r} already names other content"
+        f" (trajectory {row['other'][:12]})"
+        for row in (ask("ref_clashes", rows=rows) if rows else ())
     }
 
 
@@ -190,20 +246,9 @@ def _record_labels(ask: Query, added: Sequence[Arrival]) -> None:
 
 def _verdict(label: Relabelled, target: Target, created: str) -> dict[str, Any]:
     name = hashlib.sha256(spelling(label.label).encode()).hexdigest()[:16]
-    return {
-        "id": f"relabel {target} {name}",
-        "kind": "relabel",
-        "target": target,
-        "label": label.label,
-        "technique": label.technique,
-        "stage": label.stage,
-        "score": label.score,
-        "runner_up": label.runner_up,
-        "runner_up_score": label.runner_up_score,
-        "model": label.model,
-        "prompt_hash": label.prompt_hash,
-        "created": created,
-    }
+    entry = {"id": f"relabel {target} {name}", "kind": "relabel", "target": target}
+    decided = {name: value for name, value in asdict(label).items() if name != "also"}
+    return entry | decided | {"created": created}
 
 
 def _write_steps(
@@ -269,48 +314,32 @@ def failure_node(trajectory: str, problem: str, failure: FailedStep, pair: Pair)
 
 def _with_room(ask: Query, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows without the code of failures whose pair keeps enough codes already."""
-    pairs = Counter(_pair(row) for row in rows if row["code"])
+    pairs = Counter(Pair.of(row) for row in rows if row["code"])
     room = Counter(edges.count_failed_codes(ask, pairs)) if pairs else Counter()
     fitted = []
     for row in rows:
-        pair = _pair(row)
+        pair = Pair.of(row)
         fits = row["code"] is not None and room[pair] > 0
         room[pair] -= fits
         fitted.append(row if fits else row | {"code": None})
     return fitted
 
 
-def _pair(row: Mapping[str, Any]) -> Pair:
-    return Pair(row["source"], row["target"])
-
-
-def _grown(added: Sequence[Arrival], additions: Sequence[Addition]) -> Growth:
-    """The growth of the statistics."""
-    gained = [(arrival.evidence.problem, share(arrival.evidence)) for arrival in added]
-    gained += [(addition.after.problem, share(addition.after)) for addition in additions]
-    lost = [(addition.before.problem, share(addition.before)) for addition in additions]
-    lowered = [
-        ShareKey(pair, origin, addition.after.problem)
-        for addition in additions
-        for pair, origin in shares.lowered(share(addition.before), share(addition.after))
-    ]
-    sums = total((rows for _, rows in gained), (rows for _, rows in lost))
-    return Growth(gained, lost, sums, lowered)
+def _growth(
+    added: Sequence[Arrival], additions: Sequence[Addition]
+) -> tuple[Shares, set[ShareKey]]:
+    """A batch's additions to the Shares, and those whose best effect a newer judge has lowered."""
+    growth: Shares = {}
+    for evidence in (*(one.evidence for one in added), *(one.after for one in additions)):
+        shares.gather(growth, evidence)
+    for addition in additions:
+        shares.gather(growth, addition.before, -1)
+    lowered = (shares.lowered(addition.before, addition.after) for addition in additions)
+    return growth, set().union(*lowered)
 
 
 def _newly_joined(ask: Query, sums: Share) -> set[str]:
     """The ends of missing NEXT rows: making one locks both of them."""
-    rows = [{"id": row_id(*key), **key[0]._asdict()} for key in sums]
+    rows = [shares.place(*key) for key in sums]
     existing = {row["id"] for row in ask("known_next", rows=rows)} if rows else set()
-    return {end for row in rows if row["id"] not in existing for end in _pair(row)}
-
-
-def _add_to_statistics(ask: Query, growth: Growth) -> None:
-    if not growth.next:
-        return
-    grown = shares.claim(ask, growth.gained, growth.lost, growth.lowered)
-    writers = shares.writers(grown)
-    ticks = shares.write_next(ask, growth.next, writers, grown=grown, lowered=growth.lowered)
-    if len(ticks) != len(growth.next):
-        edges.refuse_missing(ask, (end for pair, _ in growth.next for end in pair))
-    shares.write(ask, grown, ticks)
+    return {end for row in rows if row["id"] not in existing for end in Pair.of(row)}

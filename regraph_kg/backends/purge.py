@@ -30,14 +30,12 @@ class BoltPurge(OnBolt):
     def count(self, origin: Provenance) -> PurgeCounts:
         """See `Purge`."""
         prepare(self._bolt)
-        (row,) = self._bolt.read(lambda ask: ask("purge_count", by=origin.by, value=origin.value))
+        (row,) = self._bolt.rows("purge_count", by=origin.by, value=origin.value)
         return PurgeCounts(**row)
 
     def unknown(self, origin: Provenance) -> list[str] | None:
         """See `Purge`."""
-        names = [
-            row["name"] for row in self._bolt.read(lambda ask: ask("purge_origins", by=origin.by))
-        ]
+        names = [row["name"] for row in self._bolt.rows("purge_origins", by=origin.by)]
         if origin.value in names or self._bolt.read(partial(_is_unfinished, origin=origin)):
             return None
         return get_close_matches(origin.value, sorted(names), n=3)
@@ -46,17 +44,14 @@ class BoltPurge(OnBolt):
         """See `Purge`."""
         prepare(self._bolt)
         total = PurgeCounts()
-        ids = [row["id"] for row in self._bolt.read(partial(_trajectory_rows, origin=origin))]
+        rows = self._bolt.rows("purge_trajectories", by=origin.by, value=origin.value)
+        ids = [row["id"] for row in rows]
         for first in range(0, len(ids), AT_ONCE):
             total += self._bolt.write(partial(_delete, ids=ids[first : first + AT_ONCE]))
             yield total
         self._bolt.write(shares.sweep)
         total += self._bolt.write(partial(_tidy, origin=origin))
         yield total
-
-
-def _trajectory_rows(ask: Query, origin: Provenance) -> list[GraphRow]:
-    return ask("purge_trajectories", by=origin.by, value=origin.value)
 
 
 def _is_unfinished(ask: Query, origin: Provenance) -> bool:

@@ -44,7 +44,7 @@ def prepare(bolt: Bolt, *, restoring: bool = False) -> None:
 
 def read_stamp(bolt: Bolt) -> Stamp:
     """The database's stamp; `StoreError` for another version or another product's data."""
-    (row,) = bolt.read(lambda ask: ask("read_stamp"))
+    (row,) = bolt.rows("read_stamp")
     if not row["empty"] and row["products"] != [PRODUCT]:
         raise StoreError(
             f"{bolt.place}: holds another product's data;"

@@ -6,11 +6,12 @@ writer wants, and written after it, with its tick.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from regraph_kg.backends import written
 from regraph_kg.backends.bolt import GraphRow, Query
+from regraph_kg.backends.edges import refuse_missing
 from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.statistics import (
     COUNTS,
@@ -18,11 +19,11 @@ from regraph_kg.backends.statistics import (
     RowCounts,
     RowKey,
     Share,
-    differences,
     row_id,
     share,
+    total,
 )
-from regraph_kg.models.graph import EFFECT_SCALE, GraphFinding
+from regraph_kg.models.graph import EFFECT_SCALE
 
 PAGE = 2_000
 """Trajectories read at a time."""
@@ -47,15 +48,11 @@ class ShareKey(NamedTuple):
     @classmethod
     def read(cls, node: Mapping[str, Any]) -> "ShareKey":
         """The key in a node's properties."""
-        source, _, target = node["pair"].partition(" ")
-        origin = RowKey(node["device"], node.get("learner"))
-        return cls(Pair(source, target), origin, node["problem"])
+        return cls(Pair(*node["pair"].split(" ")), RowKey.of(node), node["problem"])
 
 
 Shares = dict[ShareKey, RowCounts]
 """Per (:Share)."""
-LastWriters = dict[str, list[int]]
-"""By id of a NEXT: the problems whose Shares of it are written (written.py)."""
 
 
 def read(node: Mapping[str, Any]) -> RowCounts:
@@ -66,40 +63,57 @@ def read(node: Mapping[str, Any]) -> RowCounts:
     return tally
 
 
-def gather(into: Shares, problem: str, rows: Share, sign: int = 1) -> None:
-    """Add the share of a trajectory of `problem`, or subtract it."""
-    for (pair, origin), tally in rows.items():
-        into.setdefault(ShareKey(pair, origin, problem), RowCounts()).add(tally, sign)
+def gather(into: Shares, evidence: Evidence, sign: int = 1) -> None:
+    """Add the share of a trajectory, or subtract it."""
+    for (pair, origin), tally in share(evidence).items():
+        key = ShareKey(pair, origin, evidence.problem)
+        into.setdefault(key, RowCounts()).add(tally, sign)
 
 
-def claim(
-    ask: Query,
-    gained: Iterable[tuple[str, Share]],
-    lost: Iterable[tuple[str, Share]],
-    lowered: Iterable[ShareKey],
-) -> Shares:
-    """New values of Shares: the stored ones with trajectories' gains, less their former shares.
+def next_rows(shares: Shares) -> Share:
+    """The sums of Shares, as their NEXT rows have them."""
+    return total({(key.pair, key.origin): tally} for key, tally in shares.items())
 
-    Locks the rows until the transaction ends; `write` writes them. `lowered`: rows whose best
-    effect is computed anew from their problems' trajectories.
+
+def grow(ask: Query, growth: Shares, sums: Share, lowered: Collection[ShareKey]) -> None:
+    """Add to Shares, and their sums to NEXT.
+
+    `lowered`: Shares whose best effect is computed anew from their problems' trajectories.
     """
-    sums: Shares = {}
-    for sign, contributions in ((1, gained), (-1, lost)):
-        for problem, counts in contributions:
-            gather(sums, problem, counts, sign)
-    for row in ask("claim_shares", ids=sorted(key.id for key in sums)):
-        sums[ShareKey.read(row["share"])].add(read(row["share"]))
+    if not sums:
+        return
+    for row in ask("claim_shares", ids=sorted(key.id for key in growth)):
+        growth[ShareKey.read(row["share"])].add(read(row["share"]))
     truth: Shares = {}
-    recomputed = sorted(set(lowered), key=lambda key: key.id)
-    for row in _evidence(ask, sorted({key.problem for key in recomputed})) if recomputed else ():
-        gather(truth, row["problem"], share(Evidence.read(row)))
-    for key in recomputed:
-        sums[key].best_effect = truth[key].best_effect if key in truth else None
-    return sums
+    for row in evidence_of(ask, {key.problem for key in lowered}) if lowered else ():
+        gather(truth, Evidence.read(row))
+    for key in lowered:
+        growth[key].best_effect = truth[key].best_effect if key in truth else None
+    ticks = _write_next(ask, sums, growth, lowered)
+    _write(ask, growth, ticks)
 
 
-def writers(shares: Shares) -> LastWriters:
-    """The last writers of NEXT rows, from the Shares that a merge writes."""
+def rebuild(ask: Query, pairs: Iterable[Pair], truth: Shares) -> None:
+    """Set the Shares and NEXT rows of these pairs to `truth`.
+
+    Another Share is emptied now, and deleted by a later `rebuild` or `sweep`.
+    """
+    nodes = [row["share"] for row in ask("shares", pairs=_ids(pairs))]
+    right = {key.id for key in truth}
+    wrong = [node for node in nodes if node["id"] not in right]
+    old = {one["id"] for one in wrong if is_empty(one) or ShareKey.read(one).id != one["id"]}
+    if old:
+        ask("delete_shares", ids=sorted(old))
+    emptied = {ShareKey.read(node): RowCounts() for node in wrong if node["id"] not in old}
+    sums = next_rows(truth)
+    places, keep = [pair._asdict() for pair in pairs], [row_id(*key) for key in sums]
+    deleted = ask("delete_next", rows=places, keep=keep)
+    ticks = _write_next(ask, sums)
+    _write(ask, truth | emptied, ticks | {row["id"]: row["tick"] for row in deleted})
+
+
+def _writers(shares: Shares) -> dict[str, list[int]]:
+    """The last writers of NEXT rows by id, from the Shares that a merge writes."""
     by_row: defaultdict[str, list[int]] = defaultdict(list)
     for key, tally in shares.items():
         sign = 1 if any(tally.counts[name] for name in COUNTS) else -1
@@ -107,7 +121,7 @@ def writers(shares: Shares) -> LastWriters:
     return by_row
 
 
-def write(ask: Query, shares: Shares, ticks: Mapping[str, int]) -> None:
+def _write(ask: Query, shares: Shares, ticks: Mapping[str, int]) -> None:
     """Set Shares after their NEXT rows; `ticks` are these rows' ticks by id."""
     nodes = _nodes(shares)
     for node in nodes:
@@ -117,52 +131,50 @@ def write(ask: Query, shares: Shares, ticks: Mapping[str, int]) -> None:
         ask("set_shares", rows=nodes)
 
 
-def lowered(before: Share, after: Share) -> set[tuple[Pair, RowKey]]:
-    """Rows in which a newer judge has lowered a trajectory's best effect."""
+def lowered(before: Evidence, after: Evidence) -> set[ShareKey]:
+    """Shares in which a newer judge has lowered a trajectory's best effect."""
+    rows = share(after)
     return {
-        key
-        for key, tally in before.items()
+        ShareKey(*key, before.problem)
+        for key, tally in share(before).items()
         if tally.best_effect is not None
-        and (key not in after or (after[key].best_effect or 0.0) < tally.best_effect)
+        and (key not in rows or (rows[key].best_effect or 0.0) < tally.best_effect)
     }
 
 
-def write_next(
-    ask: Query,
-    sums: Share,
-    writers: LastWriters,
-    *,
-    grown: Shares | None = None,
-    lowered: Iterable[ShareKey] = (),
+def _write_next(
+    ask: Query, sums: Share, grown: Shares | None = None, lowered: Iterable[ShareKey] = ()
 ) -> dict[str, int]:
     """Set NEXT rows to these sums, or with `grown`, the Shares to be written, add the sums.
 
     `lowered`: Shares with a lowered best effect, for which all Shares are read. Returns the ticks
-    by id; a row of a missing technique has none.
+    by id.
     """
-    places = {key: _place(*key) for key in sums}
+    places = {key: place(*key) for key in sums}
     claimed = ask("claim_next", rows=list(places.values())) if places else []
     locked = {row["statistics"]["id"]: row["statistics"] for row in claimed}
-    bests = _bests(ask, lowered, grown or {})
+    if len(locked) != len(places):
+        refuse_missing(ask, (end for pair, _ in sums for end in pair))
+    bests, writers = _bests(ask, lowered, grown or {}), _writers(grown or {})
     rows, ticks = [], {}
-    for key, place in places.items():
-        if place["id"] not in locked:
-            continue
-        old, tally = locked[place["id"]], sums[key]
+    for key, row in places.items():
+        old, tally = locked[row["id"]], sums[key]
         if grown is not None:
             tally.add(RowCounts.read(old))
         if key in bests:
             tally.take_best(bests[key])
-        ticks[place["id"]] = tick = written.tick(old) + 1
-        numbers = _numbers(key[1], tally) | {"written": [tick, *writers.get(place["id"], ())]}
-        rows.append(place | {"properties": numbers | {"checksum": written.checksum(numbers, tick)}})
+        ticks[row["id"]] = tick = written.tick(old) + 1
+        last = writers.get(row["id"], [written.ALL])
+        numbers = _numbers(key[1], tally) | {"written": [tick, *last]}
+        rows.append(row | {"properties": numbers | {"checksum": written.checksum(numbers, tick)}})
     if rows:
         ask("set_next", rows=rows)
     return ticks
 
 
-def _place(pair: Pair, origin: RowKey) -> GraphRow:
-    return {"id": row_id(pair, origin), "source": pair.source, "target": pair.target}
+def place(pair: Pair, origin: RowKey) -> GraphRow:
+    """Where a NEXT is."""
+    return {"id": row_id(pair, origin), **pair._asdict()}
 
 
 def _numbers(origin: RowKey, tally: RowCounts) -> GraphRow:
@@ -200,88 +212,17 @@ def hold(ask: Query, pairs: Iterable[Pair]) -> None:
     ask("lock_shares", pairs=_ids(pairs))
 
 
-def corrections(ask: Query, pairs: Iterable[Pair], expected: Shares) -> tuple[Shares, LastWriters]:
-    """Corrected values of these pairs' Shares that are not as expected; `write` writes them.
-
-    An unexpected Share is emptied now, and deleted by a later `sweep`. Its problem is not noted:
-    all other Shares of that NEXT get its tick instead.
-    """
-    nodes = {row["share"]["id"]: row["share"] for row in ask("shares", pairs=_ids(pairs))}
-    right = {key.id for key in expected}
-    old = {id_ for id_, node in nodes.items() if is_empty(node) and id_ not in right}
-    old |= {id_ for id_, node in nodes.items() if ShareKey.read(node).id != id_}
-    if old:
-        ask("delete_shares", ids=sorted(old))
-    stored = {ShareKey.read(node): node for id_, node in nodes.items() if id_ not in old}
-    changed: Shares = {}
-    for key, tally in expected.items():
-        node = stored.get(key)
-        if node is None or not written.is_sound(node) or any(differences(tally, read(node))):
-            changed[key] = tally
-    by_row = writers(changed)
-    unexpected = stored.keys() - expected.keys()
-    for row in {row_id(key.pair, key.origin) for key in unexpected}:
-        by_row.setdefault(row, []).append(written.SOMEBODY)
-    emptied = {(key.pair, key.origin) for key in unexpected}
-    changed |= {key: tally for key, tally in expected.items() if key[:2] in emptied}
-    return changed | {key: RowCounts() for key in unexpected}, by_row
-
-
 def sweep(ask: Query) -> None:
     """Delete Shares that count nothing any more, some time after they were emptied."""
     ask("delete_empty_shares")
 
 
-def findings(ask: Query, totals: Share) -> Iterator[GraphFinding]:
-    """Shares that contradict their problem's trajectories; adds the expected sums to `totals`."""
-    trajectories = {row["problem"]: row["trajectories"] for row in ask("problems")}
-    batch: list[str] = []
-    count = 0
-    for problem in sorted(trajectories):
-        batch.append(problem)
-        count += trajectories[problem]
-        if count >= PAGE:
-            yield from _wrong(ask, batch, totals)
-            batch, count = [], 0
-    yield from _wrong(ask, batch, totals)
-
-
-def _wrong(ask: Query, problems: Sequence[str], totals: Share) -> Iterator[GraphFinding]:
-    truth: Shares = {}
-    for row in _evidence(ask, problems):
-        gather(truth, row["problem"], share(Evidence.read(row)))
-    add_up(truth, totals)
-    nodes = (row["share"] for row in ask("shares_of_problems", problems=problems))
-    stored = {ShareKey.read(node): node for node in nodes}
-    for key in sorted({*truth, *stored}, key=lambda key: key.id):
-        whose = f"of {key.problem} on {key.origin}"
-        yield from compare(key.pair, whose, truth.get(key), stored.get(key))
-
-
-def _evidence(ask: Query, problems: Sequence[str]) -> Iterator[GraphRow]:
+def evidence_of(ask: Query, problems: Iterable[str]) -> Iterator[GraphRow]:
     """The evidence of all trajectories of some problems."""
-    after = ""
-    while page := ask("evidence_of_problems", problems=problems, after=after, limit=PAGE):
+    after, names = "", sorted(problems)
+    while page := ask("evidence_of_problems", problems=names, after=after, limit=PAGE):
         yield from page
         after = page[-1]["id"]
-
-
-def add_up(shares: Shares, into: Share) -> None:
-    """Add Shares to their NEXT rows."""
-    for key, tally in shares.items():
-        into.setdefault((key.pair, key.origin), RowCounts()).add(tally)
-
-
-def compare(
-    pair: Pair, whose: str, expected: RowCounts | None, node: Mapping[str, Any] | None
-) -> Iterator[GraphFinding]:
-    """The properties of a NEXT or a Share that contradict its trajectories."""
-    counts = RowCounts() if node is None else read(node)
-    wrong = [*differences(expected or RowCounts(), counts)]
-    if not wrong and node is not None and not written.is_sound(node):
-        wrong = [written.UNSOUND]
-    for name, right, actual in wrong:
-        yield GraphFinding("statistics", *pair, f"{name} {whose}", right, actual)
 
 
 def _nodes(shares: Shares) -> list[GraphRow]:

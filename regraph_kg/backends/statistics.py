@@ -29,14 +29,8 @@ LEARNED = " learned from"
 
 NO_FAILURES = (Outcome.PASSED, Outcome.DECLINED, Outcome.UNCHANGED)
 FAILURES = tuple(f"failed_{outcome}" for outcome in Outcome if outcome not in NO_FAILURES)
-PASSES = (
-    "examples",
-    "tried",
-    "verified",
-    "verified_first",
-    "sum_log2_effect",
-)
-COUNTS = (*PASSES, *FAILURES, "declined")
+NUMBERS = ("examples", "tried", "verified", "verified_first", "sum_log2_effect", "declined")
+COUNTS = (*NUMBERS, *FAILURES)
 """The integer properties of a NEXT row."""
 
 
@@ -113,6 +107,11 @@ class RowKey(NamedTuple):
     device: str
     learner: str | None = None
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "RowKey":
+        """The origin of the numbers of a NEXT or a (:Share)."""
+        return cls(row["device"], row.get("learner"))
+
     def __str__(self) -> str:
         """The origin as text."""
         return self.device + ("" if self.learner is None else f"{LEARNED} {self.learner}")
@@ -124,11 +123,7 @@ Share = dict[tuple[Pair, RowKey], RowCounts]
 
 def tallies(rows: Iterable[Mapping[str, Any]]) -> dict[RowKey, RowCounts]:
     """NEXT rows of one pair, or one problem's (:Share) rows of it, without half-made ones."""
-    return {
-        RowKey(row["device"], row.get("learner")): RowCounts.read(row)
-        for row in rows
-        if "device" in row
-    }
+    return {RowKey.of(row): RowCounts.read(row) for row in rows if "device" in row}
 
 
 def share(evidence: Evidence) -> Share:
@@ -153,13 +148,12 @@ def share(evidence: Evidence) -> Share:
     return rows
 
 
-def total(added: Iterable[Share], removed: Iterable[Share] = ()) -> Share:
-    """The sum of `added` minus `removed`, sorted by pair, device and learner."""
+def total(added: Iterable[Share]) -> Share:
+    """The sum, sorted by pair, device and learner."""
     rows: Share = {}
-    for sign, shares in ((1, added), (-1, removed)):
-        for share in shares:
-            for key, tally in share.items():
-                rows.setdefault(key, RowCounts()).add(tally, sign)
+    for share in added:
+        for key, tally in share.items():
+            rows.setdefault(key, RowCounts()).add(tally)
     return dict(sorted(rows.items(), key=lambda row: (row[0][0], _order(row[0][1]))))
 
 
@@ -184,32 +178,17 @@ def together(rows: Mapping[RowKey, RowCounts], *, capped: bool = False) -> RowCo
     return summed
 
 
-class PairView(NamedTuple):
-    """A pair's figures for a search's device, and their origin (`Successor.statistics`)."""
-
-    tally: RowCounts
-    by: Literal["device", "other-devices", "none"]
-    elsewhere: RowCounts
-    """The other devices' figures, beside the asked device's own."""
-
-
-def seen_from(rows: Mapping[RowKey, RowCounts], device: str) -> PairView:
-    """One pair's rows for a search on `device`: its own, and all others; capped."""
+def successor(technique: Technique, rows: Mapping[RowKey, RowCounts], device: str) -> Successor:
+    """A pair's target as a successor, for a search on `device`: its own rows, and all others."""
     on_device, rest = (
-        together(
-            {origin: rows[origin] for origin in rows if (origin.device == device) is here},
-            capped=True,
-        )
+        together({key: rows[key] for key in rows if (key.device == device) is here}, capped=True)
         for here in (True, False)
     )
-    if on_device.counts["tried"]:
-        return PairView(on_device, "device", rest)
-    return PairView(rest, "other-devices" if rest.counts["tried"] else "none", RowCounts())
-
-
-def successor(technique: Technique, rows: Mapping[RowKey, RowCounts], device: str) -> Successor:
-    """A pair's target as a successor, for a search on `device`."""
-    chosen, by, elsewhere = seen_from(rows, device)
+    by: Literal["device", "other-devices", "none"] = "device"
+    chosen, elsewhere = on_device, rest
+    if not on_device.counts["tried"]:
+        by = "other-devices" if rest.counts["tried"] else "none"
+        chosen, elsewhere = rest, RowCounts()
     return Successor(
         technique=technique,
         examples=sum(tally.counts["examples"] for tally in rows.values()),

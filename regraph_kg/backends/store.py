@@ -20,7 +20,7 @@ from regraph_kg.backends import (
 from regraph_kg.backends import techniques as vocabulary
 from regraph_kg.backends.bolt import GraphRow, OnBolt, Query
 from regraph_kg.backends.evidence import Pair
-from regraph_kg.backends.statistics import FAILURES, RowCounts, tallies, together
+from regraph_kg.backends.statistics import FAILURES, NUMBERS, RowCounts, tallies, together
 from regraph_kg.graph import SCHEMA_VERSION, Embed
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
@@ -127,10 +127,8 @@ class BoltStore(OnBolt):
         self, model: str, target: Target, *, device: str, exclude_problem: str | None = None
     ) -> FreeChoice:
         """See `GraphStore`."""
-        rows = self._bolt.read(
-            lambda ask: ask(
-                "free_choice", model=model, target=target, exclude_problem=exclude_problem
-            )
+        rows = self._bolt.rows(
+            "free_choice", model=model, target=target, exclude_problem=exclude_problem
         )
         return free.seen_from(rows, device)
 
@@ -164,7 +162,7 @@ class BoltStore(OnBolt):
 
     def transitions(self) -> tuple[TransitionStats, ...]:
         """See `GraphStore`."""
-        rows = self._bolt.read(lambda ask: ask("transitions"))
+        rows = self._bolt.rows("transitions")
         return tuple(
             _transition_stats(pair, device, together(tallies(row["statistics"] for row in group)))
             for (pair, device), group in groupby(rows, _place)
@@ -172,7 +170,7 @@ class BoltStore(OnBolt):
 
     def stats(self) -> GraphStats:
         """See `GraphStore`."""
-        rows = self._bolt.read(lambda ask: ask("count_trajectories"))
+        rows = self._bolt.rows("count_trajectories")
         by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in rows}
         pairs = Counter[Pair]()
         for statistics in self.transitions():
@@ -193,10 +191,7 @@ class BoltStore(OnBolt):
 
     def repair(self, findings: Sequence[GraphFinding]) -> None:
         """See `GraphStore`."""
-        pairs = sorted({Pair(finding.source, finding.target) for finding in findings})
-        for first in range(0, len(pairs), PAIRS_AT_ONCE):
-            chunk = pairs[first : first + PAIRS_AT_ONCE]
-            self._bolt.write(partial(recount.recount, pairs=chunk))
+        list(self._recount(sorted({Pair(finding.source, finding.target) for finding in findings})))
         self._bolt.write(shares.sweep)
 
     def bound(self) -> int:
@@ -206,12 +201,16 @@ class BoltStore(OnBolt):
     def set_bound(self, bound: int) -> Iterator[tuple[int, int]]:
         """See `GraphStore`."""
         self._bolt.write(lambda ask: ask("set_meta", state={"bound": bound}))
-        rows = self._bolt.read(lambda ask: ask("count_edges"))
-        pairs = [Pair(*row["id"].split(" ")) for row in rows]
+        pairs = [Pair(*row["id"].split(" ")) for row in self._bolt.rows("count_edges")]
+        for done in self._recount(pairs):
+            yield done, len(pairs)
+
+    def _recount(self, pairs: Sequence[Pair]) -> Iterator[int]:
+        """Rebuild the derived rows of these pairs, some at a time; yields how many are done."""
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
             chunk = pairs[first : first + PAIRS_AT_ONCE]
             self._bolt.write(partial(recount.recount, pairs=chunk))
-            yield first + len(chunk), len(pairs)
+            yield first + len(chunk)
 
     def export(self) -> Iterator[Trajectory]:
         """See `GraphStore`."""
@@ -248,21 +247,16 @@ def _failures(
 
 
 def _place(row: GraphRow) -> tuple[Pair, str]:
-    return Pair(row["source"], row["target"]), row["statistics"]["device"]
+    return Pair.of(row), row["statistics"]["device"]
 
 
 def _transition_stats(pair: Pair, device: str, tally: RowCounts) -> TransitionStats:
-    numbers = tally.counts
+    counts = tally.counts
     return TransitionStats(
         source=pair.source,
         target=pair.target,
         device=device,
-        examples=numbers["examples"],
-        tried=numbers["tried"],
-        verified=numbers["verified"],
-        verified_first=numbers["verified_first"],
-        failed={name.removeprefix("failed_"): numbers[name] for name in FAILURES if numbers[name]},
-        sum_log2_effect=numbers["sum_log2_effect"],
+        **{name: counts[name] for name in NUMBERS},
+        failed={name.removeprefix("failed_"): counts[name] for name in FAILURES if counts[name]},
         best_effect=tally.best_effect,
-        declined=numbers["declined"],
     )

@@ -62,11 +62,19 @@ def vector_state(ask: Query) -> VectorState:
 
 def claimed(space: EmbeddingSpace) -> dict[str, object]:
     """The properties of (:Meta) that name the graph's space."""
-    prompts = space.prompts or None
     return {
         "embedding_model": space.model,
         "dimension": space.dimension,
-        "embedding_prompts": prompts,
+        "embedding_prompts": space.prompts or None,
+    }
+
+
+def begun(space: EmbeddingSpace | None) -> dict[str, object]:
+    """The properties of (:Meta) that name the space of a begun change; None: of none."""
+    return {
+        "next_model": space and space.model,
+        "next_dimension": space and space.dimension,
+        "next_prompts": (space and space.prompts) or None,
     }
 
 

@@ -21,9 +21,8 @@ WEIGHTS = {
 }
 """Weights of a checksum, with the next three: primes, so that few changes do not cancel out."""
 OF_TICK, OF_BEST, OF_OTHER = 15_485_863, 1_299_709, 2_750_159
-SOMEBODY = 0
-"""In the list of a NEXT's last writers: a problem without a Share any more, maybe without a
-trajectory. All remaining Shares have the tick of that write."""
+ALL = 0
+"""In the list of a NEXT's last writers: all its Shares, which have the tick of that write."""
 UNSOUND = ("checksum", "that of its numbers", "another")
 """A finding: property, expected, actual."""
 
@@ -57,7 +56,7 @@ def same_state(row: Mapping[str, Any], share: Mapping[str, Any] | None, problem:
     writers = (row.get("written") or (0,))[1:]
     if key(problem) in writers:
         return share is not None and tick(share) == tick(row)
-    if -key(problem) in writers or SOMEBODY in writers:
+    if -key(problem) in writers or ALL in writers:
         return share is None or tick(share) == tick(row)
     return share is None or tick(share) <= tick(row)
 

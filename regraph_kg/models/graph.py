@@ -134,6 +134,12 @@ class MergeCounts:
     disclosed_otherwise: int = 0
     conflicts: Mapping[str, str] = field(default_factory=dict)
 
+    def __add__(self, other: "MergeCounts") -> "MergeCounts":
+        """Both together."""
+        names = [field.name for field in fields(self) if field.name != "conflicts"]
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return MergeCounts(**sums, conflicts={**self.conflicts, **other.conflicts})
+
 
 @dataclass(frozen=True, slots=True)
 class Successor:
@@ -287,11 +293,7 @@ class FreeSteps(Frozen):
 
     def __add__(self, other: "FreeSteps") -> "FreeSteps":
         """Both together."""
-        return FreeSteps(
-            tried=self.tried + other.tried,
-            verified=self.verified + other.verified,
-            sum_log2_effect=self.sum_log2_effect + other.sum_log2_effect,
-        )
+        return FreeSteps(**{name: number + getattr(other, name) for name, number in self})
 
 
 class FreeChoice(Frozen):

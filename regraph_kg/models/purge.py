@@ -1,6 +1,6 @@
 """Purge: the origin of purged contents, and their counts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 
@@ -27,11 +27,5 @@ class PurgeCounts:
 
     def __add__(self, other: "PurgeCounts") -> "PurgeCounts":
         """Both together."""
-        return PurgeCounts(
-            self.trajectories + other.trajectories,
-            self.examples + other.examples,
-            self.failures + other.failures,
-            self.free_runs + other.free_runs,
-            self.techniques + other.techniques,
-            self.names + other.names,
-        )
+        sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        return PurgeCounts(**sums)

@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 
 from regraph_kg.backends.evidence import Evidence, Pair
-from regraph_kg.backends.statistics import COUNTS, RowCounts, RowKey, share, together, total
+from regraph_kg.backends.shares import Shares, gather, next_rows
+from regraph_kg.backends.statistics import COUNTS, RowCounts, RowKey, share, together
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.trajectory import Source, standing
 from tests.contract.plans import A100, H200, failure, measured, plan
@@ -43,12 +44,15 @@ def test_a_passed_step_that_was_not_timed_before_has_no_effect() -> None:
 
 
 def test_what_is_added_and_removed_cancels() -> None:
-    one = share(Evidence.of(plan("ab", measurements=[measured()], failures=[failure()])))
-    left = total([one, one], [one])
-    assert {key: +tally.counts for key, tally in left.items()} == {
-        key: +tally.counts for key, tally in one.items()
+    evidence = Evidence.of(plan("ab", measurements=[measured()], failures=[failure()]))
+    left: Shares = {}
+    for sign in (1, 1, -1):
+        gather(left, evidence, sign)
+    once = share(evidence)
+    assert {key: +tally.counts for key, tally in next_rows(left).items()} == {
+        key: +tally.counts for key, tally in once.items()
     }
-    assert list(left) == sorted(one)
+    assert list(next_rows(left)) == sorted(once)
 
 
 def test_a_failed_trial_has_no_effect() -> None:

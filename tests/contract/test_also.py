@@ -1,19 +1,17 @@
 """Contract: what steps did besides their technique is kept, and told by today's names."""
 
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.difference import compare, of_file
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.models.curation import Note
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.settings import Settings
 from tests.contract.plans import measured, plan, technique
-from tests.stores import cypher, wipe
+from tests.stores import cypher
 
 pytestmark = pytest.mark.neo4j("slow")
 
@@ -63,24 +61,6 @@ def test_a_technique_that_was_merged_away_is_told_as_its_heir_until_that_is_undo
     curator.undo(None, NOTE)
     curator.undo(None, NOTE)
     assert besides(store)[0] == ("cuda/c", "cuda/d", "cuda/e")
-
-
-@pytest.mark.slow
-def test_a_backup_holds_it_and_comes_back(
-    store: GraphStore, store_settings: Settings, tmp_path: Path
-) -> None:
-    store.merge([told("ab", "cd"), told("ba", "c", "int y;")])
-    path = tmp_path / "backup"
-    with closing(wiring.open_backup(store_settings)) as graph, path.open("wb") as file:
-        file.writelines(graph.lines())
-    before, first = path.read_bytes(), list(store.export())
-    wipe(store_settings)
-    with closing(wiring.open_backup(store_settings)) as graph:
-        list(graph.restore(path))
-        assert b"".join(graph.lines()) == before
-    with closing(wiring.open_store(store_settings)) as again:
-        assert list(again.export()) == first
-        assert besides(again) == [("cuda/c", "cuda/d")]
 
 
 def test_sending_it_again_with_others_changes_nothing(store: GraphStore) -> None:

@@ -16,7 +16,7 @@ from regraph_kg import wiring
 from regraph_kg.backends import backup, difference
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.curation import Note
-from regraph_kg.models.graph import EmbeddingSpace, Relabelled
+from regraph_kg.models.graph import EmbeddingSpace, FreeChoice, FreeRun, FreeSteps, Relabelled
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, failure, measured, plan
 from tests.stores import cypher, environment, wipe
@@ -31,7 +31,10 @@ def embedded(texts: Sequence[str]) -> list[bytes]:
 
 def fill(settings: Settings) -> None:
     """A bit of everything: archive, failures with code, verdicts, a merged and a renamed name."""
-    guessed = Relabelled("Label b", "cuda/b", "lexical", 0.75, "cuda/c", 0.5, "m:1", "sha256:0")
+    guessed = Relabelled(
+        "Label b", "cuda/b", "lexical", 0.75, "cuda/c", 0.5, "m:1", "sha256:0", ("cuda/c", "cuda/z")
+    )
+    steps = FreeChoice(first=FreeSteps(tried=3, verified=2), later=FreeSteps(tried=1))
     with closing(wiring.open_store(settings)) as store:
         list(store.set_bound(2))
         for number in range(8):
@@ -49,6 +52,11 @@ def fill(settings: Settings) -> None:
                 guessed if label.technique == "cuda/b" else label for label in one.labels
             )
             store.merge([replace(one, labels=labels, created=f"2026-11-2{number}T00:00:00Z")])
+        for model in (HOSTILE, "m"):
+            free = FreeRun(
+                run=f"{model} 1", model=model, target="cuda", device=H200, problem="p", choice=steps
+            )
+            store.add_free_runs([free])
         list(store.embed(EmbeddingSpace("m", 2), embedded))
     with closing(wiring.open_curator(settings)) as curator:
         curator.merge("cuda/c", ["cuda/d"], Note("somebody", HOSTILE))
@@ -77,6 +85,7 @@ def state(settings: Settings) -> object:
             store.stats(),
             store.bound(),
             store.embedding_space(),
+            store.free_choice("m", "cuda", device=H200),
         )
 
 

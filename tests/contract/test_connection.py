@@ -124,9 +124,9 @@ def test_a_reader_of_neo4j_waits_for_what_its_own_writer_wrote(
     with closing(bolt):
         store = BoltStore(bolt)
         store.apply_schema()
-        before = set(bolt.bookmarks())
+        before = set(bolt._bookmarks.get_bookmarks())
         store.merge([plan()])
-        after = set(bolt.bookmarks())
+        after = set(bolt._bookmarks.get_bookmarks())
         assert after - before
         assert store.stats().trajectories == 1
 

@@ -229,7 +229,9 @@ def test_who_claims_to_be_another_trajectory_is_refused(store: GraphStore) -> No
         assert "which has another problem, target or" in batch.rejected[0].reason
         assert lines(store) == known
         (batch,) = tell(store, "code", [row(7), forged.replace(told.id, trajectory(row(7)).id)])
-        assert batch.counts.added == 0
+        assert list(batch.counts.conflicts) == [trajectory(row(7)).id]
+        (kept,) = [one for one in store.export() if one.id in batch.counts.conflicts]
+        assert (kept.problem, len(kept.steps)) == (told.problem, len(told.steps))
     assert store.check() == ()
 
 

@@ -1,14 +1,8 @@
 """Contract: what a model's free choices came to, summed over its runs on other problems."""
 
-from contextlib import closing
-from pathlib import Path
-
-from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import EFFECT_SCALE, FreeChoice, FreeRun, FreeSteps
-from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200
-from tests.stores import wipe
 
 NOTHING = FreeChoice()
 
@@ -67,17 +61,3 @@ def test_another_device_is_asked_where_this_one_knows_nothing(store: GraphStore)
     store.add_free_runs([ran("1", steps(9, 9, 1.0))])
     assert known(store).first == steps(9, 9, 1.0)
     assert known(store, A100).first == steps(3, 2, 5.0)
-
-
-def test_a_backup_holds_it(store: GraphStore, store_settings: Settings, tmp_path: Path) -> None:
-    store.add_free_runs([ran(f"{number}", model=f"\u202e'{number}") for number in range(5)])
-    store.add_free_runs([ran("x")])
-    saved = tmp_path / "backup"
-    with closing(wiring.open_backup(store_settings)) as graph:
-        saved.write_bytes(b"".join(graph.lines()))
-    wipe(store_settings)
-    with closing(wiring.open_backup(store_settings)) as graph:
-        list(graph.restore(saved))
-        assert b"".join(graph.lines()) == saved.read_bytes()
-    assert known(store) == ran().choice
-    assert store.check() == ()

@@ -243,7 +243,7 @@ def _carry_out(ask: Query, order: Order, note: Note, token: str) -> Curation:
         failures=sum(isinstance(place, str) for place in at),
         undoes=order.undoes,
     )
-    log.write(ask, curation, Record(change, tuple(moves), stays, token))
+    log.write(ask, curation, Record(change, tuple(moves), stays), token)
     return curation
 
 

@@ -4,7 +4,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from regraph_kg.backends.bolt import Query
@@ -29,23 +29,19 @@ class Record:
     change: Change
     moves: tuple[Places, ...]
     stays: tuple[Places, ...]
-    token: str = ""
-    """Token of the call that made it; not read back."""
 
 
-def write(ask: Query, curation: Curation, record: Record) -> None:
-    """Log a curation."""
-    entry = {field.name: getattr(curation, field.name) for field in fields(curation)}
-    del entry["undone_by"]
-    change = record.change
-    entry |= {
+def write(ask: Query, curation: Curation, record: Record, token: str) -> None:
+    """Log a curation that the call with this token made."""
+    entry = asdict(curation) | {
         "id": _id(curation.number),
         "target": curation.techniques[0].partition("/")[0],
-        "change": change.model_dump_json(),
+        "change": record.change.model_dump_json(),
         "moves": pack(record.moves),
         "stays": pack(record.stays),
-        "token": record.token,
+        "token": token,
     }
+    del entry["undone_by"]
     ask("write_decisions", rows=[entry])
 
 
