@@ -33,7 +33,10 @@ _KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
     "do_statement": "do",
 }
 MOST_ACCESSES = 24
+MOST_OF_A_DIRECTIVE = 120
 _MOST_USES = 400
+_BOUND = 400
+"""Characters of a bound: new heads repeat it whole."""
 _MOST_NAMES = 24
 _STILL = frozenset({"0", UNKNOWN})
 _FEW = 16
@@ -270,8 +273,8 @@ class _Loops:
             kernel=loop.place.kernel,
             variable=header.variable,
             type=declared_kind(loop.node),
-            start=short(header.start),
-            end=short(header.end),
+            start=short(header.start, _BOUND),
+            end=short(header.end, _BOUND),
             step=shown(names.step(k) or {}) if header.sign else "",
             uneven=self._uneven(loop, bounds),
             trips=self._trips(k),
@@ -281,7 +284,7 @@ class _Loops:
             exits=loop.exits,
             continues=continues(loop.node),
             launches=self._launches(k),
-            directives=tuple(directive[:120] for directive in loop.directives),
+            directives=tuple(directive[:MOST_OF_A_DIRECTIVE] for directive in loop.directives),
             region=loop.place.region > 0 or any("parallel" in d for d in loop.directives),
             shared_out=self._shared_out(loop, bounds),
         )

@@ -277,7 +277,7 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
     (tmp_path / "prompts" / "__pycache__").mkdir(exist_ok=True)
     (tmp_path / "prompts" / "render.py").write_text("# what renders them is no template\n")
     usual = prompts_id()
-    assert usual.startswith("7:")
+    assert usual.startswith("8:")
     monkeypatch.setattr(module, "FOLDER", tmp_path / "prompts")
     assert prompts_id() == usual
     (tmp_path / "prompts" / "answer.txt").write_text("Answer.\n")
