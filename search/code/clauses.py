@@ -12,7 +12,7 @@ from regraph_kg.search.code.syntax import bare, operator, short, text
 
 _FLOATING = frozenset({"float", "double"})
 _SEQUENCES = ("vector", "array", "span", "valarray", "string")
-_OBJECT = re.compile(r"<|string|_Complex|atomic")
+_OBJECT = re.compile(r"<|string|_Complex|atomic|thread_local")
 """In types of variables that no clause combines by itself."""
 
 

@@ -128,6 +128,7 @@ class LoopUses:
             self._reduces(name, uses)  # also a flag, or the last that was found
         elif first.mode == "write" and first.place.branches == around and "." not in name:
             within = all(first.place.loop in self.names.chain(use.place.loop) for use in uses)
+            within = within and self.names.events.find(name, first.node) is not None
             self.result.private.append(name)
             self.result.verdicts |= set() if within and "->" not in name else {"unknown"}
         elif "write" in modes and self._pointer(first):

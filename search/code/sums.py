@@ -124,7 +124,7 @@ def common_sum(body: Node | None) -> CommonSum | None:
     if any(node.type == "return_statement" for node in (walk(body) if body else ())):
         return None
     for part in statements(body):
-        call = part.named_children[0] if part.type == "expression_statement" else part
+        call = next(iter(part.named_children), part)
         given = arguments(call)[1:] if called(call) == "atomicAdd" else []
         if [value.type for value in given] == ["identifier"]:
             return CommonSum(at=part.start_byte, value=text(given[0]))
