@@ -52,7 +52,7 @@ def resized_block(events: Events, call: Node, parts: Sequence[Node]) -> ResizedB
         return None
     own = [node for node in (number, grid, block, extent) if node is not None]
     old, name = int(text(number)), text(block)
-    if _is_known(events, call, own, {str(old), str(old - 1)}, name if named else ""):
+    if _is_known(events, call, own, text(number), name if named else ""):
         return None
     new = old // 2 if old % (2 * _WARP) == 0 else _LARGE
     rounded = rf"\+\s*(?:{old - 1}|{name}\s*-\s*1)\s*\)\s*/\s*"
@@ -71,9 +71,7 @@ def resized_block(events: Events, call: Node, parts: Sequence[Node]) -> ResizedB
     return ResizedBlock(at=call.start_byte, code=code, follows=follows)
 
 
-def _is_known(
-    events: Events, call: Node, own: Sequence[Node], numbers: set[str], name: str
-) -> bool:
+def _is_known(events: Events, call: Node, own: Sequence[Node], number: str, name: str) -> bool:
     """Whether other code than a launch's `own` may count on the name or the number of threads.
 
     In host functions a number means that of a launch only in the launch itself.
@@ -91,7 +89,7 @@ def _is_known(
         return True
     leaves = [node for node in walk(root) if not node.child_count and not _within(node, own)]
     near = [leaf for leaf in leaves if _within(leaf, [call]) or not _within(leaf, host)]
-    return any(numbers & {*_DIGITS.findall(text(leaf))} for leaf in near)
+    return any(number in _DIGITS.findall(text(leaf)) for leaf in near)
 
 
 def _within(node: Node, parts: Sequence[Node]) -> bool:

@@ -5,8 +5,9 @@ from itertools import takewhile
 
 from regraph_kg.search.code.cuda_facts import GridNumber
 from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.loop_facts import MOST_OF_A_DIRECTIVE, LoopFacts
+from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.main_kernel import main_kernel
+from regraph_kg.search.code.occurrences import LONGEST
 from regraph_kg.search.code.openmp_predicates import lanes
 from regraph_kg.search.code.predicate import (
     adds_up,
@@ -51,7 +52,7 @@ def _takes_simd(loop: LoopFacts) -> bool:
     """Whether a directive for lanes can be written: g++ takes no objects that count, for one."""
     counts = loop.kind == "for" and "begin(" not in loop.start
     words = [word for directive in loop.directives for word in directive.split()]
-    whole = all(len(directive) < MOST_OF_A_DIRECTIVE for directive in loop.directives)
+    whole = all(len(directive) < LONGEST / 2 for directive in loop.directives)
     return counts and whole and "simd" not in words and {*loop.lasting} <= {loop.variable}
 
 

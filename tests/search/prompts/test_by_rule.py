@@ -149,7 +149,6 @@ def test_the_grid_follows_the_size_of_its_blocks(launch: str, after: str) -> Non
     [
         ("(n + 255) / 256", "    int i", "    __shared__ float part[256];\n    int i"),
         ("(n + 255) / 256", "* blockDim.x", "* 256"),
-        ("(n + 255) / 256", "if (i < n)", "if (i < n && threadIdx.x < 255)"),
         ("(n + 255) / 256", "__global__", "#define THREADS 256\n__global__"),
         ("64", "if (i < n)", "if (i < n && blockIdx.x < gridDim.x - 1)"),
     ],
