@@ -1,5 +1,6 @@
 """OpenMP's view of a loop: whether it is canonical, and the names for its clauses."""
 
+import re
 from collections.abc import Sequence
 
 from regraph_kg.search.code.guards import sides
@@ -11,6 +12,8 @@ from regraph_kg.search.code.syntax import bare, operator, short, text
 
 _FLOATING = frozenset({"float", "double"})
 _SEQUENCES = ("vector", "array", "span", "valarray", "string")
+_OBJECT = re.compile(r"<|string|_Complex|atomic|thread_local")
+"""In types of variables that no clause combines by itself."""
 
 
 def is_counted(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
@@ -46,12 +49,30 @@ def is_canonical(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool
     header = names.headers[loop.number]
     if header.ranged:
         pointed = names.pointer(loop.node.child_by_field_name("right"), loop.place.loop)
-        declared = pointed[1] if pointed is not None else None
-        is_sequence = declared is not None and any(word in declared.kind for word in _SEQUENCES)
-        return declared is not None and (declared.array or is_sequence)
-    declared = _variable(names, loop)
+        return pointed is not None and _in_order(pointed[1])
+    declared, step = _variable(names, loop), names.step(loop.number)
+    pointed = names.pointer(header.start, loop.place.loop) if _iterates(declared) else None
+    if pointed is not None and not _in_order(pointed[1]):
+        return False
     integral = declared is None or not _FLOATING & set(declared.kind.split()) or declared.pointer
-    return header.plain and integral and not loop.exits and is_counted(names, loop, uses)
+    size = number(step) if step is not None else None
+    sign = header.sign if size is None else "-" if size < 0 else "+"
+    ahead = sign == ("+" if "<" in header.compare else "-")
+    ahead = size in (1, -1) if header.compare == "!=" else ahead
+    plain = header.plain and integral and ahead and not (declared and declared.reference)
+    return plain and not loop.exits and is_counted(names, loop, uses)
+
+
+def _iterates(declared: Declared | None) -> bool:
+    """Whether a loop's variable may be an iterator."""
+    return declared is not None and ("iterator" in declared.kind or "auto" in declared.kind.split())
+
+
+def _in_order(declared: Declared | None) -> bool:
+    """Whether a loop over a container can begin at any of its elements."""
+    outermost = declared.kind.partition("<")[0] if declared is not None else ""
+    whole = declared is not None and (declared.array or declared.pointer)
+    return whole or any(word in outermost for word in _SEQUENCES)
 
 
 def _variable(names: Indices, loop: Loop) -> Declared | None:
@@ -62,7 +83,9 @@ def _variable(names: Indices, loop: Loop) -> Declared | None:
 def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str) -> str:
     """The name or section in a reduction clause of loop `k`; "" where there is none."""
     if not accesses:
-        return name if name.isidentifier() else ""
+        declared = names.events.find(name, names.events.loops[k].node)
+        scalar = declared is None or not _OBJECT.search(declared.kind)
+        return name if name.isidentifier() and scalar else ""
     first = accesses[0]
     if any(
         access.node.type not in ("subscript_expression", "pointer_expression")

@@ -4,6 +4,7 @@ Different arrays are taken not to overlap; what is not proven is unknown. A resu
 iterations update (`sum += ..`) is a reduction, which counts apart: it can be protected or split.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +21,8 @@ from regraph_kg.search.code.polynomial import Polynomial, add
 from regraph_kg.search.code.syntax import bare, called, root_name, text
 
 _MOST_OF_AN_ARRAY = 48
+_PACKED = re.compile(r"\b(?:unordered_)?(?:multi)?map\b|\bbitset\b|\bvector\s*<\s*bool\b")
+"""Containers in which writes to different elements touch the same data."""
 
 
 @dataclass(slots=True)
@@ -70,6 +73,9 @@ class LoopUses:
             self.result.verdicts.add("unknown")
         self._scalars()
         for group in _grouped(self.elements):
+            kind = group[0].declared.kind if group[0].declared is not None else ""
+            if _PACKED.search(kind) and any(element.mode != "read" for element in group):
+                self.result.verdicts.add("unknown")
             if not self._local(group[0].declared):
                 self._array(group[:_MOST_OF_AN_ARRAY])
         analysis = Calls(self.names, self._local)
@@ -122,6 +128,7 @@ class LoopUses:
             self._reduces(name, uses)  # also a flag, or the last that was found
         elif first.mode == "write" and first.place.branches == around and "." not in name:
             within = all(first.place.loop in self.names.chain(use.place.loop) for use in uses)
+            within = within and self.names.events.find(name, first.node) is not None
             self.result.private.append(name)
             self.result.verdicts |= set() if within and "->" not in name else {"unknown"}
         elif "write" in modes and self._pointer(first):

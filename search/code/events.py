@@ -9,6 +9,7 @@ from tree_sitter import Node
 
 from regraph_kg.search.code.guards import guarded, self_update
 from regraph_kg.search.code.occurrences import (
+    LONGEST,
     NO_LOOP,
     CodePlace,
     Declared,
@@ -110,7 +111,7 @@ class _Walk:
             self.events.complete = False
 
     def _directive(self, node: Node, place: CodePlace) -> None:
-        line = short(node, 300).replace("\\", " ")
+        line = short(node, LONGEST).replace("\\", " ")
         words = " ".join(line.split())
         if words.startswith(("#pragma", "# pragma")):
             words = words.partition("pragma")[2].strip()

@@ -74,6 +74,8 @@ class Facts(Frozen):
     """Names for numbers: "TILE = 16"."""
     variables: tuple[str, ...] = ()
     """Local variables that are no arrays."""
+    declared: frozenset[str] = frozenset()
+    """All names of variables and parameters."""
     region_arrays: tuple[str, ...] = ()
     """Arrays that each thread declares for itself, in a parallel region."""
     types: tuple[str, ...] = ()
@@ -139,7 +141,7 @@ def _facts(code: str, entry: str) -> Facts:
             "host": host_facts(names),
             "pointers": tuple(dict.fromkeys(pointers))[:16],
             "pointer_heads": tuple(
-                head for head in pointer_heads(events.functions) if head.function in reached
+                head for head in pointer_heads(names) if head.function in reached
             )[:_MOST_SUMS],
             **_of_elements(
                 names,
@@ -167,6 +169,7 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
         variables=tuple(symbol.name for symbol in declared if symbol.function and not symbol.array)[
             :_MOST_NAMES
         ],
+        declared=frozenset(events.declared),
         region_arrays=_own_arrays(events, region=True),
         types=tuple(sorted(types))[:_MOST_NAMES],
         constants=_constants(tree.root, events),

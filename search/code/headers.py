@@ -126,7 +126,9 @@ def _start(node: Node | None, variable: str) -> Node | None:
     if node.type == "declaration":
         for part in node.children_by_field_name("declarator"):
             if declared_name(part) == variable:
-                return part.child_by_field_name("value")
+                value = part.child_by_field_name("value")
+                listed = value is not None and value.type in ("initializer_list", "argument_list")
+                return None if listed else value
         return None
     waiting = [node]
     while waiting:

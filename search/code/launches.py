@@ -10,6 +10,8 @@ from regraph_kg.search.code.occurrences import Events
 from regraph_kg.search.code.syntax import called, text, walk
 
 _WARP, _LARGE = 32, 256
+_SIZE = re.compile(r"[1-9]\d{0,3}")
+_DIGITS = re.compile(r"\b\d+")
 
 
 class ResizedBlock(Frozen):
@@ -36,34 +38,72 @@ def launches_of(root: Node, kernel: str) -> list[tuple[Node, Node]]:
 
 
 def resized_block(events: Events, call: Node, parts: Sequence[Node]) -> ResizedBlock | None:
-    """Half of a launch's threads a block, or 256 where they are a warp or less.
+    """Half of a launch's threads a block, or 256 where that would be no whole warps.
 
     `parts` are the grid, the block and what follows. None where the number is no literal, neither
-    in the launch nor in a variable's declaration.
+    in the launch nor in a variable that it alone uses, or where other code may count on it.
     """
     grid, block = parts[:2]
-    if block.type == "number_literal":
-        if grid.type == "identifier" or not text(block).isdigit():
-            return None
-        old, new = int(text(block)), _other(int(text(block)))
-        resized = re.sub(rf"\b{old}\b", str(new), text(grid))
-        resized = re.sub(rf"\b{old - 1}\b", str(new - 1), resized)
-        rest = "".join(f", {text(part)}" for part in parts[2:])
-        code = f"{text(call.child_by_field_name('function'))}<<<{resized}, {new}{rest}>>>("
-        return ResizedBlock(at=call.start_byte, code=code, follows=resized != text(grid))
-    declared = events.find(text(block), block) if block.type == "identifier" else None
-    value = declared.value if declared is not None and not declared.writes else None
-    statement = value.parent.parent if value is not None and value.parent is not None else None
-    if statement is None or statement.type != "declaration" or not text(value).isdigit():
+    named = block.type == "identifier"
+    number = _value(events, block) if named else block
+    extent = _value(events, grid) if grid.type == "identifier" else grid
+    listed = call.child_by_field_name("arguments")
+    if number is None or listed is None or not _SIZE.fullmatch(text(number)):
         return None
-    code = re.sub(rf"\b{text(value)}\b", str(_other(int(text(value)))), text(statement))
-    grids = grid if grid.type != "identifier" else _value(events, grid)
-    follows = any(text(node) == text(block) for node in (walk(grids) if grids is not None else ()))
-    return ResizedBlock(at=statement.start_byte, code=code, follows=follows)
+    own = [node for node in (number, grid, block, extent) if node is not None]
+    old, name = int(text(number)), text(block)
+    if _is_known(events, call, own, text(number), name if named else ""):
+        return None
+    new = old // 2 if old % (2 * _WARP) == 0 else _LARGE
+    rounded = rf"\+\s*(?:{old - 1}|{name}\s*-\s*1)\s*\)\s*/\s*"
+    ceiling = rf"(?:{rounded}|(?:ceil|up|cdiv)\w*\([^,]*,\s*){name}\b"
+    rest = re.sub(ceiling, "", text(extent))
+    follows = rest != text(extent) and not re.search(rf"\b(?:{name}|{old - 1})\b", rest)
+    statement = number.parent.parent if named and number.parent is not None else None
+    if statement is not None and statement.type == "declaration":
+        code = _changed(statement, statement.end_byte, (number, str(new)))
+        return ResizedBlock(at=statement.start_byte, code=code, follows=follows)
+    if named or grid.type == "identifier":
+        return None
+    resized = re.sub(rf"\b{old}\b", str(new), text(grid)) if follows else text(grid)
+    resized = re.sub(rf"\b{old - 1}\b", str(new - 1), resized) if follows else resized
+    code = _changed(call, listed.start_byte + 1, (grid, resized), (block, str(new)))
+    return ResizedBlock(at=call.start_byte, code=code, follows=follows)
 
 
-def _other(threads: int) -> int:
-    return threads // 2 if threads > _WARP and threads % 2 == 0 else _LARGE
+def _is_known(events: Events, call: Node, own: Sequence[Node], number: str, name: str) -> bool:
+    """Whether other code than a launch's `own` may count on the name or the number of threads.
+
+    In host functions a number means that of a launch only in the launch itself.
+    """
+    host = [
+        function
+        for function in events.functions.values()
+        if not {"__global__", "__device__"} & {*text(function).partition("{")[0].split()}
+    ]
+    root, declared = call, events.find(name, call)
+    while root.parent is not None:
+        root = root.parent
+    uses = [use.node for use in events.names if text(use.node) == name]
+    if any(events.find(name, use) is declared and not _within(use, own) for use in uses):
+        return True
+    leaves = [node for node in walk(root) if not node.child_count and not _within(node, own)]
+    near = [leaf for leaf in leaves if _within(leaf, [call]) or not _within(leaf, host)]
+    return any(number in _DIGITS.findall(text(leaf)) for leaf in near)
+
+
+def _within(node: Node, parts: Sequence[Node]) -> bool:
+    return any(part.start_byte <= node.start_byte < part.end_byte for part in parts)
+
+
+def _changed(whole: Node, end: int, *changes: tuple[Node, str]) -> str:
+    """The text of a node up to a byte of the file, with new texts for parts of it."""
+    source, begin, at = whole.text or b"", whole.start_byte, whole.start_byte
+    pieces = []
+    for part, new in changes:
+        pieces += [source[at - begin : part.start_byte - begin].decode(), new]
+        at = part.end_byte
+    return "".join([*pieces, source[at - begin : end - begin].decode()])
 
 
 def _value(events: Events, name: Node) -> Node | None:

@@ -13,7 +13,7 @@ from regraph_kg.search.code.dependences import Dependences, LoopUses
 from regraph_kg.search.code.headers import continues, declared_kind
 from regraph_kg.search.code.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
 from regraph_kg.search.code.library import COPIES, MATH
-from regraph_kg.search.code.occurrences import NO_LOOP, Events, Loop, Occurrence
+from regraph_kg.search.code.occurrences import LONGEST, NO_LOOP, Events, Loop, Occurrence
 from regraph_kg.search.code.polynomial import Polynomial, number, shown
 from regraph_kg.search.code.stencils import stencil_arrays
 from regraph_kg.search.code.syntax import (
@@ -270,8 +270,8 @@ class _Loops:
             kernel=loop.place.kernel,
             variable=header.variable,
             type=declared_kind(loop.node),
-            start=short(header.start),
-            end=short(header.end),
+            start=short(header.start, LONGEST),
+            end=short(header.end, LONGEST),
             step=shown(names.step(k) or {}) if header.sign else "",
             uneven=self._uneven(loop, bounds),
             trips=self._trips(k),
@@ -281,7 +281,7 @@ class _Loops:
             exits=loop.exits,
             continues=continues(loop.node),
             launches=self._launches(k),
-            directives=tuple(directive[:120] for directive in loop.directives),
+            directives=tuple(directive[:LONGEST] for directive in loop.directives),
             region=loop.place.region > 0 or any("parallel" in d for d in loop.directives),
             shared_out=self._shared_out(loop, bounds),
         )

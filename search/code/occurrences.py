@@ -10,6 +10,8 @@ from regraph_kg.search.code.syntax import short, text
 
 Mode = Literal["read", "write", "update"]
 NO_LOOP = -1
+LONGEST = 300
+"""Characters that are read of a directive or of a loop's bound."""
 _ZERO = re.compile(r"0*\.?0+(?:\.0*)?[fFuUlL]*")
 
 

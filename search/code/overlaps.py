@@ -220,7 +220,7 @@ class Overlaps:
             ends = self.ends(loop)[0 if all(times > 0 for times in factor.values()) else 1]
             value = replace(value, name, ends[0]) if ends else value
         sizes = names_in(value) - set(self._loops)
-        if any(not (name in self._sizes or name[0] == "?" or name.isupper()) for name in sizes):
+        if any(not (name in self._sizes or name[:1] == "?" or name.isupper()) for name in sizes):
             return False
         for name in sorted(name for name in sizes if name[0] != "?"):
             value = replace(value, name, add(symbol(name), constant(1)))

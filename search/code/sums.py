@@ -1,5 +1,6 @@
 """Sums: products that are added up, additions to elements, and sums that elements get."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -11,6 +12,7 @@ from regraph_kg.search.code.syntax import arguments, bare, called, operator, sta
 
 _ATOMIC = frozenset({"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"})
 _FLOATING = frozenset({"float", "double"})
+_WORD = re.compile(r"\w+")
 _SUMMING = ["declaration", "for_statement", "expression_statement"]
 
 
@@ -97,8 +99,11 @@ def stored_sums(events: Events, elements: list[ElementAccess]) -> Iterator[Store
         if sum_ is None or operator(sum_) != "+=":
             continue
         same = text(sum_.child_by_field_name("left")) == stored
-        if same and text(body[0]).count("=") == 1 and node.parent == body[2]:
-            added_value = text(sum_.child_by_field_name("right"))
+        added_value = text(sum_.child_by_field_name("right"))
+        kinds = element.declared.kind if element.declared is not None else ""
+        alike = {*value.kind.split()} <= {*_WORD.findall(kinds)}
+        alone = stored not in _WORD.findall(added_value)
+        if same and alike and alone and text(body[0]).count("=") == 1 and node.parent == body[2]:
             yield StoredSum(loop=loop, element=text(element.node), value=added_value)
 
 
@@ -119,7 +124,7 @@ def common_sum(body: Node | None) -> CommonSum | None:
     if any(node.type == "return_statement" for node in (walk(body) if body else ())):
         return None
     for part in statements(body):
-        call = part.named_children[0] if part.type == "expression_statement" else part
+        call = next(iter(part.named_children), part)
         given = arguments(call)[1:] if called(call) == "atomicAdd" else []
         if [value.type for value in given] == ["identifier"]:
             return CommonSum(at=part.start_byte, value=text(given[0]))

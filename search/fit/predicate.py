@@ -148,6 +148,6 @@ def adds_up(facts: Facts, loop: LoopFacts) -> bool:
     one = len(loop.reduces) == 1 and loop.combines == ("+",) and loop.sections == loop.reduces
     nested = any(outer.perfect for outer in around(facts, loop)[:1])
     whole = undirected(loop) and loop.trips is None and not loop.continues
-    if not one or nested or not whole or f"{loop.reduces[0]}1" in facts.variables:
+    if not one or nested or not whole or f"{loop.reduces[0]}1" in facts.declared:
         return False
     return counts_up(loop) and is_parallel(loop) is True

@@ -17,13 +17,14 @@ from regraph_kg.search.prompts.recipe import acts_at, opening
 FENCE = "```cpp\n"
 STOP = ("\n```",)
 """Text that ends such an answer."""
-_LINES = re.compile(r"(?:[^\\\n]|\\\n|\\)+\n?|\n")
+_LINES = re.compile(r"(?:[^\\\n]|\\\r?\n|\\)+\n?|\n")
 """Lines, each with the lines that a backslash joins to it."""
 _BLANKS = re.compile(r"[ \t]*")
 _OF_LOOP = re.compile(
-    r"[ \t]*#[ \t]*pragma\b(?!\s+omp\s+(?:barrier|taskwait|taskyield|flush|cancel|threadprivate)\b)"
+    r"[ \t]*#[ \t]*pragma\s+(?:(?:GCC\s+)?(?:ivdep|(?:no)?unroll)|clang\s+loop"
+    r"|omp\s+(?!declare|cancel)(?:\w+\s+)*(?:for|simd|loop|parallel))\b"
 )
-"""A directive that belongs to the statement behind it."""
+"""A directive that belongs to the loop behind it, and goes with a new one."""
 DIRECTIVE = re.compile(r"#.*")
 
 
@@ -63,9 +64,15 @@ def lines_up_to(code: str, place: int) -> tuple[str, str]:
 def _without_directives(before: str) -> str:
     """Complete lines, without the directives of the loop behind them."""
     lines = _LINES.findall(before)
-    while lines and (not lines[-1].strip() or _OF_LOOP.match(lines[-1])):
+    if lines and not lines[-1].strip(" \t"):
         lines.pop()
-    prefix = "".join(lines)
+    kept = len(lines)
+    for at in reversed(range(len(lines))):
+        if _OF_LOOP.match(lines[at]):
+            kept = at
+        elif lines[at].strip():
+            break
+    prefix = "".join(lines[:kept])
     return prefix if not prefix or prefix.endswith("\n") else f"{prefix.rstrip()}\n"
 
 

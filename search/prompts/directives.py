@@ -17,7 +17,10 @@ def clause(loop: LoopFacts | None, *inner: LoopFacts) -> str:
     private = [name for name in loop.private if name not in excluded]
     clauses = [f"reduction({sign}:{', '.join(names)})" for sign, names in by_sign.items()]
     clauses += [f"private({', '.join(private)})"] if private else []
-    clauses += [f"lastprivate({', '.join(loop.lasting)})"] if loop.lasting else []
+    if loop.lasting:  # the first value lasts if there is no iteration
+        clauses += [
+            f"{word}({', '.join(loop.lasting)})" for word in ("firstprivate", "lastprivate")
+        ]
     return "".join(f" {clause}" for clause in clauses)
 
 
@@ -32,5 +35,4 @@ def simd(loop: LoopFacts | None) -> str:
     for directive in loop.directives:
         if "for" in directive.split():
             return f"#pragma {directive.replace(' for', ' for simd', 1)}"
-    lasting = tuple(name for name in loop.lasting if name != loop.variable)  # it lasts anyhow
-    return f"#pragma omp simd{clause(loop.model_copy(update={'lasting': lasting}))}"
+    return f"#pragma omp simd{clause(loop.model_copy(update={'lasting': ()}))}"

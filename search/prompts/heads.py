@@ -7,11 +7,13 @@ import re
 
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.fit.predicate import around, counts_up, is_parallel
+from regraph_kg.search.fit.predicate import around, counts_up, is_parallel, undirected
 
 _LOOSE = frozenset("<>&|^?=,")
 """Signs of operators with a lower precedence than a sum."""
 _OPERAND = re.compile(r"\w+(\[[^][]*\])?")
+_NARROW = re.compile(r"auto|char|short|int(8|16)_t")
+"""Types of variables that cannot count in blocks of 64, or that its value decides."""
 BODY = "{ .. }"
 """In the text of a loop: the body that it had."""
 
@@ -92,7 +94,7 @@ def tiled(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> str
         return ""
     name, end = inner.variable, operand(end_of(inner))
     block, last = name * 2, f"{name}_end"
-    free = not {block, last} & {*facts.variables}
+    free = not {block, last} & facts.declared and not _NARROW.search(inner.type)
     if not (outer.perfect and is_parallel(inner) is True and free):
         return ""
     stop = f"{last} = {end} < {block} + 64 ? {end} : {block} + 64"
@@ -105,6 +107,7 @@ def tiled(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> str
 
 def _is_pair(facts: Facts, outer: LoopFacts, inner: LoopFacts) -> bool:
     """Whether two loops count up, one directly in the other, and the outer one is parallel."""
-    plain = all(counts_up(loop) and not loop.shared_out for loop in (outer, inner))
+    plain = all(counts_up(loop) and undirected(loop) for loop in (outer, inner))
     nested = around(facts, inner)[:1] == [outer]
-    return nested and plain and not inner.uneven and is_parallel(outer) is True
+    named = outer.variable != inner.variable
+    return nested and plain and named and not inner.uneven and is_parallel(outer) is True

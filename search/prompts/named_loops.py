@@ -7,6 +7,7 @@ from regraph_kg.search.code.cuda_facts import GridNumber
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.code.main_kernel import main_kernel
+from regraph_kg.search.code.occurrences import LONGEST
 from regraph_kg.search.fit.openmp_predicates import lanes
 from regraph_kg.search.fit.predicate import (
     adds_up,
@@ -25,9 +26,7 @@ from regraph_kg.search.fit.predicate import (
 def named_loops(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | None]:
     """Word -> its loop; of several the one in the deepest nest that has all of `names`."""
     inner = innermost(facts)
-    lanes_share = [
-        loop for loop in inner if lanes(loop) and shareable(loop) and not _has_simd(loop)
-    ]
+    lanes_share = [loop for loop in inner if lanes(loop) and shareable(loop) and _takes_simd(loop)]
     long = [lane for lane in lanes_share if lane.trips is None]
     if "contiguous" in names:
         inner = [loop for loop in inner if _walking(facts, loop)] or inner
@@ -40,23 +39,28 @@ def named_loops(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | N
         "adding": [loop for loop in inner if adds_up(facts, loop)],
         "nest": nests,
         "contiguous": [two for loop in inner for two in _walking(facts, loop)],
-        "reducing": [
-            loop
-            for loop in facts.loops
-            if loop.reduces and shareable(loop) and not _in_threads(facts, loop)
-        ],
+        "reducing": [loop for loop in facts.loops if loop.reduces and _takes_for(facts, loop)],
         "collapsible": [
-            loop
-            for loop in facts.loops
-            if collapsible(facts, loop) and not _in_threads(facts, loop)
+            loop for loop in facts.loops if collapsible(facts, loop) and _takes_for(facts, loop)
         ],
     }
     shared = _deepest(facts, _nests_of_all(facts, [lists[name] for name in names if name in lists]))
     return {name: _deepest(facts, _inside(facts, loops, shared)) for name, loops in lists.items()}
 
 
-def _has_simd(loop: LoopFacts) -> bool:
-    return any("simd" in directive.split() for directive in loop.directives)
+def _takes_simd(loop: LoopFacts) -> bool:
+    """Whether a directive for lanes can be written: g++ takes no objects that count, for one."""
+    counts = loop.kind == "for" and "begin(" not in loop.start
+    words = [word for directive in loop.directives for word in directive.split()]
+    whole = all(len(directive) < LONGEST / 2 for directive in loop.directives)
+    return counts and whole and "simd" not in words and {*loop.lasting} <= {loop.variable}
+
+
+def _takes_for(facts: Facts, loop: LoopFacts) -> bool:
+    """Whether a directive can share a loop out, with no variable of a loop that must last."""
+    outer = loop.perfect and any(two.variable in loop.lasting for two in within(facts, loop)[:1])
+    lasts = loop.variable in loop.lasting or outer
+    return shareable(loop) and not _in_threads(facts, loop) and not lasts
 
 
 def _walking(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:
@@ -99,7 +103,7 @@ def numbered_threads(facts: Facts, names: Collection[str]) -> list[GridNumber]:
 
 def _parallel(facts: Facts, names: Collection[str]) -> list[LoopFacts]:
     """Loops to share out: long ones that reduce nothing, else reducing ones, else short ones."""
-    loops = [loop for loop in facts.loops if shareable(loop) and not _in_threads(facts, loop)]
+    loops = [loop for loop in facts.loops if _takes_for(facts, loop)]
     if "serial" in names:
         loops = [loop for loop in loops if not each_has(facts, loop)]
     plain = [loop for loop in loops if not loop.reduces]

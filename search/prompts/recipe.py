@@ -179,7 +179,8 @@ def _resized(facts: Facts) -> list[ResizedBlock]:
     if main is None or main.shared or main.bounds or len(launches) != 1:
         return []
     block = launches[0].resized
-    return [block] if block and (block.follows or main.grid_stride) else []
+    strides = any("Dim.x" in loop.step for loop in facts.loops if loop.function == main.name)
+    return [block] if block and (block.follows or strides) else []
 
 
 def _swaps(facts: Facts, loops: Mapping[str, LoopFacts | None]) -> bool:

@@ -117,6 +117,22 @@ def test_a_head_or_a_launch_changes_and_nothing_else(
             "const int t = 64; int g = (n + t - 1) / t; total<<<g, t>>>(a, c, n);",
         ),
         ("total<<<n / 8, dim3(8, 8)>>>(a, c, n);", ""),
+        (
+            "const int t = 64, m = 64; total<<<(n + t - 1) / t, t>>>(a, c, m);",
+            "const int t = 32, m = 64; total<<<(n + t - 1) / t, t>>>(a, c, m);",
+        ),
+        (
+            "total<<<cdiv(n, 256),256>>>( // all\n a, c, n);",
+            "total<<<cdiv(n, 128),128>>>( // all\n a, c, n);",
+        ),
+        ("total<<<(n + 95) / 96, 96>>>(a, c, n);", "total<<<(n + 255) / 256, 256>>>(a, c, n);"),
+        ("total<<<256, 256>>>(a, c, n);", ""),
+        ("total<<<1, 1>>>(a, c, n);", ""),
+        ("total<<<n / 256, 256>>>(a, c, n);", ""),
+        ("total<<<(n * 256 + 255) / 256, 256>>>(a, c, n);", ""),
+        ("total<<<(n + 255) / 256, 256>>>(a, c, 256);", ""),
+        ("int t = 64; total<<<(n + t - 1) / t, t>>>(a, c, n); check(t);", ""),
+        (f"total<<<n, {'1' * 5000}>>>(a, c, n);", ""),
         ("int t = 128; t *= 2; total<<<n / t, t>>>(a, c, n);", ""),
         ("total<<<n, 64>>>(a, c, n);", ""),  # the grid does not follow
         ("total<<<1, 64>>>(a, c, n); total<<<1, 64>>>(a, c, n);", ""),
@@ -128,8 +144,17 @@ def test_the_grid_follows_the_size_of_its_blocks(launch: str, after: str) -> Non
     assert carried_out(code, BLOCKS) == (code.replace(launch, after) if after else "")
 
 
-def test_blocks_keep_the_size_that_a_shared_array_has() -> None:
-    code = APART.replace("    int i", "    __shared__ float part[256];\n    int i")
+@pytest.mark.parametrize(
+    ("launch", "old", "new"),
+    [
+        ("(n + 255) / 256", "    int i", "    __shared__ float part[256];\n    int i"),
+        ("(n + 255) / 256", "* blockDim.x", "* 256"),
+        ("(n + 255) / 256", "__global__", "#define THREADS 256\n__global__"),
+        ("64", "if (i < n)", "if (i < n && blockIdx.x < gridDim.x - 1)"),
+    ],
+)
+def test_blocks_keep_the_size_that_a_kernel_may_count_on(launch: str, old: str, new: str) -> None:
+    code = APART.replace("<<<64", f"<<<{launch}").replace(old, new)
     assert not is_small(BLOCKS, facts_of(code))
 
 
@@ -151,3 +176,146 @@ def test_a_ready_answer_asks_no_model() -> None:
     reply = result(replace(Toy({}, lambda _: None).world, complete=complete), ModelRequest(asked))
     assert isinstance(reply, Reply)
     assert (reply.code, reply.mended) == (ROWS, (BY_RULE,))
+
+
+RESTRICT = RECIPES["openmp/restrict-pointers"]
+FOR, SIMD = RECIPES["openmp/parallel-for"], RECIPES["openmp/simd"]
+COLLAPSE = RECIPES["openmp/loop-collapse"]
+COPY = "for (int i = 0; i < n; ++i) b[i] = a[i];"
+NEST = "for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) b[j * n + i] = a[i * n + j];"
+ADDS = "for (int i = 0; i < n; ++i) s += a[i];"
+COLUMNS = """for (int i = 0; i < n; ++i) {
+        float s = 0;
+        for (int j = 0; j < n; ++j) s += a[j * n + i];
+        b[i] = s;
+    }
+"""
+
+
+def function(body: str, more: str = "") -> str:
+    return f"void f(int n, const float* a, float* b{more}) {{\n    {body}\n}}\n"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "void f(const float* a, float* b, int n) // the head\n{",
+        "void f(const float* // input\n    a, float* /* out */ b,\n\tint n)\r\n{",
+        "auto f [[maybe_unused]] (const float* const a, float* b, int n = 3) noexcept -> void{",
+    ],
+)
+def test_a_head_keeps_its_bytes_beside_the_promise(head: str) -> None:
+    code = f"{head} {COPY} }}\n"
+    new = carried_out(code, RESTRICT)
+    assert new.count("__restrict__ ") == 2
+    assert new.replace("__restrict__ ", "") == code
+    assert compiled(new)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"void f(float* a, float* b, int n) try {{ {COPY} }} catch (...) {{ }}",
+        f"static FORCE_INLINE void f(float* a, float* b, int n) {{ {COPY} }}",
+        f"void f(float* RESTRICT a, float* RESTRICT b, int n) {{ {COPY} }}",
+        f"{function(COPY)} void g(float* x) {{ float* y = x; f(3, y, x + 1); }}",
+        APART.replace("total<<<64, 256>>>(a, c, n);", "total<<<64, 256>>>(c, c, n);"),
+    ],
+)
+def test_no_promise_is_made_that_the_text_breaks_or_that_cannot_be_written(code: str) -> None:
+    assert carried_out(code, RESTRICT) == ""
+
+
+@pytest.mark.parametrize(
+    ("recipe", "code"),
+    [
+        (FOR, function("for (size_t i = n - 1; i < n; --i) b[i] = a[i];")),
+        (FOR, function("for (int i = 0; i != n; i += 2) b[i] = a[i];")),
+        (FOR, function("for (int i{0}; i < n; ++i) b[i] = a[i];")),
+        (FOR, function("for (i = 0; i < n; ++i) b[i] = a[i];", ", int& i")),
+        (FOR, function(f"int i; {COPY.replace('int ', '')} b[0] = i;")),
+        (FOR, function("int s = 0; for (auto& x : m) s += x.second[0]; b[0] = s;",
+                       ", std::map<int, std::vector<int>>& m")),
+        (FOR, function("for (auto p = m.begin(); p < m.end(); ++p) *p = 1;", ", std::set<int>& m")),
+        (FOR, function("for (int i = 0; i < n; ++i) m[i] = a[i];", ", std::map<int, float>& m")),
+        (FOR, function("for (int i = 0; i < n; ++i) m[i] = a[i] > 0;", ", std::vector<bool>& m")),
+        (FOR, function("for (int i = 0; i < n; ++i) { last = a[i]; b[i] = last; }")),
+        (FOR, function(f"std::complex<float> s = 0; {ADDS}")),
+        (FOR, function(f"std::atomic<int> s{{0}}; {ADDS}")),
+        (FOR, f"constexpr {function(COPY)}"),
+        (FOR, function(f"\n#pragma omp single\n    {COPY}")),
+        (FOR, function(f"\n#pragma omp parallel num_threads(3)\n    {COPY}")),
+        (FOR, function(f"\n#ifdef _OPENMP\n#pragma omp simd\n#endif\n    {COPY}")),
+        (FOR, function(NEST.replace("for (int j", "\n#pragma omp for\n for (int j"))),
+        (FOR, f"#define EACH(i, n) for (int i = 0; i < n; ++i)\n{function(f'EACH(k, n) {COPY}')}"),
+        (SIMD, function(f"float s = 0; {ADDS.replace('s +=', '{ s =')} b[i] = s; }} b[0] = s;")),
+        (SIMD, function(f"\n#pragma omp parallel\n#pragma omp for\n    {COPY}")),
+        (SIMD, function(f"\n#pragma omp parallel for {'schedule(static) ' * 8}\n    {COPY}")),
+        (SIMD, function("for (float& x : v) x = 1;", ", std::vector<float>& v")),
+        (COLLAPSE, function(f"int j; {NEST.replace('int j', 'j')} b[0] = j;")),
+        (INTERCHANGE, function(NEST.replace("for (int j", "/* columns */ for (int j"))),
+        (INTERCHANGE, function(NEST.replace("for (int j", "{\n#pragma ivdep\nfor (int j") + "}")),
+        (INTERCHANGE, function(f"\n#pragma GCC ivdep\n    {NEST}")),
+        (INTERCHANGE, function(COLUMNS.replace("float s", "double s"))),
+        (INTERCHANGE, function(COLUMNS.replace("* n + i];", "* n + i] - s / 2;"))),
+        (TILES, function(NEST, ", int jj")),
+        (TILES, f"int j_end;\n{function(NEST)}"),
+        (TILES, function(NEST.replace("int j", "uint8_t j"))),
+        (TILES, function(NEST.replace("int j", "auto j"))),
+        (TILES, function("for (int i = 0; i < n; ++i) for (int i = 0; i < n; ++i) b[i] += i;")),
+    ],
+)  # fmt: skip
+def test_a_step_that_would_not_compile_or_change_more_is_not_carried_out(
+    recipe: str, code: str
+) -> None:
+    assert carried_out(code, recipe) == ""
+
+
+@pytest.mark.parametrize(
+    ("recipe", "code", "old", "new"),
+    [
+        (
+            FOR,
+            function(f"float k = 2;\n\n\n    {COPY}"),
+            "    for",
+            "    #pragma omp parallel for\n    for",
+        ),
+        (
+            SIMD,
+            function(f"\r\n#pragma omp parallel for \\\r\n schedule(static)\r\n    {COPY}"),
+            "#pragma omp parallel for \\\r\n schedule(static)\r\n",
+            "    #pragma omp parallel for simd schedule(static)\n",
+        ),
+        (
+            FOR,
+            function(f"float s = 0; {ADDS.replace('s +=', '{ s =')} b[i] = s; }} b[0] = s;"),
+            " for",
+            "\n    #pragma omp parallel for firstprivate(s) lastprivate(s)\n    for",
+        ),
+        (
+            INTERCHANGE,
+            function(f"if (n > 1)\n    {COLUMNS}").replace("\n}\n", "    else b[0] = 0;\n}\n"),
+            COLUMNS.strip(),
+            """{ for (int i = 0; i < n; ++i) {
+        b[i] = 0;
+    }
+    for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < n; ++i) {
+            b[i] += a[j * n + i];
+        }
+    } }""",
+        ),
+    ],
+)
+def test_all_but_what_the_step_names_stays(recipe: str, code: str, old: str, new: str) -> None:
+    assert carried_out(code, recipe) == code.replace(old, new)
+    assert compiled(carried_out(code, recipe))
+
+
+@pytest.mark.parametrize(
+    "code", [APART.replace(";", ";;"), "\ud800 k<<<", "int f(a = a[i - ];", ""]
+)
+def test_no_text_is_too_odd_to_be_read(code: str) -> None:
+    for recipe in RECIPES.values():
+        new = carried_out(code, recipe)
+        assert new == "" or new.count(";;") == code.count(";;")

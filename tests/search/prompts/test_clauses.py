@@ -20,8 +20,11 @@ LATER = (
     ("recipe", "body", "said"),
     [
         ("for$clause", f"int i, j; double t; {ROWS}", "for private(t, j)"),
-        ("for$clause", f"int i, j; double t; {ROWS} y[n] = t; y[i] = 1;",
-         "for private(j) lastprivate(t, i)"),
+        ("for$clause", f"int i, j; double t; {ROWS} y[n] = t;",
+         "for private(j) firstprivate(t) lastprivate(t)"),
+        ("for$clause", f"int i, j; double t; {ROWS} y[i] = 1;", "for"),
+        ("$vector", "double t; for (int i = 0; i < n; ++i) { t = x[i]; y[i] = t; } y[0] = t;",
+         "the innermost loop whose iterations are independent"),
         ("for$clause", f"int i, j; double t; {ROWS} t = 1; i = 2;", "for private(t, j)"),
         ("$simd", "double t; int i; for (i = 0; i < n; ++i) { t = x[i]; y[i] = t * t; } y[0] = i;",
          "#pragma omp simd private(t)"),
