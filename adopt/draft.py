@@ -11,10 +11,9 @@ from typing import Any
 
 from regraph_kg.adopt.adapter import Given, Plain, ReturnValue, counter
 from regraph_kg.adopt.reading import Read
-from regraph_kg.adopt.scalars import number, usual_values
 from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.types import Element, Passed
-from regraph_kg.adopt.values import IndexRange, drawn, stops_early
+from regraph_kg.adopt.values import IndexRange, drawn, number, usual_values
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.syntax import functions
 from regraph_kg.evaluation.problem.types import is_whole
@@ -288,7 +287,7 @@ class Draft:
 
     def _values(self, name: str, one: Passed) -> dict[str, Any]:
         """Distributions, and a range where the type or the function wants one."""
-        looked = self.length(name) if self.stops else ""
+        looked = self.length(name) if self.read.watched.stops else ""
         told = drawn(one.element, name, self._ranges, looked=looked, positive=self.said.positive)
         if looked and self.names.index(name) % 2 and "values" in told:
             first, *others = told["values"]  # what one array holds another one often lacks
@@ -320,11 +319,6 @@ class Draft:
                     rows = length if lead.stride == 1 else f"({length}) // {lead.stride}"
                     found.setdefault(key, (lead.low, _moved(rows, -lead.last - lead.offset)))
         return found
-
-    @property
-    def stops(self) -> bool:
-        """Whether the function may stop before it has read everything."""
-        return stops_early(self.read.function)
 
 
 def _moved(text: str, by: int) -> str:

@@ -67,19 +67,19 @@ class Watched:
     """Integers that are an index and nothing else."""
     bounds: set[str] = field(default_factory=set)
     """Integers and lengths that end a loop which another size ends before."""
+    stops: bool = False
+    """It may stop before it has read everything."""
 
 
-def watch(
-    probe: Probe, passed: Mapping[str, Passed], returned: Passed | None, *, stops: bool
-) -> Watched:
-    """Run a function and conclude; `stops`: it may end before it has looked at everything."""
+def watch(probe: Probe, passed: Mapping[str, Passed], returned: Passed | None) -> Watched:
+    """Run a function and conclude."""
     trials = ProbeTrials(probe, passed)
     begun = starts(trials)
     trials.starts = set(begun)
     led = indices(trials)
     trials.small = {one.name for one in led}
     between = {name for names in begun.values() for name in names}
-    watching = _Watching(trials, led, between, stops)
+    watching = _Watching(trials, led, between)
     found = watching.watched()
     if returned is not None and returned.form == "vector":
         watching.returns(found)
@@ -97,11 +97,10 @@ def watch(
 class _Watching:
     """Concludes from what calls did at each point, with all kinds of contents."""
 
-    def __init__(
-        self, trials: ProbeTrials, led: Sequence[Index], between: set[str], stops: bool
-    ) -> None:
-        self._trials, self._led, self._between, self._stops = trials, led, between, stops
+    def __init__(self, trials: ProbeTrials, led: Sequence[Index], between: set[str]) -> None:
+        self._trials, self._led, self._between = trials, led, between
         self._points, self._outcomes = self._varied()
+        self._stops = any(map(self._is_less_read, self._outcomes))
         self._fitting = Fitting(self._points)
         self._ends = dict[str, str]()
 
@@ -123,13 +122,24 @@ class _Watching:
         kept = whole if len(whole) >= _ENOUGH else [one for one in found if one[1]]
         return [point for point, _ in kept], [good for _, good in kept]
 
+    def _is_less_read(self, calls: Sequence[Called]) -> bool:
+        """Whether one of these calls reads less of every array than another one does."""
+        spread = self._between.union(index.target for index in self._led)
+        most = dict[str, int]()
+        for name in set(self._trials.arrays) - spread:
+            touched = [one.arrays[name] for one in calls]
+            if any(one.read_first for one in touched):
+                most[name] = max(one.distinct for one in touched)
+        fewer = (all(one.arrays[n].distinct < all_ for n, all_ in most.items()) for one in calls)
+        return bool(most) and any(fewer)
+
     def _touched(self, name: str) -> Iterator[tuple[Point, Touched]]:
         for point, here in zip(self._points, self._outcomes, strict=True):
             yield from ((point, one.arrays[name]) for one in here if name in one.arrays)
 
     def watched(self) -> Watched:
         """Shapes and roles, each array by itself."""
-        found = Watched({})
+        found = Watched({}, stops=self._stops)
         for name in self._trials.arrays:
             if end := self._end(name, found):
                 self._ends[name] = end

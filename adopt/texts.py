@@ -115,7 +115,7 @@ def problem_fields(draft: Draft, plain: Plain, name: str) -> dict[str, Any]:
         fields |= {"returns": {"type": plain.result.passed.element.type}}
     if draft.said.powers:
         fields |= {"held_out": False}
-    if draft.stops:
+    if draft.read.watched.stops:
         fields |= {"work": {"early_exit": True}}
     return fields | {"args": draft.arguments()}
 
