@@ -43,7 +43,6 @@ class Draft:
 
     def __init__(self, read: Read, said: Said) -> None:
         self.read, self.said = read, said
-        self._known = self._extents()
         self._result = "result" if "result" not in read.passed else "result_"
         names = [*read.passed, *([self._result] if read.returned else [])]
         for option, given in (
@@ -63,32 +62,14 @@ class Draft:
                     f"--size {name}: no such size; there are {', '.join(self.sizes) or 'none'}"
                 )
 
-    def _extents(self) -> dict[str, tuple[str, ...]]:
-        """Shapes as they were found, over parameters and lengths of containers."""
-        watched = self.read.watched
-        found = {name: one.shape for name, one in watched.arrays.items()}
-        returned = self.read.returned
-        if returned is not None and returned.form == "vector":
-            found[""] = (watched.returned,) if watched.returned else ()
-        elif returned is not None:
-            found[""] = (str(returned.fixed[0] if returned.fixed else 1),)
-        return found
-
     def _sizes(self) -> dict[str, str]:
         """Size name -> what it is in the user's code (`n`, `x.size()`)."""
-        shapes = [shape for key, shape in self._known.items() if not self._said(key)]
-        words = {word for shape in shapes for text in shape for word in re.findall(_WORD, text)}
-        words |= self.read.watched.bounds
-        limits = [
-            text for one in self.read.watched.arrays.values() for _, text in one.ranges.values()
-        ]
-        words |= {word for text in limits for word in re.findall(_WORD, text)}
-        words |= {
-            w
-            for shape in self.said.shapes.values()
-            for text in shape
-            for w in re.findall(_WORD, text)
-        }
+        watched = self.read.watched
+        texts = [text for shape in self.said.shapes.values() for text in shape]
+        for key, seen in watched.arrays.items():
+            texts += () if self._said(key) else seen.shape
+            texts += [high for _, high in seen.ranges.values()]
+        words = watched.bounds.union(*(re.findall(_WORD, text) for text in texts))
         sizes = {name: name for name in self.read.passed if name in words}
         own = [name for name in self.read.passed if f"{name}_size" in words - set(sizes)]
         self._renamed: dict[str, str] = {}
@@ -123,9 +104,9 @@ class Draft:
     @property
     def result(self) -> ReturnValue | None:
         """What the function returns, its length aside."""
-        returned = self.read.returned
-        rows = self.read.watched.returns_rows
-        return ReturnValue(self._result, returned, "", rows) if returned else None
+        returned, seen = self.read.returned, self.read.watched.arrays.get("")
+        counted = seen is not None and seen.counted
+        return ReturnValue(self._result, returned, "", counted) if returned else None
 
     @property
     def open(self) -> list[str]:
@@ -135,7 +116,7 @@ class Draft:
     def shape(self, name: str) -> tuple[str, ...]:
         """An array's shape over size names; () if unknown."""
         key = "" if name == self._result and self.read.returned else name
-        shape = self._said(key) or self._known[key]
+        shape = self._said(key) or self.read.watched.arrays[key].shape
         return tuple(re.sub(_WORD, self._size_of, text) for text in shape)
 
     def _said(self, key: str) -> tuple[str, ...]:
@@ -206,12 +187,6 @@ class Draft:
         which = hashlib.sha256(function.shown().encode()).hexdigest()[:6] if len(named) > 1 else ""
         return "_".join(filter(None, (*function.scope, function.name, which, "entry")))
 
-    @property
-    def _counted(self) -> dict[str, bool]:
-        """Whether an output's length depends on the data, by name."""
-        found = {name: one.counted for name, one in self.read.watched.arrays.items()}
-        return found | ({self.result.name: self.result.counted} if self.result else {})
-
     def _given(self, name: str, one: Passed) -> Given:
         if one.form == "scalar":
             return Given(name, one, writes=False)
@@ -238,7 +213,8 @@ class Draft:
         if result and not result.is_returned:
             told = {"name": result.name, **_typed(result.passed.element), "role": "out"}
             listed.append(told | {"shape": list(self.shape(result.name))})
-        counts = [name for name, one in self._counted.items() if one]
+        arrays = self.read.watched.arrays.items()
+        counts = [name or self._result for name, seen in arrays if seen.counted]
         for told in listed:
             if told["name"] in counts:
                 told["count"] = counter(told["name"])

@@ -39,7 +39,7 @@ class PlainStruct:
         """
         members = " ".join(f"{C_TYPES[kind]} {name};" for name, kind in self.fields.items())
         plain = f"{self.c}_members"
-        said = f"{self.qualified} takes other bytes than its members do: alignas, a pragma, no name?"
+        said = f"{self.qualified} takes other bytes than its members do (alignas, a pragma?)"
         same = f"sizeof({self.qualified}) == sizeof({plain})"
         return f'struct {plain} {{ {members} }};\nstatic_assert({same}, "{said}");\n'
 

@@ -1,4 +1,4 @@
-"""What cannot be a problem: input and output, state, chance, recursion without an end.
+"""What cannot be a problem: input and output, state, chance.
 
 By names, in what the function reaches; the sandbox stops what hides from that.
 Not covered: state behind pointers of global objects.
@@ -25,15 +25,6 @@ _SPEAKS = {
     **dict.fromkeys(("getenv", "setenv"), "reads its environment"),
 }
 _LOCAL = {"std", ""}
-_BRANCHES = {
-    "if_statement",
-    "conditional_expression",
-    "switch_statement",
-    "while_statement",
-    "for_statement",
-    "for_range_loop",
-    "do_statement",
-}
 
 
 def refuse(function: Function, part: Slice) -> None:
@@ -44,7 +35,6 @@ def refuse(function: Function, part: Slice) -> None:
     for one in called:
         _speaks(one)
         _writes_globals(one)
-        _recurs(one)
         for node in walk(one.body):
             if node.type == "lambda_expression":
                 continue
@@ -160,14 +150,3 @@ def _globals(source: CodeFile) -> set[str]:
         elif node.type not in {"function_definition", *CLASSES}:
             waiting.extend(node.named_children)
     return found
-
-
-def _recurs(function: Function) -> None:
-    """A function that calls itself must have a branch to end by."""
-    ends = any(node.type in _BRANCHES for node in walk(function.body))
-    if function.name in _calls(function) and not ends:
-        raise _refused(
-            function.source,
-            function.node,
-            f"{function.qualified} calls itself and has no branch to end by",
-        )

@@ -60,9 +60,7 @@ class Watched:
     """Of a function."""
 
     arrays: dict[str, Seen]
-    returned: str = ""
-    """How long the vector is that it returns; "" where that depends on the data."""
-    returns_rows: bool = False
+    """What is returned as ""."""
     places: set[str] = field(default_factory=set)
     """Integers that are an index and nothing else."""
     bounds: set[str] = field(default_factory=set)
@@ -81,8 +79,8 @@ def watch(probe: Probe, passed: Mapping[str, Passed], returned: Passed | None) -
     between = {name for names in begun.values() for name in names}
     watching = _Watching(trials, led, between)
     found = watching.watched()
-    if returned is not None and returned.form == "vector":
-        watching.returns(found)
+    if returned is not None:
+        found.arrays[""] = watching.returned(returned)
     watching.share_lengths(found)
     watching.shorten(found)
     watching.limit(found)
@@ -239,24 +237,29 @@ class _Watching:
         sizes = [{o.arrays[name].size for o in here if name in o.arrays} for here in self._outcomes]
         if all(s == {p[own]} for s, p in zip(sizes, self._points, strict=True)):
             return
-        given = self._fitting.find([*map(min, sizes)]) if all(len(s) == 1 for s in sizes) else ""
+        given = self._length(sizes)
         if given and own not in names_in(given):
-            self._ends[name] = rounded(given)
-            seen.sized, seen.shape = True, (rounded(given),)
+            self._ends[name], seen.sized, seen.shape = given, True, (given,)
         else:
             seen.counted, seen.shape = True, ((own,) if reads else ())
 
-    def returns(self, found: Watched) -> None:
-        """How long the vector is that is returned."""
-        sizes = [{o.returned for o in here} for here in self._outcomes]
-        fixed = bool(sizes) and all(len(s) == 1 for s in sizes)
-        given = self._fitting.find([*map(min, sizes)]) if fixed else ""
-        found.returned, found.returns_rows = rounded(given), not given
+    def returned(self, returned: Passed) -> Seen:
+        """How long what is returned is."""
+        if returned.form != "vector":
+            return Seen((str(prod(returned.fixed)),), "out")
+        length = self._length([{one.returned for one in here} for here in self._outcomes])
+        return Seen((length,) if length else (), "out", counted=not length)
+
+    def _length(self, lengths: Sequence[Collection[int]]) -> str:
+        """What says the length after the calls at each point; "" where that is the data."""
+        fixed = all(len(each) == 1 for each in lengths)
+        return rounded(self._fitting.find([*map(min, lengths)])) if fixed else ""
 
     def share_lengths(self, found: Watched) -> None:
         """Lengths of containers that are asked for, by their own names or by what else they are."""
         used = {name for end in self._ends.values() for name in names_in(end)}
-        used |= {n for n in self._trials.lengths if n in found.returned}
+        if "" in found.arrays:
+            used |= names_in(" ".join(found.arrays[""].shape))
         for name, seen in found.arrays.items():
             own, end = f"{name}_size", self._ends.get(name, "")
             if own not in self._trials.lengths or seen.sized or seen.counted:
@@ -270,9 +273,9 @@ class _Watching:
     def _bits(self, found: Watched) -> None:
         """Vectors of bool, whose accesses nobody sees, are taken to be as long as the first one."""
         known = [seen.shape for seen in found.arrays.values() if seen.shape]
-        for name, seen in found.arrays.items():
-            if _is_bits(self._trials.passed[name]) and not seen.shape and known:
-                seen.shape = known[0]
+        for name in self._trials.arrays:
+            if _is_bits(self._trials.passed[name]) and known:
+                found.arrays[name].shape = found.arrays[name].shape or known[0]
 
     def shorten(self, found: Watched) -> None:
         """Lengths that other sizes say, since a container that is shorter is left."""
@@ -325,7 +328,6 @@ def _rename(found: Watched, own: str, text: str) -> None:
     for seen in found.arrays.values():
         alone = seen.shape == (own,) and axes(text)
         seen.shape = axes(text) if alone else tuple(map(put, seen.shape))
-    found.returned = put(found.returned)
 
 
 def _stepped(steps: Collection[int], width: int) -> float:

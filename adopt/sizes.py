@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -41,11 +40,9 @@ _ENOUGH, _AIM, _TOO_LONG = 0.03, 0.06, 0.3
 _MOST_BYTES = 2**26
 """Larger arrays take long to make and to check anew for each timed call."""
 _STEP = 4.0
-"""By how much all sizes grow at most: time may grow with their third power."""
-_CUBIC = 3.0
-"""The power that is feared where none was seen yet."""
-_SURE_SECONDS = 1e-3
-"""Shorter times say little of how time grows."""
+"""By how much all sizes grow at most."""
+_SHORT = 1e-3
+"""A time from which the third power of that step leads to the aim."""
 _LEAST_STEP = 1.2
 _STILL = 0.1
 """Powers below which an extent does not grow with all sizes."""
@@ -158,12 +155,12 @@ def timing_shape(problem: Problem, way: GrowingWay) -> tuple[Sizes, float]:
     """
     program, limits = _program(problem, way.compiler), way.limits
     sizes: Sizes = problem.sizes.time
-    seconds, power, step = _timed(problem, program, sizes, limits), 0.0, _STEP
+    seconds, power = _timed(problem, program, sizes, limits), 3.0
     for _ in range(_TRIES):
         way.tell(f"{problem.name}: {shape_text(sizes) or 'one shape'} takes {seconds:.2g} s")
         if _ENOUGH <= seconds <= _TOO_LONG:
             break
-        step = min((_AIM / max(seconds, _SURE_SECONDS)) ** (1 / (power or _CUBIC)), _STEP)
+        step = min((_AIM / max(seconds, _SHORT)) ** (1 / power), _STEP)
         larger = _scaled(problem, sizes, step, way)
         if larger is None or larger == sizes:
             break
@@ -173,11 +170,8 @@ def timing_shape(problem: Problem, way: GrowingWay) -> tuple[Sizes, float]:
             if step <= 1 or not seconds:
                 raise
             way.tell(f"{problem.name}: {shape_text(larger)} is too large ({error})")
-            power = (power or _CUBIC) * 2  # smaller steps; the last size that worked stays
+            power *= 2  # smaller steps; the last size that worked stays
             continue
-        step = max(larger[name] / sizes[name] for name in sizes)
-        if seconds > _SURE_SECONDS and step > 1:
-            power = max(1.0, math.log(max(took / seconds, 1.0)) / math.log(step))
         sizes, seconds = larger, took
         if step < 1:
             break
@@ -248,11 +242,3 @@ def _timed(problem: Problem, program: Program, sizes: Sizes, limits: JudgeLimits
         for _ in range(2):
             runner.run(sizes, lambda views: put(made, views), lambda *_: None)
         return runner.seconds
-
-
-def with_sizes(fields: Mapping[str, Any], sizes: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of problem.toml with `[sizes]` before its arguments."""
-    return {k: v for k, v in fields.items() if k != "args"} | {
-        "sizes": dict(sizes),
-        "args": fields["args"],
-    }

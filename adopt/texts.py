@@ -126,26 +126,17 @@ def problem_name(function: str) -> str:
 
 
 def toml(fields: Mapping[str, Any]) -> str:
-    """Fields as TOML: plain values first, then tables, then lists of tables."""
-    plain = {k: v for k, v in fields.items() if not _is_tables(v) and not isinstance(v, dict)}
-    lines = [f"{key} = {_value(value)}" for key, value in plain.items()]
-    for key, value in fields.items():
-        if isinstance(value, dict) and key == "sizes":
-            lines += ["", f"[{key}]", *(f"{name} = {_value(one)}" for name, one in value.items())]
-        elif isinstance(value, dict):
-            lines.insert(len(plain), f"{key} = {_value(value)}")
-        elif _is_tables(value):
-            for table in value:
-                lines += [
-                    "",
-                    f"[[{key}]]",
-                    *(f"{name} = {_value(one)}" for name, one in table.items()),
-                ]
+    """Fields as TOML: values, then the table of sizes, then the list of arguments."""
+    tables = [("[sizes]", fields.get("sizes", {}))] if "sizes" in fields else []
+    tables += [("[[args]]", table) for table in fields.get("args", ())]
+    lines = _lines({key: fields[key] for key in fields if key not in ("sizes", "args")})
+    for head, table in tables:
+        lines += ["", head, *_lines(table)]
     return "\n".join(lines) + "\n"
 
 
-def _is_tables(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+def _lines(table: Mapping[str, Any]) -> list[str]:
+    return [f"{name} = {_value(value)}" for name, value in table.items()]
 
 
 def _value(value: object) -> str:

@@ -17,41 +17,33 @@ _APART = 3
 _ALIKE, _POWERS = (6, 10, 12), (8, 16, 4, 32)
 _HELD = 1024
 """Elements of a pattern; it is repeated."""
-KINDS = ("small", "zero", "signed", "large", "rising", "falling", "odd")
+KINDS = ("small", "zero", "signed", "rising", "odd")
 STEP = 3
 """Elements from one start to the next."""
 
 
 class ArrayContents:
-    """The contents of arrays, each made once."""
+    """The contents of arrays."""
 
     def __init__(self, passed: Mapping[str, Passed]) -> None:
         self._fields = {
             name: one.element.record.fields if one.element.record else {"": one.element.type}
             for name, one in passed.items()
         }
-        self._made: dict[tuple[str, str, tuple[tuple[str, int], ...]], bytes] = {}
 
     def of(self, name: str, kind: str, values: Mapping[str, int] | None = None) -> bytes:
         """Of a kind, where `values` says of integers by their fields what the kind means."""
-        key = name, kind, tuple(sorted((values or {}).items()))
-        if key not in self._made:
-            self._made[key] = self._bytes(name, kind, values or {})
-        return self._made[key]
+        fields, rng = self._fields[name], np.random.default_rng(7)
+        whole = np.zeros(_HELD, record_of(fields) if "" not in fields else dtype_of(fields[""]))
+        for leaf, of in fields.items():
+            how = "small" if values and leaf not in values else kind
+            whole[leaf or ...] = _drawn(of, how, (values or {}).get(leaf, 0), rng)
+        return whole.tobytes()
 
     def leaves(self, name: str) -> dict[str, np.iinfo[Any]]:
         """Fields of integers with their ends; "" for an array of them."""
         whole = {n: k for n, k in self._fields[name].items() if k not in ("bool", "char")}
         return {n: np.iinfo(dtype_of(kind)) for n, kind in whole.items() if is_whole(kind)}
-
-    def _bytes(self, name: str, kind: str, values: Mapping[str, int]) -> bytes:
-        fields, rng = self._fields[name], np.random.default_rng(7)
-        whole = np.zeros(_HELD, record_of(fields) if "" not in fields else dtype_of(fields[""]))
-        for leaf, of in fields.items():
-            how = "small" if values and leaf not in values else kind
-            drawn = _drawn(of, how, values.get(leaf, 0), rng)
-            whole[leaf or ...] = drawn
-        return whole.tobytes()
 
 
 def _drawn(kind: Type, how: str, value: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -64,14 +56,10 @@ def _drawn(kind: Type, how: str, value: int, rng: np.random.Generator) -> NDArra
             found = np.full(_HELD, value)
         case "signed":
             found = rng.integers(-5, 6, _HELD) if whole else rng.normal(size=_HELD)
-        case "large":
-            found = rng.integers(1000, 2000, _HELD)
         case "odd":
             found = 2 * rng.integers(50, 500, _HELD) + 1
         case "rising":
             found = rising if whole else rising / _HELD
-        case "falling":
-            found = _HELD - rising if whole else 1 - rising / _HELD
         case "steps":
             found = rising * value
     if dtype.kind in "iu":
@@ -99,11 +87,9 @@ class ProbeTrials:
         self.long = self._long()
         """With containers long enough for each product of two integers."""
         apart = [_turned(names, _VALUES, turn) for turn in range(len(_VALUES))]
-        few = {**dict.fromkeys(names, 24), **dict.fromkeys(self.ints, 3)}
         self.points = [
             *apart,
             *(dict.fromkeys(names, alike) for alike in _ALIKE),
-            few | {name: few[name] + 5 * place for place, name in enumerate(self.lengths)},
             *self.long,
             *(_turned(names, _POWERS, turn) for turn in range(len(_POWERS) - 1)),
         ]
