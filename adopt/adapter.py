@@ -85,7 +85,7 @@ public:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One parameter of the user's function, and what the entry takes for it."""
+    """A parameter of the user's function, or its result, and what the entry takes for it."""
 
     name: str
     passed: Passed
@@ -114,6 +114,12 @@ class Given:
         return f"{const if star else ''}{kind}{star} {self.name}"
 
     @property
+    def is_returned(self) -> bool:
+        """Whether the entry returns it where it is the result; else it has a parameter for it."""
+        element = self.passed.element
+        return self.passed.form == "scalar" and element.type not in ("float16", "struct")
+
+    @property
     def copied(self) -> bool:
         """Whether the adapter must make a container of its own."""
         is_owned = self.is_owned or self.counted or self.passed.element.type == "bool"
@@ -131,26 +137,6 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class ReturnValue:
-    """What the user's function returns: the entry returns it as well, or has a parameter for it."""
-
-    name: str
-    passed: Passed
-    length: str
-    """Elements, in C++ over the entry's parameters."""
-    counted: bool = False
-    """How many they are depends on the data: `length` is the room for them."""
-
-    @property
-    def is_returned(self) -> bool:
-        """Whether the entry returns it."""
-        return self.passed.form == "scalar" and self.passed.element.type not in (
-            "float16",
-            "struct",
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Plain:
     """A function as it was and as the entry has it."""
 
@@ -158,7 +144,7 @@ class Plain:
     """How it is called: `image::blur<float>`."""
     entry: str
     given: Sequence[Given]
-    result: ReturnValue | None
+    result: Given | None
     sizes: Sequence[str]
     """Sizes that the entry takes besides, as `long long`."""
 
@@ -178,7 +164,7 @@ class Plain:
         if result and result.is_returned:
             returned = result.passed.element.c
         elif result:
-            parts.append(f"{kind(result.passed.element)}* {result.name}")
+            parts.append(result.declared(kind(result.passed.element)))
         parts += [f"long long* {counter(name)}" for name in self.counted]
         parts += [f"long long {name}" for name in self.sizes]
         return f'extern "C" {returned} {self.entry}({", ".join(parts)})'
@@ -186,15 +172,17 @@ class Plain:
     @property
     def counted(self) -> list[str]:
         """Outputs whose lengths depend on the data."""
-        found = [one.name for one in self.given if one.counted]
-        return found + ([self.result.name] if self.result and self.result.counted else [])
+        return [one.name for one in self._all if one.counted]
 
     @property
     def records(self) -> list[PlainStruct]:
         """Structs that the entry takes, each once."""
-        passed = [one.passed for one in self.given] + ([self.result.passed] if self.result else [])
-        found = {one.element.record.c: one.element.record for one in passed if one.element.record}
-        return list(found.values())
+        found = [one.passed.element.record for one in self._all]
+        return list({record.c: record for record in found if record}.values())
+
+    @property
+    def _all(self) -> list[Given]:
+        return [*self.given, *([self.result] if self.result else [])]
 
 
 def counter(name: str) -> str:
@@ -276,7 +264,7 @@ def _vector_inward(one: Given, pointer: str) -> tuple[list[str], str, list[str]]
     return [f"{held} {name}_copy{given};"], f"{name}_copy", back
 
 
-def _copied_back(one: Given | ReturnValue, held: str, pointer: str) -> list[str]:
+def _copied_back(one: Given, held: str, pointer: str) -> list[str]:
     """What a container holds goes where the entry's parameter points; not more than it has room."""
     sign = ">" if one.counted else "!="
     counts = [f"{counter(one.name)}[0] = {held}.size();"] if one.counted else []
@@ -304,7 +292,7 @@ def _user_pointer(one: Given) -> str:
     return f"reinterpret_cast<{const}{one.passed.element.spelled}*>({name})"
 
 
-def _kept(result: ReturnValue | None, call: str) -> tuple[list[str], list[str]]:
+def _kept(result: Given | None, call: str) -> tuple[list[str], list[str]]:
     """The call, with its result where the entry's parameter points; and what is returned."""
     if result is None:
         return [f"{call};"], []
@@ -376,7 +364,7 @@ def _counted(name: str) -> str:
     return f"{name}.resize({counter(name)});"
 
 
-def _fresh(result: ReturnValue, extent: str) -> tuple[str, str, str]:
+def _fresh(result: Given, extent: str) -> tuple[str, str, str]:
     """Where the result goes, the argument, and how it is returned."""
     element, name = result.passed.element, result.name
     held = {

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from regraph_kg.adopt.adapter import Given, Plain, ReturnValue, counter
+from regraph_kg.adopt.adapter import Given, Plain, counter
 from regraph_kg.adopt.reading import Read
 from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.types import Element, Passed
 from regraph_kg.adopt.values import IndexRange, drawn, number, usual_values
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.syntax import functions
-from regraph_kg.evaluation.problem.types import is_whole
 
 _WORD = r"[A-Za-z_]\w*"
 _BYTES = 256
@@ -84,15 +83,9 @@ class Draft:
                 f" there are {', '.join(sizes) or 'none'}"
             )
         for name in sizes:
-            if name in self.read.passed and not self.counts(name):
+            if name in self.read.passed and not self.read.passed[name].counts:
                 raise BadInput(f"--shape: {name} is no integer")
         return sizes
-
-    def counts(self, name: str) -> bool:
-        """Whether it is an integer, of which extents are made."""
-        one = self.read.passed[name]
-        is_plain = one.form == "scalar" and one.element.record is None
-        return is_plain and one.element.type != "bool" and is_whole(one.element.type)
 
     @property
     def names(self) -> list[str]:
@@ -102,11 +95,14 @@ class Draft:
         return arrays + ([result.name] if result and not result.is_returned else [])
 
     @property
-    def result(self) -> ReturnValue | None:
+    def result(self) -> Given | None:
         """What the function returns, its length aside."""
-        returned, seen = self.read.returned, self.read.watched.arrays.get("")
-        counted = seen is not None and seen.counted
-        return ReturnValue(self._result, returned, "", counted) if returned else None
+        if self.read.returned is None:
+            return None
+        seen = self.read.watched.arrays[""]
+        return Given(
+            self._result, self.read.returned, writes=True, counted=seen.counted, reads=False
+        )
 
     @property
     def open(self) -> list[str]:

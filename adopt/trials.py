@@ -76,7 +76,7 @@ class ProbeTrials:
     def __init__(self, probe: Probe, passed: Mapping[str, Passed]) -> None:
         self.passed = passed
         self._probe, self.contents = probe, ArrayContents(passed)
-        self.ints = [name for name, one in passed.items() if _counts(one)]
+        self.ints = [name for name, one in passed.items() if one.counts]
         self.arrays = [name for name, one in passed.items() if one.form != "scalar"]
         held = [name for name in self.arrays if passed[name].form in ("vector", "span")]
         self.lengths = [f"{name}_size" for name in held if not passed[name].fixed]
@@ -138,8 +138,3 @@ class ProbeTrials:
 def _turned(names: Sequence[str], values: Sequence[int], turn: int) -> dict[str, int]:
     """A value for each name, no two alike as long as there are others."""
     return {name: values[(_APART * place + turn) % len(values)] for place, name in enumerate(names)}
-
-
-def _counts(one: Passed) -> bool:
-    plain = one.form == "scalar" and one.element.record is None
-    return plain and one.element.type != "bool" and is_whole(one.element.type)

@@ -14,7 +14,7 @@ from tree_sitter import Node
 from regraph_kg.adopt.records import PlainStruct, record, records
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.syntax import CodeFile, declared_name, split, walk
-from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact
+from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact, is_whole
 
 Form = Literal["scalar", "reference", "pointer", "rows", "vector", "span", "array", "bounded"]
 _INTEGERS: Mapping[str, Type] = {
@@ -100,6 +100,11 @@ class Passed:
     by_value: bool = False
     fixed: tuple[int, ...] = ()
     """Extents that the type itself says, the last ones of its shape."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is an integer, of which extents are made."""
+        return self.form == "scalar" and is_whole(self.element.type)
 
 
 class Names:
