@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from regraph_kg.adopt.records import PlainStruct
 from regraph_kg.adopt.types import Element, Passed
 
+_HEADERS = ["<algorithm>", "<cstddef>", "<cstdlib>", "<iterator>", "<type_traits>", "<utility>"]
+_HEADERS += ["<vector>"]
+"""What views, spans and copies need."""
 VIEW = """\
 // What a function does with a std::vector that it does not make longer, over memory of somebody
 // else: it works on the caller's arrays, none is copied.
@@ -172,16 +175,17 @@ class Plain:
     @property
     def counted(self) -> list[str]:
         """Outputs whose lengths depend on the data."""
-        return [one.name for one in self._all if one.counted]
+        return [one.name for one in self.passed if one.counted]
 
     @property
     def records(self) -> list[PlainStruct]:
         """Structs that the entry takes, each once."""
-        found = [one.passed.element.record for one in self._all]
+        found = [one.passed.element.record for one in self.passed]
         return list({record.c: record for record in found if record}.values())
 
     @property
-    def _all(self) -> list[Given]:
+    def passed(self) -> list[Given]:
+        """Parameters, and the result."""
         return [*self.given, *([self.result] if self.result else [])]
 
 
@@ -207,24 +211,12 @@ def adapter(plain: Plain) -> str:
 
 def needs(plain: Plain, code: str) -> str:
     """What must stand above the user's code and the adapter."""
-    forms = {one.passed.form for one in plain.given}
-    views = any(one.viewed for one in plain.given)
-    headers = ["<cstddef>"]
-    headers += ["<iterator>", "<utility>"] if views else []
-    sized = plain.result is not None and plain.result.passed.form == "vector"
-    copies = any(one.copied for one in plain.given)
-    headers += ["<cstdlib>"] if sized or views or copies else []
-    headers += ["<type_traits>"] if views or "span" in forms else []
-    headers += ["<algorithm>"] if views or copies or plain.result else []
-    headers += ["<vector>"] if copies or plain.result else []
-    lines = [
-        f"#include {header}\n"
-        for header in dict.fromkeys(headers)
-        if f"#include {header}" not in code
-    ]
-    text = "".join(lines)
+    forms = {one.passed.form for one in plain.passed}
+    headers = _HEADERS if forms & {"vector", "span", "array"} else ["<cstddef>"]
+    missing = (header for header in headers if f"#include {header}" not in code)
+    text = "".join(f"#include {header}\n" for header in missing)
     text += f"\n{SPAN}" if "span" in forms else ""
-    return text + (f"\n{VIEW}" if views else "")
+    return text + (f"\n{VIEW}" if any(one.viewed for one in plain.given) else "")
 
 
 def _inward(one: Given) -> tuple[list[str], str, list[str]]:
