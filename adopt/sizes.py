@@ -31,8 +31,8 @@ _SHAPES: Mapping[int, Sequence[Sequence[int]]] = {
 _SQUARE = ((1,), (7,), (31,), (100,))
 _QUOTIENTS = (1, 5, 13)
 """What a quotient of sizes is at least, shape by shape: one that is 1 in all shows little."""
-_MOST_TIMES = 1024
-"""How many times larger a size may become for a quotient's sake."""
+_MOST_DOUBLED = 10
+"""How often a size may be doubled for a quotient's sake."""
 _LEAST = 64
 """Up to where a smallest shape is looked for, where extents such as n - 2 forbid 1."""
 _ENOUGH, _AIM, _TOO_LONG = 0.03, 0.06, 0.3
@@ -72,7 +72,11 @@ def check_shapes(
     rows = _SHAPES.get(len(names), _many(len(names)))
     rows = _powers(len(names)) if powers else _SQUARE if squares else rows
     plain: list[Sizes] = [dict(zip(names, row, strict=True)) for row in rows]
-    shapes = _divided(plain, extents, powers=powers)
+    quotients, last = _quotients(extents), len(_QUOTIENTS) - 1
+    shapes = [
+        _raised(sizes, dict.fromkeys(quotients, _QUOTIENTS[min(place, last)]))
+        for place, sizes in enumerate(plain)
+    ]
     if powers:
         return shapes
     fit = [sizes for sizes in shapes if _fits(extents, sizes)]
@@ -96,18 +100,12 @@ def _powers(count: int) -> Sequence[Sequence[int]]:
     return [2] * count, [16 * i for i in reversed(rising)], [128 * i // rising[-1] for i in rising]
 
 
-def _divided(shapes: Sequence[Sizes], extents: Sequence[str], *, powers: bool) -> list[Sizes]:
-    """The shapes with sizes so large that quotients vary, as rows in `n // columns` do."""
-    quotients, found = _quotients(extents), []
-    for place, sizes in enumerate(shapes):
-        least = _QUOTIENTS[min(place, len(_QUOTIENTS) - 1)]
-        found.append(_raised(sizes, dict.fromkeys(quotients, least), powers=powers))
-    return found
+def _raised(sizes: Sizes, least: Mapping[str, float]) -> Sizes:
+    """With one size a few times larger for each extent that is below what it is to be at least.
 
-
-def _raised(sizes: Sizes, least: Mapping[str, float], *, powers: bool) -> Sizes:
-    """With one size a few times larger for each extent that is below what it is to be at least."""
-    all_times = [t for t in range(2, _MOST_TIMES + 1) if not (powers and t & (t - 1))]
+    By a power of two: sizes may have to be powers of two themselves.
+    """
+    all_times = [1 << power for power in range(1, _MOST_DOUBLED + 1)]
     for text, wanted in least.items():
         tries = ({**sizes, name: sizes[name] * times} for times in all_times for name in sizes)
         if _at(text, sizes) < wanted:
@@ -202,7 +200,7 @@ def _scaled(problem: Problem, sizes: Sizes, factor: float, way: GrowingWay) -> S
     """All sizes by one factor, or a smaller one that memory allows; None where none is."""
     while not 1 <= factor <= _LEAST_STEP:
         scaled: Sizes = {name: _round(size * factor, way) for name, size in sizes.items()}
-        scaled = _raised(scaled, _wanted(problem, sizes, factor), powers=True)
+        scaled = _raised(scaled, _wanted(problem, sizes, factor))
         fits = problem.fault_at(scaled) is None and all(
             holds(text, scaled) for text in problem.sizes.require
         )

@@ -75,7 +75,7 @@ def _headers(code: str) -> tuple[str, str]:
 
 def _as_entry(draft: Draft, plain: Plain) -> str | None:
     """The function itself as the entry, under its name, where its signature is plain C already."""
-    function = choose_again(draft)
+    function = choose(draft.read.source, draft.read.function.shown())
     source, node = function.source, function.node
     marked = any(source.text(child) in _MARKS for child in node.children)
     simple = all(
@@ -101,11 +101,6 @@ def _as_entry(draft: Draft, plain: Plain) -> str | None:
     )
     again = parsed(source.path, edited)
     return sliced(choose(again, plain.entry)).text
-
-
-def choose_again(draft: Draft) -> Function:
-    """The function in the file with its headers put in."""
-    return choose(draft.read.source, draft.read.function.shown())
 
 
 def problem_fields(draft: Draft, plain: Plain, name: str) -> dict[str, Any]:
@@ -160,7 +155,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
     where = (end, end) if special else (function.body.start_byte, function.body.end_byte)
     return Home(
         schema_version=1,
-        file=_path_from(folder, source.path),
+        file=os.path.relpath(source.path.resolve(), folder.resolve()),
         sha256=hashlib.sha256(source.original).hexdigest(),
         read=hashlib.sha256(with_headers(source).content).hexdigest(),
         function=plain.call,
@@ -175,13 +170,6 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         includes=("<vector>", "<algorithm>") if "_bytes" in body else (),
         assumes=tuple(_assumed(draft)),
     )
-
-
-def _path_from(folder: Path, path: Path) -> str:
-    try:
-        return os.path.relpath(path.resolve(), folder.resolve())
-    except ValueError:  # another drive
-        return str(path.resolve())
 
 
 def _line_start(source: CodeFile, node: Node) -> int:
