@@ -290,8 +290,7 @@ def _kept(result: Given | None, call: str) -> tuple[list[str], list[str]]:
         return [f"{call};"], []
     if result.is_returned:
         return [f"const auto returned = {call};"], ["return returned;"]
-    element, form = result.passed.element, result.passed.form
-    at = result.name if element.is_plain else f"reinterpret_cast<{element.spelled}*>({result.name})"
+    form, at = result.passed.form, _user_pointer(result)
     if form == "scalar":
         return [f"{at}[0] = {call};"], []
     lines = [f"const auto returned = {call};"]
@@ -315,9 +314,9 @@ def wrapper(plain: Plain, sizes: Mapping[str, str], extents: Mapping[str, str]) 
     if result and result.is_returned:
         takes, after = f"const auto {result.name} = ", [*after, f"return {result.name};"]
     elif result:
-        made, argument, returned = _fresh(result, extents.get(result.name, ""))
-        counted = [_counted(result.name)] if result.counted else []
-        before, after = [*before, made], [*after, *counted, returned]
+        lines, argument, ends = _outward(result, {})
+        before += [_variable(result, extents.get(result.name, "")), *lines]
+        after += [*ends, f"return {result.name};"]
         arguments.append(argument)
     before = [*before, *(f"long long {counter(name)} = 0;" for name in plain.counted)]
     arguments += [f"&{counter(name)}" for name in plain.counted]
@@ -332,13 +331,14 @@ def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, li
     const = "" if one.writes else "const "
     if not one.is_array:
         return [], name, []
-    if form == "vector" and element.spelled == "bool":
-        lines = [f"std::vector<unsigned char> {name}_bytes({name}.begin(), {name}.end());"]
-        back = [f"std::copy({name}_bytes.begin(), {name}_bytes.end(), {name}.begin());"]
-        return lines, _bools(f"{name}_bytes", const), back if one.writes else []
     sets = one.sized or (one.counted and not one.reads)
     before = [f"{name}.resize({extents[name]});"] if sets and name in extents else []
-    after = [_counted(name)] if one.counted else []
+    after = [f"{name}.resize({counter(name)});"] if one.counted else []
+    if form == "vector" and element.spelled == "bool":  # which has none side by side
+        made = f"std::vector<unsigned char> {name}_bytes({name}.begin(), {name}.end());"
+        back = [f"std::copy({name}_bytes.begin(), {name}_bytes.end(), {name}.begin());"]
+        bools = f"reinterpret_cast<{const}bool*>({name}_bytes.data())"
+        return [*before, made], bools, [*back, *after] if one.writes else []
     pointer = {"scalar": f"&{name}", "reference": f"&{name}", "pointer": name}.get(
         form, f"{name}.data()"
     )
@@ -351,28 +351,11 @@ def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, li
     )
 
 
-def _counted(name: str) -> str:
-    """A vector gets the length that the entry says."""
-    return f"{name}.resize({counter(name)});"
-
-
-def _fresh(result: Given, extent: str) -> tuple[str, str, str]:
-    """Where the result goes, the argument, and how it is returned."""
-    element, name = result.passed.element, result.name
-    held = {
-        "vector": f"std::vector<{element.spelled}> {name}({extent});",
-        "array": f"std::array<{element.spelled}, {(*result.passed.fixed, 0)[0]}> {name};",
-    }.get(result.passed.form, f"{element.spelled} {name};")
-    is_scalar = result.passed.form == "scalar"
-    if result.passed.form == "vector" and element.spelled == "bool":
-        made = f"std::vector<unsigned char> {name}({extent});"
-        return made, _bools(name), f"return std::vector<bool>({name}.begin(), {name}.end());"
-    pointer = f"&{name}" if is_scalar else f"{name}.data()"
-    if not element.is_plain:
-        pointer = f"reinterpret_cast<{element.c}*>({pointer})"
-    return held, pointer, f"return {name};"
-
-
-def _bools(name: str, const: str = "") -> str:
-    """A vector of bytes as bools, of which std::vector has none side by side."""
-    return f"reinterpret_cast<{const}bool*>({name}.data())"
+def _variable(result: Given, extent: str) -> str:
+    """What is returned, declared."""
+    kind, name, form = result.passed.element.spelled, result.name, result.passed.form
+    if form == "vector":
+        return f"std::vector<{kind}> {name}({extent});"
+    if form == "array":
+        return f"std::array<{kind}, {result.passed.fixed[0]}> {name};"
+    return f"{kind} {name};"

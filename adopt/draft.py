@@ -5,6 +5,7 @@ Sizes are the function's integer parameters that extents depend on, and lengths 
 
 import hashlib
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -44,22 +45,11 @@ class Draft:
         self.read, self.said = read, said
         self._result = "result" if "result" not in read.passed else "result_"
         names = [*read.passed, *([self._result] if read.returned else [])]
-        for option, given in (
-            ("--shape", said.shapes),
-            ("--role", said.roles),
-            ("--values", said.values),
-        ):
-            for name in given:
-                if name not in names:
-                    raise BadInput(
-                        f"{option} {name}: no such argument; there are {', '.join(names)}"
-                    )
+        _require("--shape", said.shapes, "argument", names)
+        _require("--role", said.roles, "argument", names)
+        _require("--values", said.values, "argument", names)
         self.sizes = self._sizes()
-        for name in said.sizes:
-            if name not in self.sizes:
-                raise BadInput(
-                    f"--size {name}: no such size; there are {', '.join(self.sizes) or 'none'}"
-                )
+        _require("--size", said.sizes, "size", self.sizes)
 
     def _sizes(self) -> dict[str, str]:
         """Size name -> what it is in the user's code (`n`, `x.size()`)."""
@@ -291,6 +281,14 @@ class Draft:
                     rows = length if lead.stride == 1 else f"({length}) // {lead.stride}"
                     found.setdefault(key, (lead.low, _moved(rows, -lead.last - lead.offset)))
         return found
+
+
+def _require(option: str, given: Iterable[str], kind: str, names: Collection[str]) -> None:
+    """Raise `BadInput` for a name that there is not."""
+    for name in given:
+        if name not in names:
+            there = ", ".join(names) or "none"
+            raise BadInput(f"{option} {name}: no such {kind}; there are {there}")
 
 
 def _moved(text: str, by: int) -> str:
