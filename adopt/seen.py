@@ -152,7 +152,7 @@ class _Watching:
         if one.form == "reference" or (one.fixed and one.form != "rows"):
             return str(prod(one.fixed))
         ends = [max((o.arrays[name].end for o in here), default=0) for here in self._outcomes]
-        decides = self._is_partial and bool(self._trials.contents.leaves(name))
+        decides = self._is_partial and bool(self._trials.leaves(name))
         if not any(ends) or max(ends) >= ROOM or name in self._between or decides:
             return ""  # or what it holds decides whether the function ends
         kept = [place for place, end in enumerate(ends) if end]

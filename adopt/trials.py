@@ -22,30 +22,6 @@ STEP = 3
 """Elements from one start to the next."""
 
 
-class ArrayContents:
-    """The contents of arrays."""
-
-    def __init__(self, passed: Mapping[str, Passed]) -> None:
-        self._fields = {
-            name: one.element.record.fields if one.element.record else {"": one.element.type}
-            for name, one in passed.items()
-        }
-
-    def of(self, name: str, kind: str, values: Mapping[str, int] | None = None) -> bytes:
-        """Of a kind, where `values` says of integers by their fields what the kind means."""
-        fields, rng = self._fields[name], np.random.default_rng(7)
-        whole = np.zeros(_HELD, record_of(fields) if "" not in fields else dtype_of(fields[""]))
-        for leaf, of in fields.items():
-            how = "small" if values and leaf not in values else kind
-            whole[leaf or ...] = _drawn(of, how, (values or {}).get(leaf, 0), rng)
-        return whole.tobytes()
-
-    def leaves(self, name: str) -> dict[str, np.iinfo[Any]]:
-        """Fields of integers with their ends; "" for an array of them."""
-        whole = {n: k for n, k in self._fields[name].items() if k not in ("bool", "char")}
-        return {n: np.iinfo(dtype_of(kind)) for n, kind in whole.items() if is_whole(kind)}
-
-
 def _drawn(kind: Type, how: str, value: int, rng: np.random.Generator) -> NDArray[Any]:
     dtype = dtype_of(kind)
     whole = is_whole(kind)
@@ -75,7 +51,11 @@ class ProbeTrials:
 
     def __init__(self, probe: Probe, passed: Mapping[str, Passed]) -> None:
         self.passed = passed
-        self._probe, self.contents = probe, ArrayContents(passed)
+        self._probe = probe
+        self._fields = {
+            name: one.element.record.fields if one.element.record else {"": one.element.type}
+            for name, one in passed.items()
+        }
         self.ints = [name for name, one in passed.items() if one.counts]
         self.arrays = [name for name, one in passed.items() if one.form != "scalar"]
         held = [name for name in self.arrays if passed[name].form in ("vector", "span")]
@@ -120,15 +100,29 @@ class ProbeTrials:
             if one.form != "scalar":
                 contents.setdefault(name, self._usual(name, kind))
             elif one.element.record:
-                contents[name] = self.contents.of(name, "small")
+                contents[name] = self.content(name, "small")
             elif name not in numbers:
                 numbers[name] = 1 if one.element.type == "bool" else 0.5
         return ProbeCall(numbers, contents, ends or {})
 
+    def content(self, name: str, kind: str, values: Mapping[str, int] | None = None) -> bytes:
+        """Of an array, where `values` says of integers by their fields what the kind means."""
+        fields, rng = self._fields[name], np.random.default_rng(7)
+        whole = np.zeros(_HELD, record_of(fields) if "" not in fields else dtype_of(fields[""]))
+        for leaf, of in fields.items():
+            how = "small" if values and leaf not in values else kind
+            whole[leaf or ...] = _drawn(of, how, (values or {}).get(leaf, 0), rng)
+        return whole.tobytes()
+
+    def leaves(self, name: str) -> dict[str, np.iinfo[Any]]:
+        """An array's fields of integers with their ends; "" for an array of them."""
+        fields = self._fields[name].items()
+        return {leaf: np.iinfo(dtype_of(kind)) for leaf, kind in fields if is_whole(kind)}
+
     def _usual(self, name: str, kind: str) -> bytes:
         if name in self.starts:
-            return self.contents.of(name, "steps", {"": STEP})
-        return self.contents.of(name, "small" if name in self.small else kind)
+            return self.content(name, "steps", {"": STEP})
+        return self.content(name, "small" if name in self.small else kind)
 
     def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
         """What came of them."""

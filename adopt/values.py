@@ -44,7 +44,6 @@ def drawn(
         return {"values": ["uniform"], "range": list(POSITIVE)} if positive else {}
     if name in ranges:
         low, high = ranges[name]
-        low = 0 if element.type.startswith("u") and isinstance(low, int) else low
         return {"values": ["uniform", "normal", "small-int"], "range": [low, high]}
     if element.type == "bool":
         return {}
