@@ -148,7 +148,7 @@ def _defined(source: CodeFile, node: Node) -> tuple[str, str] | None:
         return None  # `typedef struct {...} P`: a type of its own
     if node.type == "init_declarator" and not _is_constant(source, node.parent):
         return None
-    return source.text(name), source.text(said).strip("{} ")
+    return source.text(name), source.text(said).strip().strip("{} ")
 
 
 def _is_constant(source: CodeFile, declaration: Node | None) -> bool:
