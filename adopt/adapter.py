@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from regraph_kg.adopt.records import PlainStruct
 from regraph_kg.adopt.types import Element, Passed
 
+_HEADERS = ["<algorithm>", "<cstddef>", "<cstdlib>", "<iterator>", "<type_traits>", "<utility>"]
+_HEADERS += ["<vector>"]
+"""What views, spans and copies need."""
 VIEW = """\
 // What a function does with a std::vector that it does not make longer, over memory of somebody
 // else: it works on the caller's arrays, none is copied.
@@ -85,7 +88,7 @@ public:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One parameter of the user's function, and what the entry takes for it."""
+    """A parameter of the user's function, or its result, and what the entry takes for it."""
 
     name: str
     passed: Passed
@@ -114,6 +117,12 @@ class Given:
         return f"{const if star else ''}{kind}{star} {self.name}"
 
     @property
+    def is_returned(self) -> bool:
+        """Whether the entry returns it where it is the result; else it has a parameter for it."""
+        element = self.passed.element
+        return self.passed.form == "scalar" and element.type not in ("float16", "struct")
+
+    @property
     def copied(self) -> bool:
         """Whether the adapter must make a container of its own."""
         is_owned = self.is_owned or self.counted or self.passed.element.type == "bool"
@@ -131,26 +140,6 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class ReturnValue:
-    """What the user's function returns: the entry returns it as well, or has a parameter for it."""
-
-    name: str
-    passed: Passed
-    length: str
-    """Elements, in C++ over the entry's parameters."""
-    counted: bool = False
-    """How many they are depends on the data: `length` is the room for them."""
-
-    @property
-    def is_returned(self) -> bool:
-        """Whether the entry returns it."""
-        return self.passed.form == "scalar" and self.passed.element.type not in (
-            "float16",
-            "struct",
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Plain:
     """A function as it was and as the entry has it."""
 
@@ -158,7 +147,7 @@ class Plain:
     """How it is called: `image::blur<float>`."""
     entry: str
     given: Sequence[Given]
-    result: ReturnValue | None
+    result: Given | None
     sizes: Sequence[str]
     """Sizes that the entry takes besides, as `long long`."""
 
@@ -178,7 +167,7 @@ class Plain:
         if result and result.is_returned:
             returned = result.passed.element.c
         elif result:
-            parts.append(f"{kind(result.passed.element)}* {result.name}")
+            parts.append(result.declared(kind(result.passed.element)))
         parts += [f"long long* {counter(name)}" for name in self.counted]
         parts += [f"long long {name}" for name in self.sizes]
         return f'extern "C" {returned} {self.entry}({", ".join(parts)})'
@@ -186,15 +175,18 @@ class Plain:
     @property
     def counted(self) -> list[str]:
         """Outputs whose lengths depend on the data."""
-        found = [one.name for one in self.given if one.counted]
-        return found + ([self.result.name] if self.result and self.result.counted else [])
+        return [one.name for one in self.passed if one.counted]
 
     @property
     def records(self) -> list[PlainStruct]:
         """Structs that the entry takes, each once."""
-        passed = [one.passed for one in self.given] + ([self.result.passed] if self.result else [])
-        found = {one.element.record.c: one.element.record for one in passed if one.element.record}
-        return list(found.values())
+        found = [one.passed.element.record for one in self.passed]
+        return list({record.c: record for record in found if record}.values())
+
+    @property
+    def passed(self) -> list[Given]:
+        """Parameters, and the result."""
+        return [*self.given, *([self.result] if self.result else [])]
 
 
 def counter(name: str) -> str:
@@ -219,24 +211,12 @@ def adapter(plain: Plain) -> str:
 
 def needs(plain: Plain, code: str) -> str:
     """What must stand above the user's code and the adapter."""
-    forms = {one.passed.form for one in plain.given}
-    views = any(one.viewed for one in plain.given)
-    headers = ["<cstddef>"]
-    headers += ["<iterator>", "<utility>"] if views else []
-    sized = plain.result is not None and plain.result.passed.form == "vector"
-    copies = any(one.copied for one in plain.given)
-    headers += ["<cstdlib>"] if sized or views or copies else []
-    headers += ["<type_traits>"] if views or "span" in forms else []
-    headers += ["<algorithm>"] if views or copies or plain.result else []
-    headers += ["<vector>"] if copies or plain.result else []
-    lines = [
-        f"#include {header}\n"
-        for header in dict.fromkeys(headers)
-        if f"#include {header}" not in code
-    ]
-    text = "".join(lines)
+    forms = {one.passed.form for one in plain.passed}
+    headers = _HEADERS if forms & {"vector", "span", "array"} else ["<cstddef>"]
+    missing = (header for header in headers if f"#include {header}" not in code)
+    text = "".join(f"#include {header}\n" for header in missing)
     text += f"\n{SPAN}" if "span" in forms else ""
-    return text + (f"\n{VIEW}" if views else "")
+    return text + (f"\n{VIEW}" if any(one.viewed for one in plain.given) else "")
 
 
 def _inward(one: Given) -> tuple[list[str], str, list[str]]:
@@ -276,7 +256,7 @@ def _vector_inward(one: Given, pointer: str) -> tuple[list[str], str, list[str]]
     return [f"{held} {name}_copy{given};"], f"{name}_copy", back
 
 
-def _copied_back(one: Given | ReturnValue, held: str, pointer: str) -> list[str]:
+def _copied_back(one: Given, held: str, pointer: str) -> list[str]:
     """What a container holds goes where the entry's parameter points; not more than it has room."""
     sign = ">" if one.counted else "!="
     counts = [f"{counter(one.name)}[0] = {held}.size();"] if one.counted else []
@@ -304,14 +284,13 @@ def _user_pointer(one: Given) -> str:
     return f"reinterpret_cast<{const}{one.passed.element.spelled}*>({name})"
 
 
-def _kept(result: ReturnValue | None, call: str) -> tuple[list[str], list[str]]:
+def _kept(result: Given | None, call: str) -> tuple[list[str], list[str]]:
     """The call, with its result where the entry's parameter points; and what is returned."""
     if result is None:
         return [f"{call};"], []
     if result.is_returned:
         return [f"const auto returned = {call};"], ["return returned;"]
-    element, form = result.passed.element, result.passed.form
-    at = result.name if element.is_plain else f"reinterpret_cast<{element.spelled}*>({result.name})"
+    form, at = result.passed.form, _user_pointer(result)
     if form == "scalar":
         return [f"{at}[0] = {call};"], []
     lines = [f"const auto returned = {call};"]
@@ -335,9 +314,9 @@ def wrapper(plain: Plain, sizes: Mapping[str, str], extents: Mapping[str, str]) 
     if result and result.is_returned:
         takes, after = f"const auto {result.name} = ", [*after, f"return {result.name};"]
     elif result:
-        made, argument, returned = _fresh(result, extents.get(result.name, ""))
-        counted = [_counted(result.name)] if result.counted else []
-        before, after = [*before, made], [*after, *counted, returned]
+        lines, argument, ends = _outward(result, {})
+        before += [_variable(result, extents.get(result.name, "")), *lines]
+        after += [*ends, f"return {result.name};"]
         arguments.append(argument)
     before = [*before, *(f"long long {counter(name)} = 0;" for name in plain.counted)]
     arguments += [f"&{counter(name)}" for name in plain.counted]
@@ -352,13 +331,14 @@ def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, li
     const = "" if one.writes else "const "
     if not one.is_array:
         return [], name, []
-    if form == "vector" and element.spelled == "bool":
-        lines = [f"std::vector<unsigned char> {name}_bytes({name}.begin(), {name}.end());"]
-        back = [f"std::copy({name}_bytes.begin(), {name}_bytes.end(), {name}.begin());"]
-        return lines, _bools(f"{name}_bytes", const), back if one.writes else []
     sets = one.sized or (one.counted and not one.reads)
     before = [f"{name}.resize({extents[name]});"] if sets and name in extents else []
-    after = [_counted(name)] if one.counted else []
+    after = [f"{name}.resize({counter(name)});"] if one.counted else []
+    if form == "vector" and element.spelled == "bool":  # which has none side by side
+        made = f"std::vector<unsigned char> {name}_bytes({name}.begin(), {name}.end());"
+        back = [f"std::copy({name}_bytes.begin(), {name}_bytes.end(), {name}.begin());"]
+        bools = f"reinterpret_cast<{const}bool*>({name}_bytes.data())"
+        return [*before, made], bools, [*back, *after] if one.writes else []
     pointer = {"scalar": f"&{name}", "reference": f"&{name}", "pointer": name}.get(
         form, f"{name}.data()"
     )
@@ -371,28 +351,11 @@ def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, li
     )
 
 
-def _counted(name: str) -> str:
-    """A vector gets the length that the entry says."""
-    return f"{name}.resize({counter(name)});"
-
-
-def _fresh(result: ReturnValue, extent: str) -> tuple[str, str, str]:
-    """Where the result goes, the argument, and how it is returned."""
-    element, name = result.passed.element, result.name
-    held = {
-        "vector": f"std::vector<{element.spelled}> {name}({extent});",
-        "array": f"std::array<{element.spelled}, {(*result.passed.fixed, 0)[0]}> {name};",
-    }.get(result.passed.form, f"{element.spelled} {name};")
-    is_scalar = result.passed.form == "scalar"
-    if result.passed.form == "vector" and element.spelled == "bool":
-        made = f"std::vector<unsigned char> {name}({extent});"
-        return made, _bools(name), f"return std::vector<bool>({name}.begin(), {name}.end());"
-    pointer = f"&{name}" if is_scalar else f"{name}.data()"
-    if not element.is_plain:
-        pointer = f"reinterpret_cast<{element.c}*>({pointer})"
-    return held, pointer, f"return {name};"
-
-
-def _bools(name: str, const: str = "") -> str:
-    """A vector of bytes as bools, of which std::vector has none side by side."""
-    return f"reinterpret_cast<{const}bool*>({name}.data())"
+def _variable(result: Given, extent: str) -> str:
+    """What is returned, declared."""
+    kind, name, form = result.passed.element.spelled, result.name, result.passed.form
+    if form == "vector":
+        return f"std::vector<{kind}> {name}({extent});"
+    if form == "array":
+        return f"std::array<{kind}, {result.passed.fixed[0]}> {name};"
+    return f"{kind} {name};"

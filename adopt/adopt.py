@@ -22,7 +22,6 @@ from regraph_kg.adopt.sizes import (
     check_shapes,
     relations,
     timing_shape,
-    with_sizes,
 )
 from regraph_kg.adopt.texts import (
     home,
@@ -37,6 +36,7 @@ from regraph_kg.evaluation.checkup.checkup import Checker, suggested
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem import home as homes
+from regraph_kg.evaluation.problem.mistakes import mistaken
 from regraph_kg.evaluation.problem.problem import Problem, shape_text
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 
@@ -138,20 +138,20 @@ class Adopter:
     ) -> tuple[Problem, dict[str, Any], float]:
         """With shapes to check, and one to time."""
         given, sizes = draft.said.sizes, _sizes(draft)
-        fields = with_sizes(fields, sizes)
+        fields = fields | {"sizes": sizes}
         problem = _validated(fields, code)
         if set(given) == set(draft.sizes):
             return problem, fields, 0.0
         way = GrowingWay(self._compiler, self._limits, self._tell, powers=draft.said.powers)
         grown, seconds = timing_shape(problem, way)
-        fields = with_sizes(fields, sizes | {"time": {**grown, **given}})
+        fields = fields | {"sizes": sizes | {"time": {**grown, **given}}}
         return _validated(fields, code), fields, seconds
 
     def _tried(self, draft: Draft, plain: Plain, name: str, code: str) -> Draft:
         """With sizes and inputs at which the function works. Raises `BadInput` where none are."""
 
         def finite(draft: Draft) -> bool:
-            fields = with_sizes(problem_fields(draft, plain, name), _sizes(draft))
+            fields = problem_fields(draft, plain, name) | {"sizes": _sizes(draft)}
             problem = _validated(fields, code)
             try:
                 is_finite = all_finite(problem, self._compiler, self._limits)
@@ -206,7 +206,7 @@ class Adopter:
     def _tolerated(self, problem: Problem, fields: dict[str, Any]) -> dict[str, Any]:
         """With a tolerance that admits the serial code in any order of its sums."""
         if not any(arg.is_inexact for arg in problem.results):
-            return _before_args(fields, {"tolerance": "exact"})
+            return fields | {"tolerance": "exact"}
         seen = self._checker.check(problem).findings
         if not any(found.about in ("tolerance", "separates") for found in seen):
             return fields
@@ -223,7 +223,7 @@ class Adopter:
             terms = max(4 * terms, found.terms)
         if not found.admits:
             return fields
-        return _before_args(fields, added if found.separates else added | {"separates": False})
+        return fields | added | ({} if found.separates else {"separates": False})
 
 
 def _never(draft: Draft, problem: Problem, one: Untaken) -> str:
@@ -270,18 +270,11 @@ def _sizes(draft: Draft) -> dict[str, Any]:
     return sizes | ({"require": relations(extents)} if relations(extents) else {})
 
 
-def _before_args(fields: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
-    return with_sizes({**fields, **added}, fields["sizes"])
-
-
 def _validated(fields: Mapping[str, Any], code: str) -> Problem:
     try:
         return Problem.model_validate({**fields, "serial_code": code})
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        place = f"{fields['name']}: {field}" if field else fields["name"]
-        raise BadInput(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
+        raise mistaken(Path(fields["name"]), error, tuple(fields)) from None
 
 
 def write(files: Mapping[str, str], folder: Path) -> None:

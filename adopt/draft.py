@@ -5,19 +5,18 @@ Sizes are the function's integer parameters that extents depend on, and lengths 
 
 import hashlib
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from regraph_kg.adopt.adapter import Given, Plain, ReturnValue, counter
+from regraph_kg.adopt.adapter import Given, Plain, counter
 from regraph_kg.adopt.reading import Read
-from regraph_kg.adopt.scalars import number, usual_values
 from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.types import Element, Passed
-from regraph_kg.adopt.values import IndexRange, drawn, stops_early
+from regraph_kg.adopt.values import IndexRange, drawn, number, usual_values
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.syntax import functions
-from regraph_kg.evaluation.problem.types import is_whole
 
 _WORD = r"[A-Za-z_]\w*"
 _BYTES = 256
@@ -44,52 +43,22 @@ class Draft:
 
     def __init__(self, read: Read, said: Said) -> None:
         self.read, self.said = read, said
-        self._known = self._extents()
         self._result = "result" if "result" not in read.passed else "result_"
         names = [*read.passed, *([self._result] if read.returned else [])]
-        for option, given in (
-            ("--shape", said.shapes),
-            ("--role", said.roles),
-            ("--values", said.values),
-        ):
-            for name in given:
-                if name not in names:
-                    raise BadInput(
-                        f"{option} {name}: no such argument; there are {', '.join(names)}"
-                    )
+        _require("--shape", said.shapes, "argument", names)
+        _require("--role", said.roles, "argument", names)
+        _require("--values", said.values, "argument", names)
         self.sizes = self._sizes()
-        for name in said.sizes:
-            if name not in self.sizes:
-                raise BadInput(
-                    f"--size {name}: no such size; there are {', '.join(self.sizes) or 'none'}"
-                )
-
-    def _extents(self) -> dict[str, tuple[str, ...]]:
-        """Shapes as they were found, over parameters and lengths of containers."""
-        watched = self.read.watched
-        found = {name: one.shape for name, one in watched.arrays.items()}
-        returned = self.read.returned
-        if returned is not None and returned.form == "vector":
-            found[""] = (watched.returned,) if watched.returned else ()
-        elif returned is not None:
-            found[""] = (str(returned.fixed[0] if returned.fixed else 1),)
-        return found
+        _require("--size", said.sizes, "size", self.sizes)
 
     def _sizes(self) -> dict[str, str]:
         """Size name -> what it is in the user's code (`n`, `x.size()`)."""
-        shapes = [shape for key, shape in self._known.items() if not self._said(key)]
-        words = {word for shape in shapes for text in shape for word in re.findall(_WORD, text)}
-        words |= self.read.watched.bounds
-        limits = [
-            text for one in self.read.watched.arrays.values() for _, text in one.ranges.values()
-        ]
-        words |= {word for text in limits for word in re.findall(_WORD, text)}
-        words |= {
-            w
-            for shape in self.said.shapes.values()
-            for text in shape
-            for w in re.findall(_WORD, text)
-        }
+        watched = self.read.watched
+        texts = [text for shape in self.said.shapes.values() for text in shape]
+        for key, seen in watched.arrays.items():
+            texts += () if self._said(key) else seen.shape
+            texts += [high for _, high in seen.ranges.values()]
+        words = watched.bounds.union(*(re.findall(_WORD, text) for text in texts))
         sizes = {name: name for name in self.read.passed if name in words}
         own = [name for name in self.read.passed if f"{name}_size" in words - set(sizes)]
         self._renamed: dict[str, str] = {}
@@ -104,15 +73,9 @@ class Draft:
                 f" there are {', '.join(sizes) or 'none'}"
             )
         for name in sizes:
-            if name in self.read.passed and not self.counts(name):
+            if name in self.read.passed and not self.read.passed[name].counts:
                 raise BadInput(f"--shape: {name} is no integer")
         return sizes
-
-    def counts(self, name: str) -> bool:
-        """Whether it is an integer, of which extents are made."""
-        one = self.read.passed[name]
-        is_plain = one.form == "scalar" and one.element.record is None
-        return is_plain and one.element.type != "bool" and is_whole(one.element.type)
 
     @property
     def names(self) -> list[str]:
@@ -122,11 +85,14 @@ class Draft:
         return arrays + ([result.name] if result and not result.is_returned else [])
 
     @property
-    def result(self) -> ReturnValue | None:
+    def result(self) -> Given | None:
         """What the function returns, its length aside."""
-        returned = self.read.returned
-        rows = self.read.watched.returns_rows
-        return ReturnValue(self._result, returned, "", rows) if returned else None
+        if self.read.returned is None:
+            return None
+        seen = self.read.watched.arrays[""]
+        return Given(
+            self._result, self.read.returned, writes=True, counted=seen.counted, reads=False
+        )
 
     @property
     def open(self) -> list[str]:
@@ -136,7 +102,7 @@ class Draft:
     def shape(self, name: str) -> tuple[str, ...]:
         """An array's shape over size names; () if unknown."""
         key = "" if name == self._result and self.read.returned else name
-        shape = self._said(key) or self._known[key]
+        shape = self._said(key) or self.read.watched.arrays[key].shape
         return tuple(re.sub(_WORD, self._size_of, text) for text in shape)
 
     def _said(self, key: str) -> tuple[str, ...]:
@@ -207,12 +173,6 @@ class Draft:
         which = hashlib.sha256(function.shown().encode()).hexdigest()[:6] if len(named) > 1 else ""
         return "_".join(filter(None, (*function.scope, function.name, which, "entry")))
 
-    @property
-    def _counted(self) -> dict[str, bool]:
-        """Whether an output's length depends on the data, by name."""
-        found = {name: one.counted for name, one in self.read.watched.arrays.items()}
-        return found | ({self.result.name: self.result.counted} if self.result else {})
-
     def _given(self, name: str, one: Passed) -> Given:
         if one.form == "scalar":
             return Given(name, one, writes=False)
@@ -239,7 +199,8 @@ class Draft:
         if result and not result.is_returned:
             told = {"name": result.name, **_typed(result.passed.element), "role": "out"}
             listed.append(told | {"shape": list(self.shape(result.name))})
-        counts = [name for name, one in self._counted.items() if one]
+        arrays = self.read.watched.arrays.items()
+        counts = [name or self._result for name, seen in arrays if seen.counted]
         for told in listed:
             if told["name"] in counts:
                 told["count"] = counter(told["name"])
@@ -288,7 +249,7 @@ class Draft:
 
     def _values(self, name: str, one: Passed) -> dict[str, Any]:
         """Distributions, and a range where the type or the function wants one."""
-        looked = self.length(name) if self.stops else ""
+        looked = self.length(name) if self.read.watched.stops else ""
         told = drawn(one.element, name, self._ranges, looked=looked, positive=self.said.positive)
         if looked and self.names.index(name) % 2 and "values" in told:
             first, *others = told["values"]  # what one array holds another one often lacks
@@ -321,10 +282,13 @@ class Draft:
                     found.setdefault(key, (lead.low, _moved(rows, -lead.last - lead.offset)))
         return found
 
-    @property
-    def stops(self) -> bool:
-        """Whether the function may stop before it has read everything."""
-        return stops_early(self.read.function)
+
+def _require(option: str, given: Iterable[str], kind: str, names: Collection[str]) -> None:
+    """Raise `BadInput` for a name that there is not."""
+    for name in given:
+        if name not in names:
+            there = ", ".join(names) or "none"
+            raise BadInput(f"{option} {name}: no such {kind}; there are {there}")
 
 
 def _moved(text: str, by: int) -> str:

@@ -42,8 +42,8 @@ class Index:
 def starts(trials: ProbeTrials) -> dict[str, set[str]]:
     """Arrays of integers between whose neighbours a loop runs, and over what it does."""
     found = dict[str, set[str]]()
-    names = [name for name in trials.arrays if [*trials.contents.leaves(name)] == [""]]
-    steps = {name: trials.contents.of(name, "steps", {"": STEP}) for name in names}
+    names = [name for name in trials.arrays if [*trials.leaves(name)] == [""]]
+    steps = {name: trials.content(name, "steps", {"": STEP}) for name in names}
     cases = [trials.case(trials.points[0], held={name: held}) for name, held in steps.items()]
     for name, one in zip(names, trials.run(cases), strict=True):
         own = one.arrays.get(name) if one is not None else None
@@ -58,24 +58,24 @@ def starts(trials: ProbeTrials) -> dict[str, set[str]]:
 
 def indices(trials: ProbeTrials) -> list[Index]:
     """Integers that lead to an array's elements, or to memory of the function's own."""
-    leaves = [(name, leaf) for name in trials.arrays for leaf in trials.contents.leaves(name)]
+    leaves = [(name, leaf) for name in trials.arrays for leaf in trials.leaves(name)]
     leaves = [one for one in leaves if one[0] not in trials.starts]
     values = (_ONE, _TWO, _THREE, _FAR, _FAR - 1, -1)
     cases = [
-        trials.case(trials.alike, held={name: trials.contents.of(name, "is", {leaf: value})})
+        trials.case(trials.alike, held={name: trials.content(name, "is", {leaf: value})})
         for name, leaf in leaves
         for value in values
     ]
     outcomes, found = trials.run(cases), list[Index]()
     for place, (name, leaf) in enumerate(leaves):
         here = outcomes[place * len(values) : (place + 1) * len(values)]
-        far = min(_FAR, int(trials.contents.leaves(name)[leaf].max))
+        far = min(_FAR, int(trials.leaves(name)[leaf].max))
         led = [_led((name, leaf), t, here, far) for t in trials.arrays if t != name]
         kept = [one for one in led if one is not None]
         _, two, three, beyond, *_ = here
         if not kept and beyond is None and two is not None and three is not None:
             kept = [Index(name, leaf)]
-        is_unsigned = trials.contents.leaves(name)[leaf].min == 0
+        is_unsigned = trials.leaves(name)[leaf].min == 0
         found += [replace(i, low=max(i.low, 0)) if is_unsigned else i for i in kept]
     return found
 
@@ -162,7 +162,7 @@ def _held(trials: ProbeTrials, values: Mapping[tuple[str, str], int]) -> dict[st
     by_array = dict[str, dict[str, int]]()
     for (name, leaf), value in values.items():
         by_array.setdefault(name, {})[leaf] = value
-    return {name: trials.contents.of(name, "is", one) for name, one in by_array.items()}
+    return {name: trials.content(name, "is", one) for name, one in by_array.items()}
 
 
 def _values(point: Point) -> list[int]:

@@ -189,7 +189,6 @@ void probe_keep(const void *result);
 void probe_end();
 void probe_returned(std::size_t size);
 void probe_after(int slot, std::size_t size, const void *data);
-void probe_bit(int slot, std::size_t index, bool bit);
 }
 """
 
@@ -220,11 +219,7 @@ def _vector(slot: int, name: str, one: Passed) -> tuple[list[str], str, list[str
             f"for (std::size_t i = 0; i < {made}.size(); ++i)"
             f" {made}[i] = static_cast<const char*>(probe_content({slot}))[i];",
         ]
-        after = [
-            f"for (std::size_t i = 0; i < {made}.size(); ++i) probe_bit({slot}, i, {made}[i]);",
-            f"probe_after({slot}, {made}.size(), nullptr);",
-        ]
-        return lines, argument_, [] if one.const else after
+        return lines, argument_, []
     lines += [
         f"{made}.reserve({ROOM});",
         f"{made}.resize(probe_length({slot}));",

@@ -9,7 +9,6 @@ from regraph_kg.adopt.probe import Probe, glue
 from regraph_kg.adopt.refusals import refuse
 from regraph_kg.adopt.seen import Watched, watch
 from regraph_kg.adopt.types import Names, Passed, Types
-from regraph_kg.adopt.values import stops_early
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.slice import Slice, broken_header, sliced, with_headers
 from regraph_kg.evaluation.cpp.syntax import (
@@ -65,13 +64,15 @@ def understand(source: CodeFile, text: str) -> Read:
     part = sliced(function)
     refuse(function, part)
     call = f"{function.qualified}<{', '.join(instance)}>" if instance else function.qualified
+    elements = [one.element for one in (*passed.values(), returned) if one is not None]
+    layouts = "".join({one.record.layout: None for one in elements if one.record})
     with TemporaryDirectory(prefix="regraph-") as folder:
         try:
-            code = f"#include <cstddef>\n{part.text}{glue(call, passed, returned)}"
+            code = f"#include <cstddef>\n{part.text}{glue(call, passed, returned)}{layouts}"
             probe = Probe(Path(folder), code, passed)
         except BadInput as error:
             raise BadInput(f"{source.path}: {here.qualified} {error}") from None
-        watched = watch(probe, passed, returned, stops=stops_early(here))
+        watched = watch(probe, passed, returned)
     return Read(here, instance, part, whole, passed, returned, watched, tuple(probe.left_out))
 
 

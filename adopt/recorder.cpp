@@ -124,10 +124,7 @@ void probe_end() { recording = false; }
 void probe_returned(std::size_t size) { returned = size; }
 void probe_after(int slot, std::size_t size, const void *data) {
   arrays[slot].size = size;
-  arrays[slot].moved = data && data != arrays[slot].data;
-}
-void probe_bit(int slot, std::size_t index, bool bit) {
-  if (index < ROOM && bit) arrays[slot].counts[index] = arrays[slot].first[index] = 1;
+  arrays[slot].moved = data != arrays[slot].data;
 }
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}

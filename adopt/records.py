@@ -3,7 +3,6 @@
 Not covered: structs of other files; members that are arrays, structs or padded.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,9 +12,6 @@ from regraph_kg.evaluation.cpp.syntax import CLASSES, CodeFile, scope_of, walk
 from regraph_kg.evaluation.problem.types import C_TYPES, Type, dtype_of, record_of
 
 _CONDITIONS = {"preproc_if", "preproc_ifdef"}
-_ALIGNED = re.compile(
-    r"\b(?:alignas|_Alignas|_*align(?:ed)?_*)\s*\(\s*(0[xX][\da-fA-F]+|[1-9]\d*)[uUlL]*\s*\)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,9 @@ class PlainStruct:
 
     @property
     def layout(self) -> str:
-        """Lines that compile where it lies as its members alone would: no pragma, no alignas.
+        """Lines that compile where it lies as its members alone would.
+
+        No pragma, no alignas, nothing in it that has no name.
 
         Of the types, not of numbers: in the reference a float is a double.
         """
@@ -97,7 +95,7 @@ def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, Typ
             return "has members under #if"
         if member.type != "field_declaration" or _is_static(source, member):
             continue
-        unfit = _nameless(member) or _member(source, member, number, fields)
+        unfit = _member(source, member, number, fields)
         if unfit:
             return unfit
     if not fields:
@@ -105,34 +103,6 @@ def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, Typ
     size = sum(dtype_of(kind).itemsize for kind in fields.values())
     if record_of(fields).itemsize != size:
         return "has padding between or behind its members, whose bytes nobody writes"
-    return _moved(source, node, fields)
-
-
-def _nameless(member: Node) -> str:
-    """Why what a declaration holds cannot be left out, where it declares no name."""
-    said = member.child_by_field_name("type")
-    if member.child_by_field_name("declarator") is not None or said is None:
-        return ""
-    if said.type not in CLASSES or said.child_by_field_name("name") is not None:
-        return ""  # no more than a type
-    return f"has an anonymous {said.type.partition('_')[0]} among its members"
-
-
-def _moved(source: CodeFile, node: Node, fields: Mapping[str, Type]) -> str:
-    """Why its bytes are others than those of its members, by the alignment that is said.
-
-    What is said otherwise than by a number is left to the compiler (`PlainStruct.layout`).
-    """
-    body, plain = node.child_by_field_name("body"), record_of(fields)
-    begins = {name: place[1] for name, place in (plain.fields or {}).items()}
-    for one in (node, *(body.named_children if body is not None else ())):
-        heads = [child for child in one.children if child != body and child.type != "comment"]
-        named = map(source.text, one.children_by_field_name("declarator"))
-        places = [plain.itemsize, *(begins[name] for name in named if name in begins)]
-        for said in _ALIGNED.findall(" ".join(map(source.text, heads))):
-            if any(place % int(said, 0) for place in places):
-                which = "is" if one is node else "has a member that is"
-                return f"{which} aligned to {said} bytes, further apart than its members lie"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What cannot be a problem: input and output, state, chance, recursion without an end.
+"""What cannot be a problem: input and output, objects, state, chance.
 
 By names, in what the function reaches; the sandbox stops what hides from that.
 Not covered: state behind pointers of global objects.
@@ -25,26 +25,16 @@ _SPEAKS = {
     **dict.fromkeys(("getenv", "setenv"), "reads its environment"),
 }
 _LOCAL = {"std", ""}
-_BRANCHES = {
-    "if_statement",
-    "conditional_expression",
-    "switch_statement",
-    "while_statement",
-    "for_statement",
-    "for_range_loop",
-    "do_statement",
-}
 
 
 def refuse(function: Function, part: Slice) -> None:
     """Raise `BadInput` with line and reason where the function cannot be a problem."""
-    _state_of_object(function)
+    _of_object(function)
     reached = [one for one in part.reached if one.name != "main"]
     called = _reachable(function, reached)
     for one in called:
         _speaks(one)
         _writes_globals(one)
-        _recurs(one)
         for node in walk(one.body):
             if node.type == "lambda_expression":
                 continue
@@ -83,26 +73,13 @@ def _calls(function: Function) -> set[str]:
     return names
 
 
-def _state_of_object(function: Function) -> None:
-    """A method must be static, or use nothing of its object."""
-    holder = function.method_of
-    if holder is None:
-        return
+def _of_object(function: Function) -> None:
+    """A method must be static: there is no object to call it on."""
     source, node = function.source, function.node
-    if any(source.text(child) == "static" for child in node.children):
-        return
-    fields = {source.text(n) for n in walk(holder) if n.type == "field_identifier"}
-    locals_ = {
-        source.text(n) for p in function.parameters for n in walk(p) if n.type == "identifier"
-    }
-    for used in walk(function.body):
-        text = source.text(used) if used.type in ("identifier", "this") else ""
-        if used.type == "this" or (text in fields - locals_ and text != function.name):
-            raise _refused(
-                source,
-                used,
-                f"{function.qualified} uses {text} of its object; pass what it reads as arguments",
-            )
+    is_static = any(source.text(child) == "static" for child in node.children)
+    if function.method_of is not None and not is_static:
+        why = f"{function.qualified} is called on an object; make it static, and pass what it reads"
+        raise _refused(source, node, why)
 
 
 def _speaks(function: Function) -> None:
@@ -160,14 +137,3 @@ def _globals(source: CodeFile) -> set[str]:
         elif node.type not in {"function_definition", *CLASSES}:
             waiting.extend(node.named_children)
     return found
-
-
-def _recurs(function: Function) -> None:
-    """A function that calls itself must have a branch to end by."""
-    ends = any(node.type in _BRANCHES for node in walk(function.body))
-    if function.name in _calls(function) and not ends:
-        raise _refused(
-            function.source,
-            function.node,
-            f"{function.qualified} calls itself and has no branch to end by",
-        )

@@ -60,29 +60,27 @@ class Watched:
     """Of a function."""
 
     arrays: dict[str, Seen]
-    returned: str = ""
-    """How long the vector is that it returns; "" where that depends on the data."""
-    returns_rows: bool = False
+    """What is returned as ""."""
     places: set[str] = field(default_factory=set)
     """Integers that are an index and nothing else."""
     bounds: set[str] = field(default_factory=set)
     """Integers and lengths that end a loop which another size ends before."""
+    stops: bool = False
+    """It may stop before it has read everything."""
 
 
-def watch(
-    probe: Probe, passed: Mapping[str, Passed], returned: Passed | None, *, stops: bool
-) -> Watched:
-    """Run a function and conclude; `stops`: it may end before it has looked at everything."""
+def watch(probe: Probe, passed: Mapping[str, Passed], returned: Passed | None) -> Watched:
+    """Run a function and conclude."""
     trials = ProbeTrials(probe, passed)
     begun = starts(trials)
     trials.starts = set(begun)
     led = indices(trials)
     trials.small = {one.name for one in led}
     between = {name for names in begun.values() for name in names}
-    watching = _Watching(trials, led, between, stops)
+    watching = _Watching(trials, led, between)
     found = watching.watched()
-    if returned is not None and returned.form == "vector":
-        watching.returns(found)
+    if returned is not None:
+        found.arrays[""] = watching.returned(returned)
     watching.share_lengths(found)
     watching.shorten(found)
     watching.limit(found)
@@ -97,11 +95,10 @@ def watch(
 class _Watching:
     """Concludes from what calls did at each point, with all kinds of contents."""
 
-    def __init__(
-        self, trials: ProbeTrials, led: Sequence[Index], between: set[str], stops: bool
-    ) -> None:
-        self._trials, self._led, self._between, self._stops = trials, led, between, stops
+    def __init__(self, trials: ProbeTrials, led: Sequence[Index], between: set[str]) -> None:
+        self._trials, self._led, self._between = trials, led, between
         self._points, self._outcomes = self._varied()
+        self._stops = any(map(self._is_less_read, self._outcomes))
         self._fitting = Fitting(self._points)
         self._ends = dict[str, str]()
 
@@ -123,13 +120,24 @@ class _Watching:
         kept = whole if len(whole) >= _ENOUGH else [one for one in found if one[1]]
         return [point for point, _ in kept], [good for _, good in kept]
 
+    def _is_less_read(self, calls: Sequence[Called]) -> bool:
+        """Whether one of these calls reads less of every array than another one does."""
+        spread = self._between.union(index.target for index in self._led)
+        most = dict[str, int]()
+        for name in set(self._trials.arrays) - spread:
+            touched = [one.arrays[name] for one in calls]
+            if any(one.read_first for one in touched):
+                most[name] = max(one.distinct for one in touched)
+        fewer = (all(one.arrays[n].distinct < all_ for n, all_ in most.items()) for one in calls)
+        return bool(most) and any(fewer)
+
     def _touched(self, name: str) -> Iterator[tuple[Point, Touched]]:
         for point, here in zip(self._points, self._outcomes, strict=True):
             yield from ((point, one.arrays[name]) for one in here if name in one.arrays)
 
     def watched(self) -> Watched:
         """Shapes and roles, each array by itself."""
-        found = Watched({})
+        found = Watched({}, stops=self._stops)
         for name in self._trials.arrays:
             if end := self._end(name, found):
                 self._ends[name] = end
@@ -144,7 +152,7 @@ class _Watching:
         if one.form == "reference" or (one.fixed and one.form != "rows"):
             return str(prod(one.fixed))
         ends = [max((o.arrays[name].end for o in here), default=0) for here in self._outcomes]
-        decides = self._is_partial and bool(self._trials.contents.leaves(name))
+        decides = self._is_partial and bool(self._trials.leaves(name))
         if not any(ends) or max(ends) >= ROOM or name in self._between or decides:
             return ""  # or what it holds decides whether the function ends
         kept = [place for place, end in enumerate(ends) if end]
@@ -229,24 +237,29 @@ class _Watching:
         sizes = [{o.arrays[name].size for o in here if name in o.arrays} for here in self._outcomes]
         if all(s == {p[own]} for s, p in zip(sizes, self._points, strict=True)):
             return
-        given = self._fitting.find([*map(min, sizes)]) if all(len(s) == 1 for s in sizes) else ""
+        given = self._length(sizes)
         if given and own not in names_in(given):
-            self._ends[name] = rounded(given)
-            seen.sized, seen.shape = True, (rounded(given),)
+            self._ends[name], seen.sized, seen.shape = given, True, (given,)
         else:
             seen.counted, seen.shape = True, ((own,) if reads else ())
 
-    def returns(self, found: Watched) -> None:
-        """How long the vector is that is returned."""
-        sizes = [{o.returned for o in here} for here in self._outcomes]
-        fixed = bool(sizes) and all(len(s) == 1 for s in sizes)
-        given = self._fitting.find([*map(min, sizes)]) if fixed else ""
-        found.returned, found.returns_rows = rounded(given), not given
+    def returned(self, returned: Passed) -> Seen:
+        """How long what is returned is."""
+        if returned.form != "vector":
+            return Seen((str(prod(returned.fixed)),), "out")
+        length = self._length([{one.returned for one in here} for here in self._outcomes])
+        return Seen((length,) if length else (), "out", counted=not length)
+
+    def _length(self, lengths: Sequence[Collection[int]]) -> str:
+        """What says the length after the calls at each point; "" where that is the data."""
+        fixed = all(len(each) == 1 for each in lengths)
+        return rounded(self._fitting.find([*map(min, lengths)])) if fixed else ""
 
     def share_lengths(self, found: Watched) -> None:
         """Lengths of containers that are asked for, by their own names or by what else they are."""
         used = {name for end in self._ends.values() for name in names_in(end)}
-        used |= {n for n in self._trials.lengths if n in found.returned}
+        if "" in found.arrays:
+            used |= names_in(" ".join(found.arrays[""].shape))
         for name, seen in found.arrays.items():
             own, end = f"{name}_size", self._ends.get(name, "")
             if own not in self._trials.lengths or seen.sized or seen.counted:
@@ -260,9 +273,9 @@ class _Watching:
     def _bits(self, found: Watched) -> None:
         """Vectors of bool, whose accesses nobody sees, are taken to be as long as the first one."""
         known = [seen.shape for seen in found.arrays.values() if seen.shape]
-        for name, seen in found.arrays.items():
-            if _is_bits(self._trials.passed[name]) and not seen.shape and known:
-                seen.shape = known[0]
+        for name in self._trials.arrays:
+            if _is_bits(self._trials.passed[name]) and known:
+                found.arrays[name].shape = found.arrays[name].shape or known[0]
 
     def shorten(self, found: Watched) -> None:
         """Lengths that other sizes say, since a container that is shorter is left."""
@@ -315,7 +328,6 @@ def _rename(found: Watched, own: str, text: str) -> None:
     for seen in found.arrays.values():
         alone = seen.shape == (own,) and axes(text)
         seen.shape = axes(text) if alone else tuple(map(put, seen.shape))
-    found.returned = put(found.returned)
 
 
 def _stepped(steps: Collection[int], width: int) -> float:

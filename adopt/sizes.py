@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -32,8 +31,8 @@ _SHAPES: Mapping[int, Sequence[Sequence[int]]] = {
 _SQUARE = ((1,), (7,), (31,), (100,))
 _QUOTIENTS = (1, 5, 13)
 """What a quotient of sizes is at least, shape by shape: one that is 1 in all shows little."""
-_MOST_TIMES = 1024
-"""How many times larger a size may become for a quotient's sake."""
+_MOST_DOUBLED = 10
+"""How often a size may be doubled for a quotient's sake."""
 _LEAST = 64
 """Up to where a smallest shape is looked for, where extents such as n - 2 forbid 1."""
 _ENOUGH, _AIM, _TOO_LONG = 0.03, 0.06, 0.3
@@ -41,11 +40,9 @@ _ENOUGH, _AIM, _TOO_LONG = 0.03, 0.06, 0.3
 _MOST_BYTES = 2**26
 """Larger arrays take long to make and to check anew for each timed call."""
 _STEP = 4.0
-"""By how much all sizes grow at most: time may grow with their third power."""
-_CUBIC = 3.0
-"""The power that is feared where none was seen yet."""
-_SURE_SECONDS = 1e-3
-"""Shorter times say little of how time grows."""
+"""By how much all sizes grow at most."""
+_SHORT = 1e-3
+"""A time from which the third power of that step leads to the aim."""
 _LEAST_STEP = 1.2
 _STILL = 0.1
 """Powers below which an extent does not grow with all sizes."""
@@ -75,7 +72,11 @@ def check_shapes(
     rows = _SHAPES.get(len(names), _many(len(names)))
     rows = _powers(len(names)) if powers else _SQUARE if squares else rows
     plain: list[Sizes] = [dict(zip(names, row, strict=True)) for row in rows]
-    shapes = _divided(plain, extents, powers=powers)
+    quotients, last = _quotients(extents), len(_QUOTIENTS) - 1
+    shapes = [
+        _raised(sizes, dict.fromkeys(quotients, _QUOTIENTS[min(place, last)]))
+        for place, sizes in enumerate(plain)
+    ]
     if powers:
         return shapes
     fit = [sizes for sizes in shapes if _fits(extents, sizes)]
@@ -99,18 +100,12 @@ def _powers(count: int) -> Sequence[Sequence[int]]:
     return [2] * count, [16 * i for i in reversed(rising)], [128 * i // rising[-1] for i in rising]
 
 
-def _divided(shapes: Sequence[Sizes], extents: Sequence[str], *, powers: bool) -> list[Sizes]:
-    """The shapes with sizes so large that quotients vary, as rows in `n // columns` do."""
-    quotients, found = _quotients(extents), []
-    for place, sizes in enumerate(shapes):
-        least = _QUOTIENTS[min(place, len(_QUOTIENTS) - 1)]
-        found.append(_raised(sizes, dict.fromkeys(quotients, least), powers=powers))
-    return found
+def _raised(sizes: Sizes, least: Mapping[str, float]) -> Sizes:
+    """With one size a few times larger for each extent that is below what it is to be at least.
 
-
-def _raised(sizes: Sizes, least: Mapping[str, float], *, powers: bool) -> Sizes:
-    """With one size a few times larger for each extent that is below what it is to be at least."""
-    all_times = [t for t in range(2, _MOST_TIMES + 1) if not (powers and t & (t - 1))]
+    By a power of two: sizes may have to be powers of two themselves.
+    """
+    all_times = [1 << power for power in range(1, _MOST_DOUBLED + 1)]
     for text, wanted in least.items():
         tries = ({**sizes, name: sizes[name] * times} for times in all_times for name in sizes)
         if _at(text, sizes) < wanted:
@@ -158,12 +153,12 @@ def timing_shape(problem: Problem, way: GrowingWay) -> tuple[Sizes, float]:
     """
     program, limits = _program(problem, way.compiler), way.limits
     sizes: Sizes = problem.sizes.time
-    seconds, power, step = _timed(problem, program, sizes, limits), 0.0, _STEP
+    seconds, power = _timed(problem, program, sizes, limits), 3.0
     for _ in range(_TRIES):
         way.tell(f"{problem.name}: {shape_text(sizes) or 'one shape'} takes {seconds:.2g} s")
         if _ENOUGH <= seconds <= _TOO_LONG:
             break
-        step = min((_AIM / max(seconds, _SURE_SECONDS)) ** (1 / (power or _CUBIC)), _STEP)
+        step = min((_AIM / max(seconds, _SHORT)) ** (1 / power), _STEP)
         larger = _scaled(problem, sizes, step, way)
         if larger is None or larger == sizes:
             break
@@ -173,11 +168,8 @@ def timing_shape(problem: Problem, way: GrowingWay) -> tuple[Sizes, float]:
             if step <= 1 or not seconds:
                 raise
             way.tell(f"{problem.name}: {shape_text(larger)} is too large ({error})")
-            power = (power or _CUBIC) * 2  # smaller steps; the last size that worked stays
+            power *= 2  # smaller steps; the last size that worked stays
             continue
-        step = max(larger[name] / sizes[name] for name in sizes)
-        if seconds > _SURE_SECONDS and step > 1:
-            power = max(1.0, math.log(max(took / seconds, 1.0)) / math.log(step))
         sizes, seconds = larger, took
         if step < 1:
             break
@@ -208,7 +200,7 @@ def _scaled(problem: Problem, sizes: Sizes, factor: float, way: GrowingWay) -> S
     """All sizes by one factor, or a smaller one that memory allows; None where none is."""
     while not 1 <= factor <= _LEAST_STEP:
         scaled: Sizes = {name: _round(size * factor, way) for name, size in sizes.items()}
-        scaled = _raised(scaled, _wanted(problem, sizes, factor), powers=True)
+        scaled = _raised(scaled, _wanted(problem, sizes, factor))
         fits = problem.fault_at(scaled) is None and all(
             holds(text, scaled) for text in problem.sizes.require
         )
@@ -248,11 +240,3 @@ def _timed(problem: Problem, program: Program, sizes: Sizes, limits: JudgeLimits
         for _ in range(2):
             runner.run(sizes, lambda views: put(made, views), lambda *_: None)
         return runner.seconds
-
-
-def with_sizes(fields: Mapping[str, Any], sizes: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of problem.toml with `[sizes]` before its arguments."""
-    return {k: v for k, v in fields.items() if k != "args"} | {
-        "sizes": dict(sizes),
-        "args": fields["args"],
-    }

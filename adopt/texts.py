@@ -75,7 +75,7 @@ def _headers(code: str) -> tuple[str, str]:
 
 def _as_entry(draft: Draft, plain: Plain) -> str | None:
     """The function itself as the entry, under its name, where its signature is plain C already."""
-    function = choose_again(draft)
+    function = choose(draft.read.source, draft.read.function.shown())
     source, node = function.source, function.node
     marked = any(source.text(child) in _MARKS for child in node.children)
     simple = all(
@@ -103,11 +103,6 @@ def _as_entry(draft: Draft, plain: Plain) -> str | None:
     return sliced(choose(again, plain.entry)).text
 
 
-def choose_again(draft: Draft) -> Function:
-    """The function in the file with its headers put in."""
-    return choose(draft.read.source, draft.read.function.shown())
-
-
 def problem_fields(draft: Draft, plain: Plain, name: str) -> dict[str, Any]:
     """Fields of problem.toml but sizes."""
     fields: dict[str, Any] = {"schema": 1, "name": name, "entry": plain.entry, "metric": "call"}
@@ -115,7 +110,7 @@ def problem_fields(draft: Draft, plain: Plain, name: str) -> dict[str, Any]:
         fields |= {"returns": {"type": plain.result.passed.element.type}}
     if draft.said.powers:
         fields |= {"held_out": False}
-    if draft.stops:
+    if draft.read.watched.stops:
         fields |= {"work": {"early_exit": True}}
     return fields | {"args": draft.arguments()}
 
@@ -126,26 +121,17 @@ def problem_name(function: str) -> str:
 
 
 def toml(fields: Mapping[str, Any]) -> str:
-    """Fields as TOML: plain values first, then tables, then lists of tables."""
-    plain = {k: v for k, v in fields.items() if not _is_tables(v) and not isinstance(v, dict)}
-    lines = [f"{key} = {_value(value)}" for key, value in plain.items()]
-    for key, value in fields.items():
-        if isinstance(value, dict) and key == "sizes":
-            lines += ["", f"[{key}]", *(f"{name} = {_value(one)}" for name, one in value.items())]
-        elif isinstance(value, dict):
-            lines.insert(len(plain), f"{key} = {_value(value)}")
-        elif _is_tables(value):
-            for table in value:
-                lines += [
-                    "",
-                    f"[[{key}]]",
-                    *(f"{name} = {_value(one)}" for name, one in table.items()),
-                ]
+    """Fields as TOML: values, then the table of sizes, then the list of arguments."""
+    tables = [("[sizes]", fields.get("sizes", {}))] if "sizes" in fields else []
+    tables += [("[[args]]", table) for table in fields.get("args", ())]
+    lines = _lines({key: fields[key] for key in fields if key not in ("sizes", "args")})
+    for head, table in tables:
+        lines += ["", head, *_lines(table)]
     return "\n".join(lines) + "\n"
 
 
-def _is_tables(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+def _lines(table: Mapping[str, Any]) -> list[str]:
+    return [f"{name} = {_value(value)}" for name, value in table.items()]
 
 
 def _value(value: object) -> str:
@@ -169,7 +155,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
     where = (end, end) if special else (function.body.start_byte, function.body.end_byte)
     return Home(
         schema_version=1,
-        file=_path_from(folder, source.path),
+        file=os.path.relpath(source.path.resolve(), folder.resolve()),
         sha256=hashlib.sha256(source.original).hexdigest(),
         read=hashlib.sha256(with_headers(source).content).hexdigest(),
         function=plain.call,
@@ -184,13 +170,6 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         includes=("<vector>", "<algorithm>") if "_bytes" in body else (),
         assumes=tuple(_assumed(draft)),
     )
-
-
-def _path_from(folder: Path, path: Path) -> str:
-    try:
-        return os.path.relpath(path.resolve(), folder.resolve())
-    except ValueError:  # another drive
-        return str(path.resolve())
 
 
 def _line_start(source: CodeFile, node: Node) -> int:

@@ -17,41 +17,9 @@ _APART = 3
 _ALIKE, _POWERS = (6, 10, 12), (8, 16, 4, 32)
 _HELD = 1024
 """Elements of a pattern; it is repeated."""
-KINDS = ("small", "zero", "signed", "large", "rising", "falling", "odd")
+KINDS = ("small", "zero", "signed", "rising", "odd")
 STEP = 3
 """Elements from one start to the next."""
-
-
-class ArrayContents:
-    """The contents of arrays, each made once."""
-
-    def __init__(self, passed: Mapping[str, Passed]) -> None:
-        self._fields = {
-            name: one.element.record.fields if one.element.record else {"": one.element.type}
-            for name, one in passed.items()
-        }
-        self._made: dict[tuple[str, str, tuple[tuple[str, int], ...]], bytes] = {}
-
-    def of(self, name: str, kind: str, values: Mapping[str, int] | None = None) -> bytes:
-        """Of a kind, where `values` says of integers by their fields what the kind means."""
-        key = name, kind, tuple(sorted((values or {}).items()))
-        if key not in self._made:
-            self._made[key] = self._bytes(name, kind, values or {})
-        return self._made[key]
-
-    def leaves(self, name: str) -> dict[str, np.iinfo[Any]]:
-        """Fields of integers with their ends; "" for an array of them."""
-        whole = {n: k for n, k in self._fields[name].items() if k not in ("bool", "char")}
-        return {n: np.iinfo(dtype_of(kind)) for n, kind in whole.items() if is_whole(kind)}
-
-    def _bytes(self, name: str, kind: str, values: Mapping[str, int]) -> bytes:
-        fields, rng = self._fields[name], np.random.default_rng(7)
-        whole = np.zeros(_HELD, record_of(fields) if "" not in fields else dtype_of(fields[""]))
-        for leaf, of in fields.items():
-            how = "small" if values and leaf not in values else kind
-            drawn = _drawn(of, how, values.get(leaf, 0), rng)
-            whole[leaf or ...] = drawn
-        return whole.tobytes()
 
 
 def _drawn(kind: Type, how: str, value: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -64,14 +32,10 @@ def _drawn(kind: Type, how: str, value: int, rng: np.random.Generator) -> NDArra
             found = np.full(_HELD, value)
         case "signed":
             found = rng.integers(-5, 6, _HELD) if whole else rng.normal(size=_HELD)
-        case "large":
-            found = rng.integers(1000, 2000, _HELD)
         case "odd":
             found = 2 * rng.integers(50, 500, _HELD) + 1
         case "rising":
             found = rising if whole else rising / _HELD
-        case "falling":
-            found = _HELD - rising if whole else 1 - rising / _HELD
         case "steps":
             found = rising * value
     if dtype.kind in "iu":
@@ -87,8 +51,12 @@ class ProbeTrials:
 
     def __init__(self, probe: Probe, passed: Mapping[str, Passed]) -> None:
         self.passed = passed
-        self._probe, self.contents = probe, ArrayContents(passed)
-        self.ints = [name for name, one in passed.items() if _counts(one)]
+        self._probe = probe
+        self._fields = {
+            name: one.element.record.fields if one.element.record else {"": one.element.type}
+            for name, one in passed.items()
+        }
+        self.ints = [name for name, one in passed.items() if one.counts]
         self.arrays = [name for name, one in passed.items() if one.form != "scalar"]
         held = [name for name in self.arrays if passed[name].form in ("vector", "span")]
         self.lengths = [f"{name}_size" for name in held if not passed[name].fixed]
@@ -99,11 +67,9 @@ class ProbeTrials:
         self.long = self._long()
         """With containers long enough for each product of two integers."""
         apart = [_turned(names, _VALUES, turn) for turn in range(len(_VALUES))]
-        few = {**dict.fromkeys(names, 24), **dict.fromkeys(self.ints, 3)}
         self.points = [
             *apart,
             *(dict.fromkeys(names, alike) for alike in _ALIKE),
-            few | {name: few[name] + 5 * place for place, name in enumerate(self.lengths)},
             *self.long,
             *(_turned(names, _POWERS, turn) for turn in range(len(_POWERS) - 1)),
         ]
@@ -134,15 +100,29 @@ class ProbeTrials:
             if one.form != "scalar":
                 contents.setdefault(name, self._usual(name, kind))
             elif one.element.record:
-                contents[name] = self.contents.of(name, "small")
+                contents[name] = self.content(name, "small")
             elif name not in numbers:
                 numbers[name] = 1 if one.element.type == "bool" else 0.5
         return ProbeCall(numbers, contents, ends or {})
 
+    def content(self, name: str, kind: str, values: Mapping[str, int] | None = None) -> bytes:
+        """Of an array, where `values` says of integers by their fields what the kind means."""
+        fields, rng = self._fields[name], np.random.default_rng(7)
+        whole = np.zeros(_HELD, record_of(fields) if "" not in fields else dtype_of(fields[""]))
+        for leaf, of in fields.items():
+            how = "small" if values and leaf not in values else kind
+            whole[leaf or ...] = _drawn(of, how, (values or {}).get(leaf, 0), rng)
+        return whole.tobytes()
+
+    def leaves(self, name: str) -> dict[str, np.iinfo[Any]]:
+        """An array's fields of integers with their ends; "" for an array of them."""
+        fields = self._fields[name].items()
+        return {leaf: np.iinfo(dtype_of(kind)) for leaf, kind in fields if is_whole(kind)}
+
     def _usual(self, name: str, kind: str) -> bytes:
         if name in self.starts:
-            return self.contents.of(name, "steps", {"": STEP})
-        return self.contents.of(name, "small" if name in self.small else kind)
+            return self.content(name, "steps", {"": STEP})
+        return self.content(name, "small" if name in self.small else kind)
 
     def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
         """What came of them."""
@@ -152,8 +132,3 @@ class ProbeTrials:
 def _turned(names: Sequence[str], values: Sequence[int], turn: int) -> dict[str, int]:
     """A value for each name, no two alike as long as there are others."""
     return {name: values[(_APART * place + turn) % len(values)] for place, name in enumerate(names)}
-
-
-def _counts(one: Passed) -> bool:
-    plain = one.form == "scalar" and one.element.record is None
-    return plain and one.element.type != "bool" and is_whole(one.element.type)

@@ -14,7 +14,7 @@ from tree_sitter import Node
 from regraph_kg.adopt.records import PlainStruct, record, records
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.syntax import CodeFile, declared_name, split, walk
-from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact
+from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact, is_whole
 
 Form = Literal["scalar", "reference", "pointer", "rows", "vector", "span", "array", "bounded"]
 _INTEGERS: Mapping[str, Type] = {
@@ -50,6 +50,13 @@ _KNOWN: Mapping[str, Type] = {
 }
 _COMPLEX: Mapping[Type, Type] = {"float32": "complex64", "float64": "complex128"}
 _DEPTH = 20
+_DEFINED = {
+    "alias_declaration": ("name", "type"),
+    "preproc_def": ("name", "value"),
+    "type_definition": ("declarator", "type"),
+    "init_declarator": ("declarator", "value"),
+}
+"""Fields of what defines a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,11 @@ class Passed:
     fixed: tuple[int, ...] = ()
     """Extents that the type itself says, the last ones of its shape."""
 
+    @property
+    def counts(self) -> bool:
+        """Whether it is an integer, of which extents are made."""
+        return self.form == "scalar" and is_whole(self.element.type)
+
 
 class Names:
     """Aliases, macros and integer constants of a file, and an instance's template arguments."""
@@ -108,8 +120,8 @@ class Names:
     def __init__(self, source: CodeFile, instance: Mapping[str, str]) -> None:
         self._known: dict[str, str] = {}
         for node in walk(source.tree.root_node):
-            for name, said in _defined(source, node):
-                self._known.setdefault(name, said)
+            if defined := _defined(source, node):
+                self._known.setdefault(*defined)
         self._known.update(instance)
 
     def resolve(self, text: str) -> str:
@@ -129,23 +141,14 @@ class Names:
             return None
 
 
-def _defined(source: CodeFile, node: Node) -> list[tuple[str, str]]:
+def _defined(source: CodeFile, node: Node) -> tuple[str, str] | None:
     """A name and its text, of an alias, a typedef, a macro without arguments or a constant."""
-    if node.type == "alias_declaration":
-        name, said = node.child_by_field_name("name"), node.child_by_field_name("type")
-    elif node.type == "preproc_def":
-        name, said = node.child_by_field_name("name"), node.child_by_field_name("value")
-    elif node.type == "type_definition":
-        name, said = node.child_by_field_name("declarator"), node.child_by_field_name("type")
-        if said is not None and said.child_by_field_name("body") is not None:
-            return []  # `typedef struct {...} P`: a type of its own
-    elif node.type == "init_declarator" and _is_constant(source, node.parent):
-        name, said = node.child_by_field_name("declarator"), node.child_by_field_name("value")
-        if said is not None and source.text(said).startswith("{"):
-            return [(source.text(name), source.text(said).strip("{} "))] if name else []
-    else:
-        return []
-    return [(source.text(name), source.text(said).strip())] if name and said else []
+    name, said = (node.child_by_field_name(field) for field in _DEFINED.get(node.type, ("", "")))
+    if name is None or said is None or said.child_by_field_name("body") is not None:
+        return None  # `typedef struct {...} P`: a type of its own
+    if node.type == "init_declarator" and not _is_constant(source, node.parent):
+        return None
+    return source.text(name), source.text(said).strip().strip("{} ")
 
 
 def _is_constant(source: CodeFile, declaration: Node | None) -> bool:

@@ -1,15 +1,15 @@
-"""What inputs are drawn from: distributions, and ranges of integers that are indices.
+"""What inputs are: distributions, ranges of integers that are indices, values of scalars.
 
 Not covered: graphs with a property, such as no cycles.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from itertools import count, cycle
 from typing import Any
 
-from tree_sitter import Node
-
 from regraph_kg.adopt.types import Element
-from regraph_kg.evaluation.cpp.syntax import Function, walk
+from regraph_kg.evaluation.cpp.syntax import Function
 from regraph_kg.evaluation.problem.types import Type, is_inexact
 
 IndexRange = tuple[int | str, int | str]
@@ -22,9 +22,12 @@ _RANGES: Mapping[Type, tuple[int, int]] = {
     "char": (32, 126),
 }
 _SIGNED, _UNSIGNED = (-1000, 1000), (0, 1000)
-_SEARCHES = {"find", "find_if", "find_if_not", "any_of", "all_of", "none_of", "adjacent_find"}
-_LOOPS = {"for_statement", "while_statement", "do_statement", "for_range_loop"}
 _WIDE = ("int32", "int64")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_LOW = {"lo", "low", "lower", "min", "minimum", "least", "begin", "start", "first", "from", "left"}
+_HIGH = {"hi", "high", "upper", "max", "maximum", "most", "end", "stop", "last", "to", "right"}
+_WHOLE, _APART = 3, 10
+"""The least usual value of an integer, and how far apart two of them are."""
 
 
 def drawn(
@@ -41,7 +44,6 @@ def drawn(
         return {"values": ["uniform"], "range": list(POSITIVE)} if positive else {}
     if name in ranges:
         low, high = ranges[name]
-        low = 0 if element.type.startswith("u") and isinstance(low, int) else low
         return {"values": ["uniform", "normal", "small-int"], "range": [low, high]}
     if element.type == "bool":
         return {}
@@ -69,26 +71,50 @@ def _usual(kind: Type) -> tuple[int, int]:
     return _RANGES.get(kind, _UNSIGNED if kind.startswith(("u", "size_t")) else _SIGNED)
 
 
-def stops_early(function: Function) -> bool:
-    """Whether a loop of the body may end before its last step, or a search does."""
-    for node in walk(function.body):
-        if node.type in ("return_statement", "break_statement") and _in_loop(node):
-            return True
-        called = node.child_by_field_name("function") if node.type == "call_expression" else None
-        if called is not None:
-            name = function.source.text(called).rpartition("::")[2].partition("<")[0]
-            if name in _SEARCHES:
-                return True
-    return False
+def usual_values(
+    function: Function, scalars: Mapping[str, Element], said: Mapping[str, str]
+) -> dict[str, float | int]:
+    """What each scalar is in every call: what was said, its default argument, or a usual value.
+
+    No two usual ones are alike but bools, or exchanging them would change nothing. They lie where
+    inputs do, which may be compared with them, one after the other, as of `lo` and `hi`.
+    """
+    given = {name: said.get(name) or function.default(name) for name in scalars}
+    known = {name: number(one, given[name]) for name, one in scalars.items()}
+    found = {name: value for name, value in known.items() if value is not None}
+    for kind in ("float", "bool", "whole"):
+        alike = [name for name, one in scalars.items() if _kind(one) == kind]
+        left = sorted((name for name in alike if name not in found), key=_rank)
+        taken = {found[name] for name in alike if name in found and kind != "bool"}
+        free = (value for value in _series(kind, len(alike)) if value not in taken)
+        found |= dict(zip(left, free, strict=False))
+    return found
 
 
-def _in_loop(node: Node) -> bool:
-    """Within a loop, and of the function, not of a lambda or a switch in it."""
-    above = node.parent
-    while above is not None and above.type not in ("function_definition", "lambda_expression"):
-        if above.type == "switch_statement" and node.type == "break_statement":
-            return False
-        if above.type in _LOOPS:
-            return True
-        above = above.parent
-    return False
+def number(element: Element, text: str) -> float | int | None:
+    """A literal as a value of that type; None where it is none."""
+    text = {"true": "1", "false": "0"}.get(text, text.rstrip("fFlLuU"))
+    try:
+        return float(text) if element.is_float else int(text)
+    except ValueError:
+        return None
+
+
+def _kind(element: Element) -> str:
+    return "float" if element.is_float else "bool" if element.type == "bool" else "whole"
+
+
+def _series(kind: str, length: int) -> Iterator[float | int]:
+    """Values that ascend; floats lie within (0, 1), but not in its middle."""
+    if kind == "bool":
+        return cycle((1, 0))
+    if kind == "whole":
+        return count(_WHOLE, _APART)
+    parts = 2 << max(length - 1, 1).bit_length()  # a power of two: sums of them do not round
+    return (odd / parts for odd in range(1, parts, 2))
+
+
+def _rank(name: str) -> int:
+    """Before others, or after them, where a name says so."""
+    words = {word.lower() for word in _WORDS.findall(name)}
+    return bool(words & _HIGH) - bool(words & _LOW)

@@ -45,7 +45,7 @@ class Ways:
     def __init__(self, code: str, sizes: Sequence[str]) -> None:
         """`sizes`: names of which a condition may speak alone: they vary as far as they can."""
         source = parsed(Path("serial.cpp"), code.encode())
-        self._source, self._sizes = source, {*sizes}
+        self._source, self._sizes = source, {*sizes, "std", "size_t"}
         self._asked = list(_conditions(source))
         self.header = HEADER % max(len(self._asked), 1)
         self.code = self._telling()

@@ -14,7 +14,6 @@ from regraph_kg import wiring
 from regraph_kg.adopt.adopt import Adopted, write
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import understand
-from regraph_kg.adopt.scalars import deciding
 from regraph_kg.adopt.texts import problem_name
 from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.first_look import checked, print_checkup
@@ -186,7 +185,7 @@ def _inferred(draft: Draft) -> list[str]:
             where = draft.sizes[arg["name"]]
             summary = f"size{'' if where == arg['name'] else f', {where}'}"
         elif "value" in arg:
-            summary = f"always {arg['value']}"
+            summary = f"always {arg['value']}; another value by --values {arg['name']}=.."
         else:
             drawn = ", ".join(arg.get("values", ())) or "usual values"
             if "range" in arg:
@@ -196,19 +195,7 @@ def _inferred(draft: Draft) -> list[str]:
             drawn = "" if arg["role"] == "out" else f", {drawn}"
             summary = f"[{', '.join(arg['shape'])}], {arg['role']}{drawn}"
         lines.append(f"  {arg['name']:<12} {kind:<8} {summary}")
-    return lines + _one_valued(draft)
-
-
-def _one_valued(draft: Draft) -> list[str]:
-    """Notes on scalars with one value by which the function branches."""
-    values = {a["name"]: a["value"] for a in draft.arguments() if "value" in a}
-    extents = [name for name in values if draft.counts(name)]
-    return [
-        f"  {name} is {values[name]} in every call, and what is done depends on it: another value"
-        f" by --values {name}=.."
-        + (f"; if it says how long an array is, --shape ARRAY={name}" if name in extents else "")
-        for name in deciding(draft.read.function, values)
-    ]
+    return lines
 
 
 def _tell(adopted: Adopted, folder: Path) -> None:

@@ -107,7 +107,6 @@ void counts(float* x, int n) {
 }
 void rows_apart(float** rows, int n) { rows[0][0] = n; }
 void nested(std::vector<std::vector<float>>& rows) { rows[0][0] = 1; }
-int for_ever(int n) { return for_ever(n + 1); }
 float twice(float* x, int n) { return x[n - 1]; }
 double twice(double* x, int n) { return x[n - 1]; }
 struct Model {

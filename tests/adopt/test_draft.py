@@ -1,6 +1,5 @@
 """What is understood of a function: shapes, roles, sizes; what is refused, and why."""
 
-import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -8,10 +7,9 @@ import pytest
 
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import Read, understand
-from regraph_kg.adopt.scalars import deciding
 from regraph_kg.adopt.texts import home, serial_code
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.syntax import choose, parsed, read
+from regraph_kg.evaluation.cpp.syntax import parsed, read
 
 TASKS = Path(__file__).parent / "tasks.cpp"
 
@@ -63,9 +61,8 @@ def test_roles_and_shapes_come_from_the_body(function: str, expected: dict[str, 
         ("counts", "line 105: counts writes calls, which is global"),
         ("rows_apart", "line 108: rows: a pointer to pointers"),
         ("nested", r"line 109: rows: std::vector of std::vector<float>"),
-        ("for_ever", "line 110: for_ever calls itself and has no branch"),
-        ("twice", r"'twice\(float\*, int\)' \(line 111\).*'twice\(double\*, int\)' \(line 112\)"),
-        ("Model::apply", "line 115: Model::apply uses weight of its object"),
+        ("twice", r"'twice\(float\*, int\)' \(line 110\).*'twice\(double\*, int\)' \(line 111\)"),
+        ("Model::apply", "line 114: Model::apply is called on an object"),
         ("largest", "--function 'largest<float>'"),
         ("nope", "no function 'nope'; it defines dot"),
     ],
@@ -226,25 +223,6 @@ def test_what_is_const_must_not_be_written_by_a_cast() -> None:
         of("void f(const float* x, int n) { const_cast<float*>(x)[n - 1] = 0; }")
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("if (kind == 7) x[0] = 1;", ["kind"]),
-        ("switch (kind) { case 0: x[0] = 1; }", ["kind"]),
-        ("x[0] = kind ? 1 : 2;", ["kind"]),
-        ("if (kind & 4) x[0] = 1;", ["kind"]),
-        ("switch (kind % 3) { case 0: x[0] = 1; }", ["kind"]),
-        ("x[0] = x[0] > 0 && (kind >> 1) ? 1 : 2;", ["kind"]),
-        ("const int masked = kind & 4; int on = masked + 1; if (on) x[0] = 1;", ["kind"]),
-        ("for (int i = 0; i < 2 * kind; ++i) x[0] += 1;", ["kind"]),
-        ("for (int i = 0; i < n; ++i) x[i] = kind;", []),
-    ],
-)
-def test_integers_by_which_the_function_branches_are_known(body: str, expected: list[str]) -> None:
-    code = f"void f(float* x, int n, int kind) {{ x[n - 1] = 0; {body} }}"
-    assert deciding(choose(parsed(Path("own.cpp"), code.encode()), "f"), ["kind"]) == expected
-
-
 def test_functions_of_one_name_have_entries_of_their_own() -> None:
     code = "void f(float* x) { x[0] = 1; } void f(double* x) { x[0] = 1; }"
     code += " namespace a { void g(float* x) { x[0] = 1; } }"
@@ -271,11 +249,12 @@ def test_what_is_left_out_takes_no_half_of_a_condition_with_it(around: str) -> N
 
 OVER_Q = "void f(const Q* q, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = q[i].x; }"
 UNFIT = [
-    ("struct alignas(32) Q { float x, y; };", "struct Q is aligned to 32 bytes, further apart"),
-    ("struct Q { float x, y; } __attribute__((aligned(0x10)));", "is aligned to 0x10 bytes"),
-    ("struct Q { float x; alignas(8) float y; };", "has a member that is aligned to 8 bytes"),
-    ("struct Q { union { float f; int i; }; float x; };", "has an anonymous union among its"),
-    ("struct Q { float x; struct { float y; }; };", "has an anonymous struct among its members"),
+    ("struct alignas(32) Q { float x, y; };", "Q takes other bytes than its members do"),
+    ("struct alignas(2 * 16) Q { float x, y; };", "Q takes other bytes"),
+    ("struct Q { float x, y; } __attribute__((aligned(0x10)));", "Q takes other bytes"),
+    ("struct Q { float x; alignas(8) float y; };", "Q takes other bytes"),
+    ("struct Q { union { float f; int i; }; float x; };", "Q takes other bytes"),
+    ("struct Q { float x; struct { float y; }; };", "Q takes other bytes"),
     ("struct Q { float x;\n#ifdef A\nfloat y;\n#endif\n};", "struct Q has members under #if"),
 ]
 FIT = [
@@ -318,32 +297,21 @@ def test_a_default_argument_is_the_value_of_a_scalar() -> None:
     one = of(f"constexpr float zero() {{ return 0; }} int f(const int* x, int n, {values}) {body}")
     said = {argument["name"]: argument.get("value") for argument in one.arguments()}
     assert {name: said[name] for name in "abkcd"} == {
-        "a": 2.5, "b": 1e-3, "k": 7, "c": 0, "d": 1.5,
+        "a": 2.5, "b": 1e-3, "k": 7, "c": 0, "d": 0.125,
     }  # fmt: skip
-
-
-def test_a_struct_whose_bytes_are_not_its_members_does_not_compile(tmp_path: Path) -> None:
-    loop = "void f(const V* v, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = v[i].x; }"
-    for head, compiles in (("struct V", True), ("struct alignas(2 * 8) V", False)):
-        one = of(f"{head} {{ float x, y, z; }};\n{loop}")
-        (tmp_path / "serial.cpp").write_text(serial_code(one, one.plain()))
-        words = ["g++", "-std=c++17", "-fsyntax-only", "serial.cpp"]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert (done.returncode == 0) is compiles
-        assert compiles or "V takes other bytes than its members do" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("scalars", "body", "expected"),
     [
-        ("float alpha, float beta", "x[0] = alpha * x[0] + beta;", [1.5, 1.875]),
+        ("float alpha, float beta", "x[0] = alpha * x[0] + beta;", [0.25, 0.75]),
         ("float a = 1.5f, float b = 2", "x[0] = a * x[0] + b;", [1.5, 2.0]),
-        ("float a, float b = 1.5f", "x[0] = a * x[0] + b;", [1.875, 1.5]),
-        ("int r, int s, bool u, bool v", "x[0] = r + 2 * s + u - v;", [3, 4, 1, 0]),
+        ("float a, float b = 0.25f", "x[0] = a * x[0] + b;", [0.75, 0.25]),
+        ("int r, int s, bool u, bool v", "x[0] = r + 2 * s + u - v;", [3, 13, 1, 0]),
         # what x is compared with lies within where it is drawn, one after the other
         ("float lo, float hi", "if (x[0] >= lo && x[0] < hi) x[0] = 1;", [0.25, 0.75]),
         ("float hi, float lo", "if (x[0] >= lo && x[0] < hi) x[0] = 1;", [0.75, 0.25]),
-        ("float a, float b, float c", "x[0] = x[0] < b ? a : c;", [1.5, 0.5, 1.875]),
+        ("float a, float b, float c", "x[0] = x[0] < b ? a : c;", [0.125, 0.375, 0.625]),
         (
             "int maxCount, int minCount",
             "if (x[0] > minCount && x[0] < maxCount) x[0] = 1;",
@@ -359,5 +327,5 @@ def test_no_two_scalars_are_alike(scalars: str, body: str, expected: list[float]
 def test_a_scalar_is_unlike_one_that_was_given() -> None:
     code = b"void f(float* x, float a, float b) { x[0] = a * x[0] + b; }"
     read = understand(parsed(Path("own.cpp"), code), "f")
-    told = Draft(read, Said(values={"b": ("1.5",)})).arguments()
-    assert [arg["value"] for arg in told if "value" in arg] == [1.875, 1.5]
+    told = Draft(read, Said(values={"b": ("0.25",)})).arguments()
+    assert [arg["value"] for arg in told if "value" in arg] == [0.75, 0.25]

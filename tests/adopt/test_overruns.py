@@ -117,6 +117,7 @@ def test_a_compiler_without_the_sanitizer_is_said(monkeypatch: pytest.MonkeyPatc
         ),
         ("for (int i = 0; i < n; ++i) y[i] = x[i] > 0 ? 1 : x[i];", None),
         ("if (n < 1) return; for (int i = 0; i < n; ++i) y[i] = x[i];", None),
+        ("using size_t = unsigned long; if (size_t(n) < 1) return; y[n - 1] = x[n - 1];", None),
     ],
 )
 def test_a_branch_that_no_input_takes_is_told(body: str, never: tuple[str, bool] | None) -> None:
