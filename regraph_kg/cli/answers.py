@@ -52,8 +52,7 @@ def answered(kind: Any, value: object, as_json: bool) -> bool:
 
 def answers_of(group: str) -> dict[str, Any]:
     """Answer types of the command `group` and its subcommands, by the words to type."""
-    module = import_module(f"regraph_kg.cli.{group.replace('-', '_')}")
-    return dict(getattr(module, "ANSWERS", {}))
+    return dict(getattr(import_module(f"regraph_kg.cli.{group}"), "ANSWERS", {}))
 
 
 def schema_of(command: str, kind: Any) -> dict[str, Any]:

@@ -2,22 +2,20 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from regraph_kg import wiring
+from regraph_kg.cli import curation
 from regraph_kg.cli.answers import answered, tell
-from regraph_kg.cli.curation import command, counted, legible, note_of, open_curator
-from regraph_kg.cli.parameters import Json, option
-from regraph_kg.cli.progress import watch
+from regraph_kg.cli.curation import command, curate, note_of, open_curator
+from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.tables import counted, legible
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import Curator
 from regraph_kg.models.curation import Cluster, Concern, Curation, Note, Proposal, token_of
-from regraph_kg.runs.ingest import embed_new
-from regraph_kg.settings import read_settings
 
 SHOWN = 3
 """Findings of a cluster that are printed."""
@@ -30,19 +28,18 @@ HEADINGS = {
     "orphan": "nothing leads to it",
     "undescribed": "no definition tells what it is",
 }
+_REASONS = {
+    "merge": "one technique under several names, as the audit proposed",
+    "drop": "nothing leads to it, as the audit found",
+    "keep": "looked at on a page of the audit",
+}
+"""Reasons of proposals that a person did not explain."""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditFinding:
+class AuditFinding(Concern):
     """See `Concern`; commands as they are typed."""
 
-    kind: str
-    techniques: tuple[str, ...]
-    examples: tuple[int, ...]
-    labels: tuple[tuple[str, ...], ...]
-    score: float | None
-    about: str
-    commands: list[str]
+    commands: tuple[str, ...]  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,38 +95,34 @@ def audit(
         raise typer.Exit(1)
 
 
+@curation.app.command()
 def accept(
-    tokens: Sequence[str], who: str | None, why: str, *, dry_run: bool, as_json: bool
+    tokens: Annotated[list[str], argument("Pages or clusters of the audit.", metavar="TOKEN...")],
+    dry_run: Annotated[bool, option("Print what would be done.")] = False,
+    why: curation.Why = "",
+    who: curation.Who = None,
+    as_json: Json = False,
 ) -> None:
-    """Carry out the audit's proposals for pages or clusters, each an undoable curation.
+    """Do what the audit proposes for pages or clusters, each a curation.
 
-    After Ctrl-C the next audit shows the rest.
+    Where the graph has changed since it was shown, a token is refused, and nothing is done. After
+    Ctrl-C the next audit shows the rest.
     """
-    settings = read_settings()
-    curations: list[Curation] = []
-    with closing(wiring.open_curator(settings)) as curator:
+    if not dry_run:
+        curate(lambda curator: _accepted(curator, tokens, who, why), several=True, as_json=as_json)
+        return
+    with open_curator() as curator:
         proposals = _proposed(wiring.audit(curator), tokens)
-        if dry_run:
-            _preview([command(proposal.words) for proposal in proposals], as_json=as_json)
-            return
-        try:
-            for proposal in proposals:
-                note = note_of(who, why or _reason(proposal))
-                curations.append(_carry_out(curator, proposal, note))
-                if not as_json:
-                    typer.echo(f"curation {curations[-1].number}: {legible(curations[-1].summary)}")
-        finally:
-            if curations and not as_json:
-                numbers = " ".join(str(curation.number) for curation in curations)
-                typer.echo(f"to take it back: regraph techniques mend undo {numbers}")
-    watch(embed_new(settings))  # examples that left the archive
-    if as_json:
-        tell(Sequence[Curation], curations)
-
-
-def _preview(commands: Sequence[str], *, as_json: bool) -> None:
+    commands = [command(proposal.words) for proposal in proposals]
     if not answered(Sequence[str], commands, as_json):
         typer.echo("\n".join(commands))
+
+
+def _accepted(
+    curator: Curator, tokens: Sequence[str], who: str | None, why: str
+) -> Iterator[Curation]:
+    for proposal in _proposed(wiring.audit(curator), tokens):
+        yield _carry_out(curator, proposal, note_of(who, why or _REASONS[proposal.kind]))
 
 
 def _proposed(pages: Sequence[Sequence[Cluster]], tokens: Sequence[str]) -> list[Proposal]:
@@ -159,15 +152,6 @@ def _carry_out(curator: Curator, proposal: Proposal, note: Note) -> Curation:
     if proposal.kind == "drop":
         return curator.drop(techniques[0], note)
     return curator.keep(techniques, note, labels=(proposal.alias,) if proposal.alias else ())
-
-
-def _reason(proposal: Proposal) -> str:
-    """The reason of a proposal that a person did not explain."""
-    return {
-        "merge": "one technique under several names, as the audit proposed",
-        "drop": "nothing leads to it, as the audit found",
-        "keep": "looked at on a page of the audit",
-    }[proposal.kind]
 
 
 def _token(page: Sequence[Cluster]) -> str:
@@ -222,7 +206,7 @@ def _concern_lines(concern: Concern) -> Iterator[str]:
 
 def _cluster_json(cluster: Cluster) -> AuditCluster:
     findings = [
-        AuditFinding(**dict(finding) | {"commands": [command(words) for words in finding.commands]})
+        AuditFinding(**dict(finding) | {"commands": tuple(map(command, finding.commands))})
         for finding in cluster.findings
     ]
     proposals = [command(proposal.words) for proposal in cluster.proposals]

@@ -1,8 +1,7 @@
 """`regraph bench`: compare methods, graphs and models on a suite of problems; tables and a page."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -10,8 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from regraph_kg import report
 from regraph_kg.bench import arms as bench_arms
@@ -24,9 +22,9 @@ from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.dry_run import estimate
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.progress import telling
+from regraph_kg.cli.progress import telling, transient
 from regraph_kg.cli.report import write_page
-from regraph_kg.cli.tables import PlainConsole, print_table
+from regraph_kg.cli.tables import PlainConsole, counted, print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
 from regraph_kg.models.method import SearchLimits
@@ -198,17 +196,16 @@ def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     finished = sum(map(len, (searches for _, searches in planned.searches))) - len(remaining)
     before = f", {finished} are done" if finished else ""
-    console.print(f"{_searches(len(remaining))} of {order.choice.limits.calls} calls each{before}")
-    with _progress(console, len(remaining), order.choice.limits.calls) as watching:
+    count = counted(len(remaining), "search", "searches")
+    console.print(f"{count} of {order.choice.limits.calls} calls each{before}")
+    amounts = MofNCompleteColumn(), TextColumn("calls, left"), TimeRemainingColumn()
+    with transient(console, *amounts) as bar:
+        watching = _Watching(bar, len(remaining), order.choice.limits.calls)
         bench = RunningBench(order, planned.begun, watching)
         results_file.write(bench.results, order.folder)
         for _, searches in planned.searches:
             bench.run(searches)
     return bench.results
-
-
-def _searches(count: int) -> str:
-    return f"{count} search{'' if count == 1 else 'es'}"
 
 
 class _Watching:
@@ -248,19 +245,6 @@ def _ended(run: BenchRun | LeftOut) -> str:
     return f"{result}, {right} of {len(run.answers)} answers right"
 
 
-@contextmanager
-def _progress(console: Console, searches: int, calls: int) -> Iterator[_Watching]:
-    columns = (
-        BarColumn(None),
-        MofNCompleteColumn(),
-        TextColumn("calls, left"),
-        TimeRemainingColumn(),
-    )
-    hidden = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden, expand=True) as bar:
-        yield _Watching(bar, searches, calls)
-
-
 def _preview(order: BenchOrder, planned: BenchPlan) -> None:
     prompts = answers = calls = 0
     seconds: list[float | None] = []
@@ -273,15 +257,16 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
             graph=search.arm.graph,
             seed=search.seed,
         )
-        cost, _ = estimate(order.settings, order.folder / "runs" / search.folder, choice)
+        cost = estimate(order.settings, order.folder / "runs" / search.folder, choice)
         prompts += cost.prompt_tokens
         answers += cost.output_tokens
         calls += cost.calls + cost.thoughts
         seconds.append(cost.seconds)
     durations = [duration for duration in seconds if duration is not None]
     took = report.seconds(sum(durations) / len(durations) * len(seconds)) if durations else ""
+    searches = counted(len(planned.remaining), "search", "searches")
     typer.echo(
-        f"{_searches(len(planned.remaining))}, {calls} calls of {order.choice.model} at most, about"
+        f"{searches}, {calls} calls of {order.choice.model} at most, about"
         f" {prompts} tokens in prompts, at most {answers} in answers"
         + (f"; about {took} by what is done, one call at once" if took else "")
     )
@@ -303,11 +288,8 @@ def _print(section: BenchSection) -> None:
     for note in section.notes:
         console.print(f"note: {note}")
     for table in section.tables:
-        drawn = Table(box=None, title=table.title, title_justify="left", pad_edge=False)
-        for index, name in enumerate(table.columns):
-            drawn.add_column(name, justify="left" if index == 0 else "right")
-        for row in table.rows:
-            drawn.add_row(*row)
-        print_table(drawn, range(1, len(table.columns)) if table.numbers else ())
+        console.print(table.title, style="italic")
+        figures = range(1, len(table.columns)) if table.numbers else ()
+        print_rows(table.columns, table.rows, figures, console)
     for name, text in section.facts.items():
         console.print(f"{name:<10} {text}")

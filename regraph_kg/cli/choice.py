@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
@@ -32,7 +32,8 @@ SETTABLE: Mapping[str, type[BaseModel]] = {
     _PROMPT: Prompting,
 }
 """Settings of --set that are not the method's own, by their prefix."""
-_OWNERS = {_RUN: "a run", _LIMIT: "a limit", _PROMPT: "a prompt"}
+_NO_SETTINGS = {"method", "calls"}
+"""Fields that have options of their own."""
 
 
 def choose(options: Options, model: str, roof: float | None = None) -> SearchChoice:
@@ -55,7 +56,7 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
     limited = usual.limits
     if options.budget is not None:
         limited = _with(limited, {"calls": options.budget}, "--budget ")
-    limited = _with(limited, _assigned(options, _LIMIT), f"--set {_LIMIT}{{}}=")
+    limited = _set(limited, options, _LIMIT, "a limit")
     at_once = usual.parallel if options.resume else usual_parallel(usual.model, limited)
     typed: dict[str, Any] = {"parallel": options.parallel, "target": options.target}
     typed |= {name: getattr(details, name) for name in ("final", "seed", "include_own")}
@@ -117,36 +118,44 @@ def _check(options: Options, details: RunDetails) -> None:
 
 def _settings(options: Options) -> MethodSettings:
     method = options.method or DEFAULT_METHOD
-    usual = usual_settings(method, fast=options.fast)
-    names = set(type(usual).model_fields) - {"method"}
-    values = dict(_pair(text, method, names) for text in _texts(options))
-    return _with(usual, values, "--set {}=")
+    return _set(usual_settings(method, fast=options.fast), options, "", method)
 
 
 def details_of(options: Options) -> RunDetails:
     """The settings of --set run.NAME."""
-    return _with(RunDetails(), _assigned(options, _RUN), f"--set {_RUN}{{}}=")
+    return _set(RunDetails(), options, _RUN, "a run")
 
 
 def _prompting(base: Prompting, options: Options) -> Prompting:
     """`base`, or the usual prompting of the chosen words, with the other changes of --set."""
-    values = _assigned(options, _PROMPT)
-    words = values.get("words")
-    if words in get_args(Words):
-        base = Prompting.usual(cast(Words, words))
-    changes = {name: value or "none" for name, value in values.items()}  # which is a word there
-    return _with(base, changes, f"--set {_PROMPT}{{}}=")
+    for text in _texts(options, f"{_PROMPT}words="):
+        words = text.partition("=")[2]
+        base = Prompting.usual(cast(Words, words)) if words in get_args(Words) else base
+    return _set(base, options, _PROMPT, "a prompt")
 
 
 def set_names(kind: type[BaseModel]) -> list[str]:
-    """Names of a kind of settings that --set takes; calls are --budget."""
-    return sorted(set(kind.model_fields) - {"calls"})
+    """Names of a kind of settings that --set takes."""
+    return sorted(set(kind.model_fields) - _NO_SETTINGS)
 
 
-def _assigned(options: Options, prefix: str) -> dict[str, str | None]:
-    """Values of --set for a kind of settings."""
-    names, owner = set_names(SETTABLE[prefix]), _OWNERS[prefix]
-    return dict(_pair(text, owner, names, prefix) for text in _texts(options, prefix))
+def _set(base: M, options: Options, prefix: str, owner: str) -> M:
+    """`base` with the values of --set that have its prefix; "none" is None, but in prompts a word.
+
+    `owner` is named where it knows no such setting.
+    """
+    names, changes = set_names(type(base)), dict[str, str | None]()
+    for text in _texts(options, prefix):
+        name, equals, value = text.removeprefix(prefix).partition("=")
+        if not equals or name not in names:
+            raise BadInput(
+                f"set {text!r}: {owner} knows {', '.join(names) or 'no setting'};"
+                " give --set NAME=VALUE"
+            )
+        changes[name] = value
+        if value.lower() == "none":
+            changes[name] = "none" if prefix == _PROMPT else None
+    return _with(base, changes, f"--set {prefix}{{}}=")
 
 
 def _texts(options: Options, prefix: str = "") -> list[str]:
@@ -155,19 +164,6 @@ def _texts(options: Options, prefix: str = "") -> list[str]:
     if prefix:
         return [text for text in every if text.startswith(prefix)]
     return [text for text in every if not text.startswith(tuple(SETTABLE))]
-
-
-def _pair(
-    text: str, owner: str, names: Collection[str], prefix: str = ""
-) -> tuple[str, str | None]:
-    """NAME=VALUE of --set; "none" is None."""
-    name, equals, value = text.removeprefix(prefix).partition("=")
-    if not equals or name not in names:
-        raise BadInput(
-            f"set {text!r}: {owner} knows {', '.join(sorted(names)) or 'no setting'};"
-            " give --set NAME=VALUE"
-        )
-    return name, None if value.lower() == "none" else value
 
 
 def _with(model: M, changes: Mapping[str, object], spelt: str) -> M:

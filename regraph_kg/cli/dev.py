@@ -11,7 +11,14 @@ from regraph_kg.cli.parameters import argument
 
 ANSWERS = relabel_check.ANSWERS
 
-app = typer.Typer(no_args_is_help=True, help="For maintainers of a corpus or a vocabulary.")
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def _root() -> None:
+    """For maintainers of a corpus or a vocabulary."""
+
+
 app.command()(measure.measure)
 app.command()(relabel_check.relabel_check)
 

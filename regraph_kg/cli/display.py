@@ -7,6 +7,7 @@ import itertools
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import typer
 from rich.console import Console
@@ -14,6 +15,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -55,45 +57,36 @@ def progress(
         def show(name: str) -> "Show":
             mark = f"{name:<{width}}  " if len(budgets) > 1 else ""
             task = bar.add_task("", total=budgets[name], name=name, best="")
-
-            def note(line: str) -> None:
-                console.print(plain(mark + line), markup=False)
-
-            def update(record: SimulationRecord) -> None:
-                best, tried = f"best {report.times(record.best_speedup)}", report.tried(record)
-                bar.update(task, completed=record.spent, best=best, description=plain(tried))
-
-            return Show(budgets[name], note, update, every=every)
+            return Show(bar, task, mark, budgets[name], every)
 
         yield show
 
 
+@dataclass(slots=True)
 class Show:
     """The display of one search; callable from any thread."""
 
-    def __init__(
-        self,
-        budget: int,
-        note: Callable[[str], None],
-        update: Callable[[SimulationRecord], None],
-        *,
-        every: bool,
-    ) -> None:
-        self._budget, self._note, self._update, self._every = budget, note, update, every
-        self._best = 1.0
+    bar: Progress
+    task: TaskID
+    mark: str
+    """Begins each line."""
+    budget: int
+    every: bool
+    best: float = 1.0
 
     def record(self, record: SimulationRecord) -> None:
         """Move the bar; print a new best, and with `every` each record."""
-        self._update(record)
-        if record.best_speedup > self._best:
-            self._best = record.best_speedup
-            self._note(report.new_best(record, self._budget))
-        elif self._every:
-            self._note(report.no_best(record, self._budget))
+        best, tried = f"best {report.times(record.best_speedup)}", plain(report.tried(record))
+        self.bar.update(self.task, completed=record.spent, best=best, description=tried)
+        if record.best_speedup > self.best:
+            self.best = record.best_speedup
+            self.say(report.new_best(record, self.budget))
+        elif self.every:
+            self.say(report.no_best(record, self.budget))
 
     def say(self, line: str) -> None:
         """Print another line."""
-        self._note(line)
+        self.bar.console.print(plain(self.mark + line), markup=False)
 
 
 def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, str]) -> None:

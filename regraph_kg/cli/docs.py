@@ -19,6 +19,7 @@ from typer.cli import get_docs_for_click
 from regraph_kg import wiring
 from regraph_kg.cli.answers import answers_of, schema_of, tell
 from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.tables import print_aligned
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import (
@@ -81,10 +82,10 @@ def _show(name: str) -> None:
 
 
 def _list_all() -> None:
-    users, developers = _titles()
-    _list(users)
+    users, developers = (sorted(titles.items()) for titles in _titles())
+    print_aligned(users)
     typer.echo("\nFor developers:\n")
-    _list(developers)
+    print_aligned(developers)
 
 
 def _titles() -> tuple[dict[str, str], dict[str, str]]:
@@ -114,13 +115,6 @@ def _documents(folder: Traversable) -> dict[str, str]:
     }
 
 
-def _list(titles: dict[str, str]) -> None:
-    """A line a document: its name and its title."""
-    width = max(map(len, titles), default=0)
-    for key in sorted(titles, key=str.lower):
-        typer.echo(f"{key:<{width}}  {titles[key]}")
-
-
 def _schema(command: str) -> dict[str, Any]:
     from regraph_kg.cli.app import COMMANDS  # noqa: PLC0415 (it loads this module)
 
@@ -146,11 +140,8 @@ def _show_settings(*, as_json: bool) -> None:
     if as_json:
         plain = {name: {"value": value, "from": where} for name, (value, where) in rows.items()}
         tell(ANSWERS["docs"], plain)
-        return
-    width = max(map(len, rows))
-    wide = max(len(value) for value, _ in rows.values())
-    for name, (value, where) in rows.items():
-        typer.echo(f"{name:<{width}}  {value:<{wide}}  {where}")
+    else:
+        print_aligned([(name, *cells) for name, cells in rows.items()])
 
 
 def _value(settings: Settings, name: str) -> str:

@@ -60,13 +60,17 @@ def export(
     if output is not None and form == "backup" and output.exists() and not force:
         raise BadInput(f"{output}: is there already; give another file, or --force to replace it")
     settings = read_settings()
-    with counting("" if output is None else output.name, None) as show, ExitStack() as opened:
-        lines = counted(_lines(opened, settings, form, unverified=unverified), show)
+    with _bytes_done("" if output is None else output.name) as show, ExitStack() as opened:
+        lines = _counted(_lines(opened, settings, form, unverified=unverified), show)
         if output is None:
             for line in lines:
                 typer.echo(line, nl=False)
             return
-        write(lines, output)
+        with (
+            file_errors(output, "give another --output"),
+            atomic.replacing(output, mode=0o666, synced=True) as file,
+        ):
+            file.writelines(lines)
     size = output.stat().st_size
     if not answered(FileWritten, FileWritten(output, size), as_json) and form == "backup":
         typer.echo(f"{output}: {size / 1e6:.1f} MB; regraph graph restore brings it back")
@@ -118,7 +122,7 @@ def restore(
     """
     settings = read_settings()
     size = file.stat().st_size if file.is_file() else None
-    with closing(wiring.open_backup(settings)) as graph, counting(file.name, size) as show:
+    with closing(wiring.open_backup(settings)) as graph, _bytes_done(file.name, size) as show:
         for restored in graph.restore(file):
             show(restored)
     with closing(wiring.open_store(settings)) as store:
@@ -131,7 +135,7 @@ def restore(
     )
 
 
-def counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
+def _counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
     """Pass lines on; `show` gets the bytes so far."""
     total = 0
     for line in lines:
@@ -140,17 +144,8 @@ def counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[byt
         yield line
 
 
-def write(lines: Iterable[bytes], path: Path) -> None:
-    """Write a file as a whole; an older file stays until the new one is complete."""
-    with (
-        file_errors(path, "give another --output"),
-        atomic.replacing(path, mode=0o666, synced=True) as file,
-    ):
-        file.writelines(lines)
-
-
 @contextmanager
-def counting(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
+def _bytes_done(name: str, size: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show the bytes done on a terminal."""
     with transient(Console(stderr=True), DownloadColumn()) as bar:
         task = bar.add_task(name, total=size)

@@ -7,6 +7,7 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli.progress import telling
+from regraph_kg.cli.tables import counted
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import Settings
 
@@ -49,12 +50,8 @@ def checked(settings: Settings, name: str) -> "Checkup":
 def print_checkup(checkup: "Checkup", line: Callable[[str], object]) -> None:
     """A line for the problem, and one for each finding."""
     errors = len(checkup.errors)
-    notes = len(checkup.findings) - errors
-    counts = [
-        f"{count} {kind}{'s' * (count > 1)}"
-        for count, kind in ((errors, "error"), (notes, "note"))
-        if count
-    ]
+    kinds = {"error": errors, "note": len(checkup.findings) - errors}
+    counts = [counted(count, kind) for kind, count in kinds.items() if count]
     seconds = checkup.seconds
     took = f"looked at in {seconds:.1f} s" if seconds is not None else "looked at before"
     line(f"{checkup.problem}: {', '.join(counts) or 'good'} ({took})")

@@ -11,6 +11,7 @@ from regraph_kg.cli import exchange, purge, query, upkeep
 from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.report import write_page
+from regraph_kg.cli.tables import print_aligned
 from regraph_kg.models.graph import GraphStats
 from regraph_kg.settings import Settings, read_settings
 
@@ -22,10 +23,12 @@ ANSWERS = {
     **upkeep.ANSWERS,
 }
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="The graph as a whole: ask, look, check, back up, restore, purge.",
-)
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def _root() -> None:
+    """The graph as a whole: ask, look, check, back up, restore, purge."""
 
 
 app.command()(query.query)
@@ -61,11 +64,14 @@ def _count(settings: Settings, *, as_json: bool) -> None:
     if answered(GraphStats, totals, as_json):
         return
     by_target = ", ".join(f"{count} {target}" for target, count in sorted(totals.targets.items()))
-    typer.echo(f"techniques    {totals.techniques}")
-    typer.echo(f"transitions   {totals.transitions} examples of {totals.pairs} pairs")
-    typer.echo(f"in sight      {bound} examples of a pair at most, the others are archived")
-    typer.echo(f"trajectories  {totals.trajectories}" + (f" ({by_target})" if by_target else ""))
-    typer.echo(f"schema        {totals.schema_version}")
+    rows = {
+        "techniques": totals.techniques,
+        "transitions": f"{totals.transitions} examples of {totals.pairs} pairs",
+        "in sight": f"{bound} examples of a pair at most, the others are archived",
+        "trajectories": f"{totals.trajectories}" + (f" ({by_target})" if by_target else ""),
+        "schema": totals.schema_version,
+    }
+    print_aligned([(name, str(value)) for name, value in rows.items()])
 
 
 app.command()(upkeep.check)

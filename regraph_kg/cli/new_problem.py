@@ -3,10 +3,10 @@
 import re
 import shlex
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
@@ -15,6 +15,7 @@ from regraph_kg.adopt.adopt import Adopted, write
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import understand
 from regraph_kg.adopt.scalars import deciding
+from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.texts import problem_name
 from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.first_look import checked, print_checkup
@@ -171,7 +172,7 @@ def _answered(draft: Draft, *, ask: bool) -> Draft:
             raise BadInput(
                 f"{name}: its shape cannot be told from the code; give --shape {name}=..."
             )
-        draft.said.shapes[name] = tuple(part.strip() for part in text.split(","))
+        draft.said.shapes[name] = _parts(text)
         draft = Draft(draft.read, draft.said)
     return draft
 
@@ -227,27 +228,31 @@ def _tell(adopted: Adopted, folder: Path) -> None:
 def _answers(
     shapes: Sequence[str], sizes: Sequence[str], roles: Sequence[str], values: Sequence[str]
 ) -> Said:
-    answers = Said()
-    for name, text in (_pair("--shape", shape) for shape in shapes):
-        answers.shapes[name] = tuple(part.strip() for part in text.split(","))
-    for name, text in (_pair("--size", size) for size in sizes):
+    answers = Said(
+        shapes={name: _parts(text) for name, text in _pairs("--shape", shapes)},
+        values={name: _parts(text) for name, text in _pairs("--values", values)},
+    )
+    for name, text in _pairs("--size", sizes):
         if not _WHOLE.fullmatch(text) or not int(text):
             raise BadInput(f"--size {name}={text}: give a whole number from 1 on")
         answers.sizes[name] = int(text)
-    for name, text in (_pair("--role", role) for role in roles):
-        if text not in ("in", "out", "inout"):
+    for name, text in _pairs("--role", roles):
+        if text not in get_args(Role):
             raise BadInput(f"--role {name}={text}: in, out or inout")
-        answers.roles[name] = text  # type: ignore[assignment]
-    for name, text in (_pair("--values", value) for value in values):
-        answers.values[name] = tuple(part.strip() for part in text.split(","))
+        answers.roles[name] = cast(Role, text)
     return answers
 
 
-def _pair(option: str, text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not (name.strip() and sign and value.strip()):
-        raise BadInput(f"{option} {text}: write it as NAME=...")
-    return name.strip(), value.strip()
+def _pairs(option: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not (name and value):
+            raise BadInput(f"{option} {text}: write it as NAME=...")
+        yield name, value
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(","))
 
 
 def _tolerance(text: str | None) -> Any:

@@ -21,9 +21,9 @@ def on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def transient(console: Console, amount: ProgressColumn) -> Progress:
-    """A bar of work with its `amount` that vanishes at the end; hidden without a terminal."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), amount)
+def transient(console: Console, *amounts: ProgressColumn) -> Progress:
+    """A bar of work with its `amounts` that vanishes at the end; hidden without a terminal."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), *amounts)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 

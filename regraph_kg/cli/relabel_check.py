@@ -1,19 +1,17 @@
 """`regraph dev relabel-check`: accuracy of relabelling against labels by people."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.table import Table
 
 from regraph_kg import wiring
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, option
-from regraph_kg.cli.tables import print_table
-from regraph_kg.cli.verdicts import NameVerdict, decision, legible
+from regraph_kg.cli.tables import legible, print_rows
+from regraph_kg.cli.verdicts import NameVerdict, decision
 from regraph_kg.ingest import check, pairs
 from regraph_kg.ingest.check import Judged, LabelCounts
 from regraph_kg.ingest.relabel.usage import NameUse
@@ -100,18 +98,15 @@ def _check_pairs(
     settings: Settings, pair_set: pairs.PairSet, names: Vocabulary, levels: Sequence[RelabelLevel]
 ) -> None:
     """Print counts alone: names of the half "test" stay hidden."""
-    table = Table("level", box=None, pad_edge=False)
-    headings = ("names", "merged right", "wrong", "missed", "precision", "recall")
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    uses = pair_set.uses()
+    headings = ("level", "names", "merged right", "wrong", "missed", "precision", "recall")
+    uses, rows = pair_set.uses(), list[tuple[str, ...]]()
     for level in levels:
         verdicts = wiring.cascade(settings, names, level).settle(uses)
         ids = (verdict.relabelled.technique for verdict in verdicts)
         result = pairs.count(pair_set, dict(zip(uses, ids, strict=True)))
         counts = map(str, (result.names, result.right, result.wrong, result.missed))
-        table.add_row(level, *counts, f"{result.precision:.3f}", f"{result.recall:.3f}")
-    print_table(table, range(1, len(headings) + 1))
+        rows.append((level, *counts, f"{result.precision:.3f}", f"{result.recall:.3f}"))
+    print_rows(headings, rows, range(1, len(headings)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,29 +157,26 @@ def _error(row: Judged) -> Misjudged:
 
 
 def _print(judged: Mapping[RelabelLevel, Sequence[Judged]]) -> None:
-    table = Table("level", "stage", box=None, pad_edge=False)
-    for heading in ("names", "right", "wrong merges", "missed merges"):
-        table.add_column(heading, justify="right")
-    for level, rows in judged.items():
-        for stage, count in check.by_stage(rows).items():
-            table.add_row(level, stage, *_counts(count))
-        table.add_row(level, "all", *_counts(check.tally(rows)), style="bold", end_section=True)
-    print_table(table, range(2, 6))
+    headings = ("level", "stage", "names", "right", "wrong merges", "missed merges")
+    rows = list[tuple[str, ...]]()
+    for level, lines in judged.items():
+        stages = check.by_stage(lines).items()
+        rows += [(level, stage, *_counts(count)) for stage, count in stages]
+        rows.append((level, "all", *_counts(check.tally(lines))))
+    print_rows(headings, rows, range(2, len(headings)))
 
 
 def _counts(count: LabelCounts) -> list[str]:
-    shares = (f"{part} ({100 * part / count.total:.1f} %)" for part in (count.wrong, count.missed))
-    return [str(count.total), f"{count.right} ({100 * count.right / count.total:.1f} %)", *shares]
+    parts = (count.right, count.wrong, count.missed)
+    return [str(count.total), *(f"{part} ({part / count.total:.1%})" for part in parts)]
 
 
 def _list(rows: Sequence[Judged]) -> None:
-    wrong = Counter(row.result for row in rows)
     for result in ("wrong", "missed"):
-        typer.echo(f"\n{result} merges: {wrong[result]}")
-        for row in rows:
-            if row.result == result:
-                relabelled = row.verdict.relabelled
-                decided = "new" if relabelled.stage == "new" else relabelled.technique
-                expected = row.line.wanted or "new"
-                label = legible(row.line.label)
-                typer.echo(f"  {label}: {decided} ({relabelled.stage}), not {expected}")
+        errors = [row for row in rows if row.result == result]
+        typer.echo(f"\n{result} merges: {len(errors)}")
+        for row in errors:
+            relabelled = row.verdict.relabelled
+            decided = "new" if relabelled.stage == "new" else relabelled.technique
+            label, expected = legible(row.line.label), row.line.wanted or "new"
+            typer.echo(f"  {label}: {decided} ({relabelled.stage}), not {expected}")

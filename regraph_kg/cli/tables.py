@@ -3,9 +3,10 @@
 Strangers wrote a graph's texts: nothing of them steers the terminal (`PlainConsole`).
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
@@ -16,6 +17,8 @@ _WORDS = 12
 """Least columns of words."""
 _HEADING = 5
 _WIDE = 120
+_LONGEST = 120
+"""Characters of a name or label that are printed."""
 
 
 class PlainConsole(Console):
@@ -62,3 +65,22 @@ def print_table(table: Table, figures: Collection[int], console: Console | None 
         column.overflow = "fold"
     console = console or PlainConsole()
     console.print(table, crop=False)
+
+
+def print_aligned(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows in columns that no terminal folds: paths stay whole for copying."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        typer.echo("  ".join(cells).rstrip())
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: "1 example", "2 examples"."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
+def legible(text: str) -> str:
+    """Text in one line of bounded length whose control characters cannot steer the terminal."""
+    line = "".join(char if char.isprintable() else "\ufffd" for char in text[: _LONGEST + 1])
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

@@ -35,7 +35,12 @@ ANSWERS = {
 }
 """Answers for all techniques, for one, and with --log."""
 
-app = typer.Typer(no_args_is_help=True, help="Look at the techniques; mend the vocabulary.")
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def _root() -> None:
+    """Look at the techniques; mend the vocabulary."""
 
 
 @app.command()
@@ -71,7 +76,7 @@ def show(
 
 
 app.command()(audit.audit)
-app.command()(curation.mend)
+app.add_typer(curation.app, name="mend")
 
 
 def _list(target: Target | None, *, as_json: bool) -> None:

@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from rich.table import Table
-
 from regraph_kg.cli.answers import answered
-from regraph_kg.cli.tables import print_table, wide_console
+from regraph_kg.cli.tables import legible, print_rows, wide_console
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.target import Target
@@ -33,9 +31,9 @@ def print_verdicts(
     ]
     if answered(Sequence[NameVerdict], rows, as_json):
         return
-    table = Table("name", "technique", "stage", "score", "runner-up", "steps", box=None)
-    for row in sorted(rows, key=lambda row: (row.stage, row.technique, row.label)):
-        table.add_row(
+    headings = ("name", "technique", "stage", "score", "runner-up", "steps")
+    cells = (
+        (
             legible(row.label),
             row.technique,
             row.stage,
@@ -43,8 +41,9 @@ def print_verdicts(
             f"{row.runner_up} {_score(row.runner_up_score)}" if row.runner_up else "-",
             str(row.steps),
         )
-    console = wide_console()
-    print_table(table, (3, 5), console)
+        for row in sorted(rows, key=lambda row: (row.stage, row.technique, row.label))
+    )
+    print_rows(headings, cells, (3, 5), wide_console())
 
 
 def decision(verdict: LabelVerdict) -> NameVerdict:
@@ -54,11 +53,6 @@ def decision(verdict: LabelVerdict) -> NameVerdict:
         name=coined.name if coined else None,
         definition=coined.definition if coined else None,
     )
-
-
-def legible(text: str) -> str:
-    """`text` without characters that steer a terminal or hide what it says."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _score(score: float | None) -> str:
