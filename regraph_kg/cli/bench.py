@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from threading import Lock
 from typing import Annotated, Literal
 
@@ -246,27 +247,29 @@ def _ended(run: BenchRun | LeftOut) -> str:
 
 
 def _preview(order: BenchOrder, planned: BenchPlan) -> None:
-    prompts = answers = calls = 0
-    seconds: list[float | None] = []
-    for search in planned.remaining:
-        choice = replace(
-            order.choice,
-            problem=search.address,
-            target=search.target,
-            settings=usual_settings(search.arm.method),
-            graph=search.arm.graph,
-            seed=search.seed,
+    estimates = [
+        estimate(
+            order.settings,
+            order.folder / "runs" / search.folder,
+            replace(
+                order.choice,
+                problem=search.address,
+                target=search.target,
+                settings=usual_settings(search.arm.method),
+                graph=search.arm.graph,
+                seed=search.seed,
+            ),
         )
-        cost = estimate(order.settings, order.folder / "runs" / search.folder, choice)
-        prompts += cost.prompt_tokens
-        answers += cost.output_tokens
-        calls += cost.calls + cost.thoughts
-        seconds.append(cost.seconds)
-    durations = [duration for duration in seconds if duration is not None]
-    took = report.seconds(sum(durations) / len(durations) * len(seconds)) if durations else ""
-    searches = counted(len(planned.remaining), "search", "searches")
+        for search in planned.remaining
+    ]
+    count = counted(len(estimates), "search", "searches")
+    calls = sum(cost.calls + cost.thoughts for cost in estimates)
+    prompts = sum(cost.prompt_tokens for cost in estimates)
+    answers = sum(cost.output_tokens for cost in estimates)
+    known = [cost.seconds for cost in estimates if cost.seconds is not None]
+    took = report.seconds(fmean(known) * len(estimates)) if known else ""
     typer.echo(
-        f"{searches}, {calls} calls of {order.choice.model} at most, about"
+        f"{count}, {calls} calls of {order.choice.model} at most, about"
         f" {prompts} tokens in prompts, at most {answers} in answers"
         + (f"; about {took} by what is done, one call at once" if took else "")
     )

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from regraph_kg.cli.options import Options, RunDetails
 from regraph_kg.errors import BadInput
-from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits, Words
+from regraph_kg.models.method import Prompting, SearchLimits, Words
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.choice import (
     DEFAULT_METHOD,
@@ -41,11 +41,11 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
 
     `roof`: where a new search ends unless limit.stop_at_roof says otherwise.
     """
-    details = details_of(options)
+    details, method = details_of(options), options.method or DEFAULT_METHOD
     _check(options, details)
     usual = replace(
         usual_choice(options.problems[0], model, fast=options.fast),
-        settings=_settings(options),
+        settings=_set(usual_settings(method, fast=options.fast), options, "", method),
         judge=details.judge,
     )
     usual = replace(usual, limits=usual.limits.model_copy(update={"stop_at_roof": roof}))
@@ -114,11 +114,6 @@ def _check(options: Options, details: RunDetails) -> None:
         raise BadInput("dry-run is of a new search; leave out --resume")
     if details.prompt and not options.dry_run:
         raise BadInput(f"--set {_RUN}prompt: what would be sent is shown by --dry-run")
-
-
-def _settings(options: Options) -> MethodSettings:
-    method = options.method or DEFAULT_METHOD
-    return _set(usual_settings(method, fast=options.fast), options, "", method)
 
 
 def details_of(options: Options) -> RunDetails:

@@ -248,16 +248,7 @@ def command(words: Iterable[str]) -> str:
 def _word(word: str) -> str:
     if word.isprintable():
         return shlex.quote(word)
-    escaped = "".join(_ansi_c(character) for character in word)
-    return f"$'{escaped}'"
-
-
-def _ansi_c(character: str) -> str:
-    if character in "\\'":
-        return f"\\{character}"
-    if character.isprintable():
-        return character
-    return "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", "surrogatepass"))
+    return "$'" + "".join(f"\\x{byte:02x}" for byte in word.encode("utf-8", "surrogatepass")) + "'"
 
 
 def _log_lines(curations: Iterable[Curation]) -> Iterator[str]:

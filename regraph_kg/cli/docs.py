@@ -166,19 +166,7 @@ def commands() -> str:
 
     command: Any = typer.main.get_command(app)
     context: Any = command.make_context("regraph", [], resilient_parsing=True)
-    text = get_docs_for_click(obj=command, ctx=context, name="regraph")
-    return _with_panels(text, "optimize", command.get_command(context, "optimize"))
-
-
-def _with_panels(text: str, name: str, command: Any) -> str:
-    """The reference of a command with its options below the panels of its help."""
-    before, heading, after = text.partition(f"## `regraph {name}`\n")
-    panel = None
-    for typed in command.params:
-        if (new := getattr(typed, "rich_help_panel", None)) != panel:
-            panel, line = new, f"* `{typed.opts[0]}"
-            after = after.replace(line, f"\n{panel}:\n\n{line}", 1)
-    return before + heading + after
+    return get_docs_for_click(obj=command, ctx=context, name="regraph")
 
 
 def troubleshooting() -> str:

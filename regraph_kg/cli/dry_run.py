@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import NoReturn
 
 import typer
 
@@ -23,8 +22,8 @@ from regraph_kg.models.prompt import Prompt
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.search import require_graph
 from regraph_kg.search.answer import FINALISTS
-from regraph_kg.search.driver import Driver
-from regraph_kg.search.effects import Effect, ModelRequest
+from regraph_kg.search.context import Iteration
+from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import begin
@@ -125,37 +124,16 @@ def tokens(prompt: Prompt) -> float:
 
 
 def first_prompts(search: DrySearch) -> tuple[Prompt, ...]:
-    """The prompts that wait for answers when a search has started all that it can."""
-    ledger, executor = Ledger(search.header.limits), _Collects()
+    """The prompts that the first iterations wait for; equal ones once."""
+    ledger = Ledger(search.header.limits)
     method = begin(search.task, search.header, search.world, ledger)
-    try:
-        for _ in Driver(method, executor, ledger, _AT_ONCE).run():
-            pass
-    except _EnoughError:
-        pass
-    return tuple(executor.prompts)
-
-
-class _EnoughError(Exception):
-    """Every started iteration waits for an answer."""
-
-
-class _Collects:
-    """An executor that only records prompts."""
-
-    def __init__(self) -> None:
-        self.prompts: list[Prompt] = []
-
-    def start(self, effect: Effect) -> None:
+    prompts, waiting = dict[str, Prompt](), list[Effects[Iteration]]()
+    while ledger.left > 0 and len(waiting) < _AT_ONCE and (work := method.iteration()):
+        waiting.append(work)  # one that is dropped gives its call back
+        effect = next(work, None)
         assert isinstance(effect, ModelRequest), "nothing is evaluated before an answer"
-        self.prompts.append(effect.prompt)
-
-    def finish(self) -> NoReturn:
-        """End the search: nothing will be answered."""
-        raise _EnoughError
-
-    def seconds(self) -> float:
-        return 0.0
+        prompts[effect.prompt.key.model_dump_json()] = effect.prompt
+    return tuple(prompts.values())
 
 
 def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | None:

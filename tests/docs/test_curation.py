@@ -60,9 +60,9 @@ def test_the_session_of_the_document_runs_and_prints_what_it_says(
 
 
 def test_the_document_names_every_finding_and_every_command() -> None:
-    from regraph_kg.cli import audit, curation  # noqa: PLC0415
+    from regraph_kg.cli import curation, techniques  # noqa: PLC0415
 
-    missing = [kind for kind in audit.HEADINGS if f"| `{kind}` |" not in TEXT]
+    missing = [kind for kind in techniques.HEADINGS if f"| `{kind}` |" not in TEXT]
     deeds = [command.callback.__name__ for command in curation.app.registered_commands]
     assert {"merge", "accept"} <= {*deeds}
     missing += [deed for deed in deeds if not re.search(rf"`(mend )?{deed}\b", TEXT)]
