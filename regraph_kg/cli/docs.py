@@ -7,9 +7,8 @@ docs/generate.py writes them as files for the site.
 import difflib
 import json
 import pydoc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Annotated, Any, Literal
 
 import typer
@@ -66,52 +65,42 @@ def docs(
     elif schema is not None:
         typer.echo(json.dumps(_schema(schema), indent=2))
     elif name is None:
-        _list_all()
+        _list()
     else:
         _show(name)
 
 
 def _show(name: str) -> None:
     """Show a document in a pager, or as plain text without a terminal."""
-    users, developers = _titles()
     key = name.removesuffix(".md").removeprefix("dev/")
-    if key not in users | developers:
-        near = difflib.get_close_matches(key, users | developers, 1) or ["problems"]
+    pages = _documents("dev") | _documents()
+    if key in MADE:
+        pydoc.pager(MADE[key][1]())
+    elif key in pages:
+        pydoc.pager(pages[key])
+    else:
+        near = difflib.get_close_matches(key, [*pages, *MADE], 1) or ["problems"]
         raise BadInput(f"no document {name!r}; did you mean regraph docs {near[0]}?")
-    pydoc.pager(_text(key))
 
 
-def _list_all() -> None:
-    users, developers = (sorted(titles.items()) for titles in _titles())
-    print_aligned(users)
+def _list() -> None:
+    made = {page: title for page, (title, _) in MADE.items()}
+    print_aligned(sorted((_titles(_documents()) | made).items()))
     typer.echo("\nFor developers:\n")
-    print_aligned(developers)
+    print_aligned(sorted(_titles(_documents("dev")).items()))
 
 
-def _titles() -> tuple[dict[str, str], dict[str, str]]:
-    """Titles of the users' and of the developers' documents, by name."""
-    folder = files("regraph_kg") / "docs"
-    generated = {page: title for page, (title, _) in MADE.items()}
-    return _documents(folder) | generated, _documents(folder / "dev")
+def _titles(pages: Mapping[str, str]) -> dict[str, str]:
+    return {name: text.partition("\n")[0].lstrip("# ") for name, text in pages.items()}
 
 
-def _text(name: str) -> str:
-    """A document, of the users' or else of the developers'."""
-    if name in MADE:
-        return MADE[name][1]()
-    folder = files("regraph_kg") / "docs"
-    page = folder / f"{name}.md"
-    file = page if page.is_file() else folder / "dev" / f"{name}.md"
-    return file.read_text(encoding="utf-8")
-
-
-def _documents(folder: Traversable) -> dict[str, str]:
-    """Titles of a folder's documents, by name."""
-    pages = [page for page in folder.iterdir() if page.name.endswith(".md")]
-    heads = (page.read_text(encoding="utf-8").partition("\n")[0] for page in pages)
+def _documents(folder: str = "") -> dict[str, str]:
+    """The users' documents, or those of a folder, by name."""
+    pages = (files("regraph_kg") / "docs" / folder).iterdir()
     return {
-        page.name.removesuffix(".md"): head.lstrip("# ")
-        for page, head in zip(pages, heads, strict=True)
+        page.name.removesuffix(".md"): page.read_text(encoding="utf-8")
+        for page in pages
+        if page.name.endswith(".md")
     }
 
 

@@ -101,7 +101,9 @@ def _print(
 
 
 def report_text(report: EvalReport) -> str:
-    lines = [f"{report.problem} ({report.target}): {_outcome(report)}"]
+    noisy = report.outcome is Outcome.UNSTABLE_TIMING
+    outcome = f"right; too noisy to time here ({report.outcome})" if noisy else report.outcome
+    lines = [f"{report.problem} ({report.target}): {outcome}"]
     if report.timing and report.baseline and report.speedup and report.speedup_interval:
         unit = "run" if report.guarantee else "call"
         lines += [
@@ -124,12 +126,6 @@ def report_text(report: EvalReport) -> str:
         lines.append(f"time       {_stages(report)}")
     lines.append(f"on {report.device}, {report.toolchain}, grade {report.grade}")
     return "\n".join(lines)
-
-
-def _outcome(report: EvalReport) -> str:
-    if report.outcome is Outcome.UNSTABLE_TIMING:
-        return f"right; too noisy to time here ({report.outcome})"
-    return report.outcome
 
 
 def _stages(report: EvalReport) -> str:

@@ -1,19 +1,19 @@
 """`regraph graph export`, `restore` and `check`: a graph as a file; differences of two graphs."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Iterable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import DownloadColumn
+from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic, wiring
 from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.progress import transient, watch
+from regraph_kg.cli.progress import bar, transient, watch
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.models.difference import PartDifference
 from regraph_kg.models.graph import GraphFinding, GraphStats
@@ -24,6 +24,8 @@ from regraph_kg.settings import Settings, read_settings
 
 SHOWN = 5
 """Differences of a kind that are listed; the rest are counted."""
+FINDINGS_SHOWN = 20
+PAIR = 2
 
 
 ANSWERS = {
@@ -66,8 +68,10 @@ def export(
     if output is not None and form == "backup" and output.exists() and not force:
         raise BadInput(f"{output}: is there already; give another file, or --force to replace it")
     settings = read_settings()
-    with _bytes_done("" if output is None else output.name) as show, ExitStack() as opened:
-        lines = _counted(_lines(opened, settings, form, unverified=unverified), show)
+    console = Console(stderr=True)
+    with transient(console, MofNCompleteColumn()) as progress, ExitStack() as opened:
+        lines = _lines(opened, settings, form, unverified=unverified)
+        lines = progress.track(lines, description="" if output is None else output.name)
         if output is None:
             for line in lines:
                 typer.echo(line, nl=False)
@@ -128,9 +132,9 @@ def restore(
     """
     settings = read_settings()
     size = file.stat().st_size if file.is_file() else None
-    with closing(wiring.open_backup(settings)) as graph, _bytes_done(file.name, size) as show:
+    with closing(wiring.open_backup(settings)) as graph, bar("restoring", size) as show:
         for restored in graph.restore(file):
-            show(restored)
+            show(restored, "restoring")
     with closing(wiring.open_store(settings)) as store:
         stats = store.stats()
     if answered(GraphStats, stats, as_json):
@@ -139,28 +143,6 @@ def restore(
         f"restored: {stats.techniques} techniques, {stats.transitions} examples of"
         f" {stats.trajectories} trajectories; regraph graph check proves them"
     )
-
-
-def _counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
-    """Pass lines on; `show` gets the bytes so far."""
-    total = 0
-    for line in lines:
-        total += len(line)
-        show(total)
-        yield line
-
-
-@contextmanager
-def _bytes_done(name: str, size: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show the bytes done on a terminal."""
-    with transient(Console(stderr=True), DownloadColumn()) as bar:
-        task = bar.add_task(name, total=size)
-        yield lambda completed: bar.update(task, completed=completed)
-
-
-FINDINGS_SHOWN = 20
-"""Findings printed; the rest are counted."""
-PAIR = 2
 
 
 def check(

@@ -1,6 +1,5 @@
 """`regraph problem new`: a function of a user's file becomes a problem; open shapes are asked."""
 
-import re
 import shlex
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -31,7 +30,6 @@ from regraph_kg.settings import Settings, read_settings
 
 _TOO_SHORT = 0.05
 """Seconds of a timed call below which a function that stops early has hardly begun."""
-_WHOLE = re.compile(r"\d+")
 
 
 def new(  # noqa: PLR0913 (a command's options)
@@ -85,7 +83,7 @@ def new(  # noqa: PLR0913 (a command's options)
         folder = make(settings, file, function, choices, to=to, ask=not yes)
         name = shlex.quote(f"{folder}/")
         checkup = checked(settings, str(folder.absolute()))
-        print_checkup(checkup, typer.echo)
+        print_checkup(checkup)
         more = "" if target == USUAL else f" --target {target}"
         mend = f"mend {folder}/problem.toml, then: regraph problem check {name}"
         typer.echo(mend if checkup.errors else f"next: regraph optimize {name}{more}")
@@ -233,7 +231,7 @@ def _answers(
         values={name: _parts(text) for name, text in _pairs("--values", values)},
     )
     for name, text in _pairs("--size", sizes):
-        if not _WHOLE.fullmatch(text) or not int(text):
+        if not text.isdecimal() or not int(text):
             raise BadInput(f"--size {name}={text}: give a whole number from 1 on")
         answers.sizes[name] = int(text)
     for name, text in _pairs("--role", roles):

@@ -75,21 +75,16 @@ def check(
     if not names:
         raise BadInput("no problems here, nor in the corpus; name a folder")
     if only_list:
-        _list(settings, names, as_json=as_json)
+        lines = [_listed(settings, name) for name in names]
+        if not answered(Sequence[ProblemLine], lines, as_json):
+            print_rows(("problem", "where", "entry", "timed at"), map(astuple, lines))
         return
     checkups = [_looked_at(settings, name) for name in names]
     if not answered(Sequence[Checkup], checkups, as_json):
         for checkup in checkups:
-            print_checkup(checkup, typer.echo)
+            print_checkup(checkup)
     if any(checkup.errors for checkup in checkups):
         raise typer.Exit(BadInput.exit_code)
-
-
-def _list(settings: Settings, names: Sequence[str], *, as_json: bool) -> None:
-    rows = [_listed(settings, name) for name in names]
-    if answered(Sequence[ProblemLine], rows, as_json):
-        return
-    print_rows(("problem", "where", "entry", "timed at"), map(astuple, rows))
 
 
 def _listed(settings: Settings, name: str) -> ProblemLine:

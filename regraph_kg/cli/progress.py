@@ -28,10 +28,10 @@ def transient(console: Console, *amounts: ProgressColumn) -> Progress:
 
 
 @contextmanager
-def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """Show the share of `total` that is done, and the current work, on a terminal."""
+def bar(title: str, total: int | None) -> Iterator[Callable[[int, str], None]]:
+    """Show the share of `total` (None: unknown) that is done, and the work, on a terminal."""
     with transient(Console(stderr=True), TaskProgressColumn()) as progress:
-        task = progress.add_task(title, total=max(total, 1))
+        task = progress.add_task(title, total=total or None)
         yield lambda completed, text: progress.update(task, completed=completed, description=text)
 
 

@@ -53,7 +53,7 @@ class RunShown(RunSummary):
     state: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RunsCompared:
     """Two runs, and whether their times may be compared."""
 
@@ -154,12 +154,12 @@ def _compare(
 ) -> None:
     why = _not_comparable(*pair)
     lines = [_line(run) for run in pair]
-    answer = RunsCompared(lines[0], lines[1], why is None, why)
-    if why is None and again:
-        answer.again = _again(settings, pair, problem)
-    if not answered(RunsCompared, answer, as_json):
+    timed = _again(settings, pair, problem) if again and why is None else None
+    if not answered(
+        RunsCompared, RunsCompared(lines[0], lines[1], why is None, why, timed), as_json
+    ):
         _print(lines)
-        typer.echo(f"not comparable: {why}" if why else _compared(answer.again, pair))
+        typer.echo(f"not comparable: {why}" if why else _compared(timed, pair))
     if why is not None:
         raise typer.Exit(1)
 

@@ -49,15 +49,13 @@ def print_rows(
     figures: Collection[int] = (),
     console: Console | None = None,
 ) -> None:
-    """Print rows below their headings, as `print_table` does."""
+    """Print rows below headings; the columns `figures` keep their width, whatever the terminal's.
+
+    Words fold.
+    """
     table = Table(*headings, box=None, pad_edge=False)
     for row in rows:
         table.add_row(*row)
-    print_table(table, figures, console)
-
-
-def print_table(table: Table, figures: Collection[int], console: Console | None = None) -> None:
-    """Print `table`; the columns `figures` keep their width, even beyond the terminal's."""
     for index, column in enumerate(table.columns):
         widest = max((len(str(cell)) for cell in column.cells), default=0)
         width = max(widest, min(len(str(column.header)), _HEADING))

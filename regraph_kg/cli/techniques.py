@@ -235,19 +235,15 @@ def _accepted(
 
 
 def _proposed(pages: Sequence[Sequence[Cluster]], tokens: Sequence[str]) -> list[Proposal]:
-    """The proposals that the tokens stand for, in the audit's order."""
-    by_token: dict[str, Sequence[Cluster]] = {
-        cluster.token: (cluster,) for page in pages for cluster in page
-    }
-    by_token |= {_token(page): page for page in pages}
+    """The proposals that the tokens of pages or clusters stand for, in the audit's order."""
+    names = [(cluster, {cluster.token, _token(page)}) for page in pages for cluster in page]
     for token in tokens:
-        if token not in by_token:
+        if not any(token in its_tokens for _, its_tokens in names):
             raise BadInput(
                 f"{token[:40]!r}: the audit finds nothing now that has this token; the graph has"
                 " changed since, or it is mistyped: regraph techniques audit"
             )
-    chosen_tokens = {cluster.token for token in tokens for cluster in by_token[token]}
-    chosen = [cluster for page in pages for cluster in page if cluster.token in chosen_tokens]
+    chosen = [cluster for cluster, its_tokens in names if its_tokens & {*tokens}]
     proposals = [proposal for cluster in chosen for proposal in cluster.proposals]
     if not proposals:
         raise BadInput(f"{tokens[0]}: nothing is proposed there; take one of its commands")
