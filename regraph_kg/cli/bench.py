@@ -1,15 +1,14 @@
 """`regraph bench`: compare methods, graphs and models on a suite of problems; tables and a page."""
 
+import itertools
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from threading import Lock
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from regraph_kg import report
@@ -32,7 +31,6 @@ from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice, SimulationRecord
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
-from regraph_kg.models.text import plain
 from regraph_kg.pages.render import bench_page
 from regraph_kg.runs.choice import usual_choice, usual_settings
 from regraph_kg.settings import Settings, read_settings
@@ -194,13 +192,12 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
     """Run the remaining searches; return the results."""
     remaining = planned.remaining
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
     finished = sum(map(len, (searches for _, searches in planned.searches))) - len(remaining)
     before = f", {finished} are done" if finished else ""
     count = counted(len(remaining), "search", "searches")
-    console.print(f"{count} of {order.choice.limits.calls} calls each{before}")
     amounts = MofNCompleteColumn(), TextColumn("calls, left"), TimeRemainingColumn()
-    with transient(console, *amounts) as bar:
+    with transient(*amounts) as bar:
+        bar.console.print(f"{count} of {order.choice.limits.calls} calls each{before}")
         watching = _Watching(bar, len(remaining), order.choice.limits.calls)
         bench = RunningBench(order, planned.begun, watching)
         results_file.write(bench.results, order.folder)
@@ -210,32 +207,26 @@ def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
 
 
 class _Watching:
-    """One bar of calls for all searches, and a line for each ended one."""
+    """One bar of calls for all searches, and a line for each ended one; each has its own thread."""
 
     def __init__(self, bar: Progress, searches: int, calls: int) -> None:
         self._bar, self._searches, self._calls = bar, searches, calls
         self._task = bar.add_task("", total=searches * calls)
         self._spent: dict[BenchSearch, int] = {}
-        self._ended = 0
-        self._changing = Lock()
+        self._numbers = itertools.count(1)
 
     def record(self, search: BenchSearch, record: SimulationRecord) -> None:
         """Move the bar."""
-        with self._changing:
-            self._move(search, min(record.spent, self._calls))
+        spent = min(record.spent, self._calls)
+        self._bar.advance(self._task, spent - self._spent.get(search, 0))
+        self._spent[search] = spent
 
     def ended(self, search: BenchSearch, run: BenchRun | LeftOut) -> None:
         """Count a search as done, whatever part of its budget it used."""
-        with self._changing:
-            self._ended += 1
-            self._move(search, self._calls)
-            title = f"{search.problem} ({search.target}) {search.arm}"
-            line = f"[{self._ended} of {self._searches}] {title}: {_ended(run)}"
-            self._bar.console.print(plain(line), markup=False)
-
-    def _move(self, search: BenchSearch, spent: int) -> None:
-        self._spent[search] = spent
-        self._bar.update(self._task, completed=sum(self._spent.values()))
+        self._bar.advance(self._task, self._calls - self._spent.get(search, 0))
+        title = f"{search.problem} ({search.target}) {search.arm}"
+        line = f"[{next(self._numbers)} of {self._searches}] {title}: {_ended(run)}"
+        self._bar.console.print(line)
 
 
 def _ended(run: BenchRun | LeftOut) -> str:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import typer
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -23,9 +22,9 @@ from rich.progress import (
 from rich.table import Column
 
 from regraph_kg import report, wiring
+from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import free_id, start_id
-from regraph_kg.models.text import plain
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
 
@@ -39,7 +38,7 @@ def progress(
     `budgets` are their calls; `every` prints every record. Lines of several searches begin with the
     search's name. Output goes to stderr.
     """
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = PlainConsole(stderr=True, soft_wrap=True)
     counts = MofNCompleteColumn(), TextColumn("calls"), TextColumn("{task.fields[best]}")
     times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
     # counts and times keep their widths; the bar and the description share the rest
@@ -76,7 +75,7 @@ class Show:
 
     def record(self, record: SimulationRecord) -> None:
         """Move the bar; print a new best, and with `every` each record."""
-        best, tried = f"best {report.times(record.best_speedup)}", plain(report.tried(record))
+        best, tried = f"best {report.times(record.best_speedup)}", report.tried(record)
         self.bar.update(self.task, completed=record.spent, best=best, description=tried)
         if record.best_speedup > self.best:
             self.best = record.best_speedup
@@ -86,7 +85,7 @@ class Show:
 
     def say(self, line: str) -> None:
         """Print another line."""
-        self.bar.console.print(plain(self.mark + line), markup=False)
+        self.bar.console.print(self.mark + line)
 
 
 def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, str]) -> None:

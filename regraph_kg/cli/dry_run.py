@@ -14,8 +14,7 @@ import typer
 
 from regraph_kg import report, wiring
 from regraph_kg.cli.answers import answered
-from regraph_kg.cli.choice import details_of, each_choice
-from regraph_kg.cli.options import Options
+from regraph_kg.cli.options import Options, details_of, each_choice
 from regraph_kg.cli.tables import counted
 from regraph_kg.errors import RegraphError
 from regraph_kg.models.prompt import Prompt

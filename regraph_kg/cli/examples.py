@@ -1,20 +1,19 @@
 """`regraph examples`: observed steps from one technique to another, and what they changed."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from regraph_kg import report, wiring
 from regraph_kg.api.sources import read_source
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.tables import wide_console
+from regraph_kg.cli.tables import PlainConsole, wide_console
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import place
@@ -136,7 +135,11 @@ def _show(
 ) -> None:
     """Print examples, and the query for Neo4j Browser where the store has one."""
     if matches:
-        _print(matches, device, with_path=path is None)
+        console = wide_console()
+        for number, example in enumerate(matches, 1):
+            if number > 1:
+                console.print()
+            _print(console, number, example, device, with_path=path is None)
         if path is not None and settings.store != "embedded":
             query = wiring.browser_query(path)
             typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
@@ -149,16 +152,22 @@ def _show(
         typer.echo("there is no such example; see regraph graph stats")
 
 
-def _print(matches: tuple[Example, ...], device: str | None, *, with_path: bool) -> None:
-    console = wide_console()
-    for number, example in enumerate(matches, 1):
-        if number > 1:
-            console.print()
-        for line in _lines(number, example, device, with_path=with_path):
-            console.print(line)
-        for change in _change(example):
-            style = {"-": "red", "+": "green"}.get(change[:1], "")
-            console.print(change, style=style, soft_wrap=True)
+def _print(
+    console: PlainConsole, number: int, example: Example, device: str | None, *, with_path: bool
+) -> None:
+    """Print an example: whose it is, its effect, what was said of it, and the change of code."""
+    who = f", by {example.model}" if example.model else ", by somebody"
+    who += f" (licence {example.licence})" if example.licence else " (no licence named)"
+    title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
+    console.print(" ".join(title.split()), style="bold")
+    path = f"{example.source} -> {example.target}" if with_path else ""
+    also = f"also: {', '.join(example.also)}" if example.also else ""
+    for text in (path, measured(example, device), also, example.reasoning, example.detail):
+        if text:
+            console.print(text)
+    for change in _change(example):
+        style = {"-": "red", "+": "green"}.get(change[:1], "")
+        console.print(change, style=style, soft_wrap=True)
 
 
 def _change(example: Example) -> Sequence[str]:
@@ -171,20 +180,6 @@ def _change(example: Example) -> Sequence[str]:
     before, after = example.before.splitlines(), example.after.splitlines()
     changed = [*difflib.unified_diff(before, after, "before", "after", n=CONTEXT, lineterm="")]
     return changed or ["(the code is unchanged)"]
-
-
-def _lines(number: int, example: Example, device: str | None, *, with_path: bool) -> Iterator[Text]:
-    """The lines above an example's code."""
-    who = f", by {example.model}" if example.model else ", by somebody"
-    who += f" (licence {example.licence})" if example.licence else " (no licence named)"
-    title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
-    yield Text(" ".join(title.split()), style="bold")
-    if with_path:
-        yield Text(f"{example.source} -> {example.target}")
-    also = f"also: {', '.join(example.also)}" if example.also else ""
-    for text in (measured(example, device), also, example.reasoning, example.detail):
-        if text:
-            yield Text(text)
 
 
 def measured(example: Example, device: str | None = None) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic, wiring
@@ -68,8 +67,7 @@ def export(
     if output is not None and form == "backup" and output.exists() and not force:
         raise BadInput(f"{output}: is there already; give another file, or --force to replace it")
     settings = read_settings()
-    console = Console(stderr=True)
-    with transient(console, MofNCompleteColumn()) as progress, ExitStack() as opened:
+    with transient(MofNCompleteColumn()) as progress, ExitStack() as opened:
         lines = _lines(opened, settings, form, unverified=unverified)
         lines = progress.track(lines, description="" if output is None else output.name)
         if output is None:

@@ -139,10 +139,9 @@ def _parameter(text: str) -> tuple[str, JsonValue]:
 
 
 def _print(answer: GraphTable) -> None:
+    columns = enumerate(zip(*answer.rows, strict=True))
     figures = {
-        index
-        for index in range(len(answer.columns))
-        if all(isinstance(row[index], int | float) for row in answer.rows)
+        index for index, cells in columns if all(isinstance(cell, int | float) for cell in cells)
     }
     print_rows(answer.columns, (map(_cell, row) for row in answer.rows), figures)
 
@@ -188,7 +187,9 @@ def purge(
     origin, settings = _provenance(problem, source, run), read_settings()
     with closing(wiring.open_purge(settings)) as graph:
         counts = graph.count(origin)
-        _refuse_unknown(origin, graph.unknown(origin))
+        if (near := graph.unknown(origin)) is not None:
+            meant = f"did you mean {' or '.join(map(repr, near))}?" if near else "nor one like it"
+            raise BadInput(f"nothing in the graph is of {origin.by} {origin.value!r}; {meant}")
         if dry_run:
             _tell("would go", counts, as_json=as_json)
             return
@@ -208,12 +209,6 @@ def _provenance(problem: str | None, source: str | None, run: str | None) -> Pro
     if len(named) != 1:
         raise BadInput("say what is to go: one of --problem, --source and --run")
     return named[0]
-
-
-def _refuse_unknown(origin: Provenance, near: list[str] | None) -> None:
-    if near is not None:
-        meant = f"did you mean {' or '.join(map(repr, near))}?" if near else "nor one like it"
-        raise BadInput(f"nothing in the graph is of {origin.by} {origin.value!r}; {meant}")
 
 
 def _ask(origin: Provenance, counts: PurgeCounts) -> None:
@@ -261,15 +256,6 @@ def update(
     It may be stopped, killed or interrupted, and is simply run again.
     """
     settings = read_settings(embedder=embedder)
-    in_sight, space = _derive(settings, bound)
-    if answered(GraphUpdated, GraphUpdated(in_sight, space), as_json):
-        return
-    typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
-    typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
-
-
-def _derive(settings: Settings, bound: int | None) -> tuple[int, EmbeddingSpace]:
-    """Update the bound and the embeddings; return both."""
     with closing(wiring.open_store(settings)) as store:
         if bound is not None:
             for _ in store.set_bound(bound):
@@ -280,7 +266,11 @@ def _derive(settings: Settings, bound: int | None) -> tuple[int, EmbeddingSpace]
         else:
             chosen = wiring.embedder(settings, store.embedding_space())
             watch(embedding(store.embed(chosen.space, chosen.embed)))
-        return store.bound(), chosen.space
+        in_sight, space = store.bound(), chosen.space
+    if answered(GraphUpdated, GraphUpdated(in_sight, space), as_json):
+        return
+    typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
+    typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
 
 
 app.command()(exchange.check)

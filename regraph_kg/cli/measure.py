@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
-from rich.console import Console
 from rich.progress import TimeRemainingColumn
 
 from regraph_kg import jsonl, wiring
@@ -21,7 +20,6 @@ from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Grade, Outcome
 from regraph_kg.models.target import TARGETS, DeviceKind, Target
-from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 from regraph_kg.report import times
 from regraph_kg.runs.learn import lines_of, write_lines
@@ -176,8 +174,7 @@ def _measure(
 ) -> Counter[Outcome]:
     """Measure a target's trajectories, and show each step; the outcomes."""
     outcomes = Counter[Outcome]()
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    with transient(console, TimeRemainingColumn()) as progress:
+    with transient(TimeRemainingColumn()) as progress:
         task = progress.add_task("left", total=sum(len(job.trajectory.steps) for job in pending))
         at_once = _AT_ONCE[TARGETS[pending[0].trajectory.target].device] if pending else 1
         for job, new in measure_all(pending, judge, run, at_once):
@@ -185,11 +182,11 @@ def _measure(
             progress.advance(task, len(new))
             outcomes.update(measurement.outcome for measurement in new)
             title = f"{job.problem.name} ({job.trajectory.target}, {job.metric})"
-            console.print(title, markup=False)
+            progress.console.print(title)
             for step, measurement in zip(job.trajectory.steps, new, strict=True):
-                console.print(plain(f"  {_figures(measurement)}  {step.label}"), markup=False)
+                progress.console.print(f"  {_figures(measurement)}  {step.label}")
                 if measurement.diagnosis:
-                    console.print(plain(measurement.diagnosis.rstrip()), markup=False)
+                    progress.console.print(measurement.diagnosis.rstrip())
     return outcomes
 
 

@@ -15,10 +15,9 @@ import typer
 from regraph_kg import wiring
 from regraph_kg.cli import display, running
 from regraph_kg.cli.answers import answered, notes_aside
-from regraph_kg.cli.choice import SETTABLE, choose, every_call, set_names
 from regraph_kg.cli.dry_run import EstimateAnswer, preview
 from regraph_kg.cli.first_look import require_good
-from regraph_kg.cli.options import Options, takes_options
+from regraph_kg.cli.options import SETTABLE, Options, choose, every_call, set_names, takes_options
 from regraph_kg.cli.progress import on_terminal, watch
 from regraph_kg.cli.running import SearchAnswer, run_several
 from regraph_kg.errors import AnswersPending, BadInput
@@ -83,7 +82,7 @@ def _problem_folder(settings: Settings, options: Options) -> str:
     if len(options.problems) > 1 or options.resume:
         raise BadInput("function: is of one C++ file, and of a new search; name that file alone")
     assert options.function is not None
-    from regraph_kg.cli.new_problem import problem_of  # noqa: PLC0415 (the parser comes with it)
+    from regraph_kg.cli.problem import problem_of  # noqa: PLC0415 (the parser comes with it)
 
     file = Path(options.problems[0])
     with notes_aside(options.as_json):

@@ -15,9 +15,8 @@ import typer
 
 from regraph_kg import report, wiring
 from regraph_kg.cli.answers import answered
-from regraph_kg.cli.choice import each_choice, every_call, resume_command
 from regraph_kg.cli.display import Show, progress, say
-from regraph_kg.cli.options import Options
+from regraph_kg.cli.options import Options, each_choice, every_call, resume_command
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import (
     AnswersPending,
@@ -158,13 +157,16 @@ class _State:
     """One search: its choice and its result."""
 
     choice: SearchChoice
-    name: str
-    """The problem as it was typed."""
     trace: Path | None = None
     handover: Handover | None = None
     summary: RunSummary | None = None
     """None where the search did not end."""
     error: RegraphError | None = None
+
+    @property
+    def problem(self) -> str:
+        """The problem as it was typed."""
+        return self.choice.problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,26 +190,25 @@ def run_several(settings: Settings, options: Options, choice: SearchChoice) -> b
     Without an improvement it raises the error of a search. It raises `AnswersPending` for searches
     that wait for answers by file, also after improvements.
     """
-    searches = [_State(search, search.problem) for search in each_choice(choice, options)]
+    searches = [_State(search) for search in each_choice(choice, options)]
     _require_distinct(settings, searches)
-    pending: AnswersPending | None = None
-    stopped = False
+    end: AnswersPending | Interrupted | None = None
     with ThreadPoolExecutor(len(searches), "search") as threads:  # waits for them at the end
         try:
-            pending = _run(settings, options, choice, searches, threads)
+            end = _run(settings, options, choice, searches, threads)
         except KeyboardInterrupt:
-            stopped = True
+            end = Interrupted("stopped; the commands above go on")
+    stopped = isinstance(end, Interrupted)
     _tell(options, searches, stopped=stopped)
-    if stopped:
-        _go_on(searches)
-        raise Interrupted("stopped; the commands above go on")
-    if options.learn:
+    if options.learn and not stopped:
         finished = [search.trace for search in searches if search.summary and search.trace]
         learn(settings, options, finished)
-    if pending is not None:
-        _go_on(searches)
-        raise pending
-    return _improved(searches)
+    if end is None:
+        return _improved(searches)
+    for search in searches:
+        if search.summary is None and search.handover:
+            say(search.handover.go_on)
+    raise end
 
 
 def _require_distinct(settings: Settings, searches: Sequence[_State]) -> None:
@@ -215,12 +216,12 @@ def _require_distinct(settings: Settings, searches: Sequence[_State]) -> None:
     named: dict[str, str] = {}
     for search in searches:
         try:
-            name = wiring.find_problem(settings, search.name).name
+            name = wiring.find_problem(settings, search.problem).name
         except BadInput:
             continue  # its search reports that
         if name in named:
-            raise BadInput(f"{named[name]} and {search.name} are both problem {name}; name one")
-        named[name] = search.name
+            raise BadInput(f"{named[name]} and {search.problem} are both problem {name}; name one")
+        named[name] = search.problem
 
 
 def _run(
@@ -231,7 +232,7 @@ def _run(
     threads: ThreadPoolExecutor,
 ) -> AnswersPending | None:
     """Run all searches to their ends; return `AnswersPending` where answers come by file."""
-    budgets = {search.name: search.choice.limits.calls for search in searches}
+    budgets = {search.problem: search.choice.limits.calls for search in searches}
     every = every_call(options, choice)
     with (
         wiring.open_searches(settings, choice) as shared,
@@ -239,7 +240,7 @@ def _run(
     ):
         wait(
             [
-                threads.submit(_search, shared, options, search, shows(search.name))
+                threads.submit(_search, shared, options, search, shows(search.problem))
                 for search in searches
             ]
         )
@@ -258,7 +259,7 @@ def _search(shared: OpenSearches, options: Options, state: _State, show: Show) -
             begin(search, options.runs, options.resume) as run,
         ):
             state.trace = run.trace
-            state.handover = Handover.of(options, state.name, run)
+            state.handover = Handover.of(options, state.problem, run)
             state.summary = follow(run, show, state.handover)
     except RegraphError as error:
         state.error = error
@@ -272,11 +273,11 @@ def _tell(options: Options, searches: Sequence[_State], *, stopped: bool) -> Non
     """Print all results; `stopped`: Ctrl-C ended the searches together."""
     if answered(Sequence[SearchAnswer], [_plain(search) for search in searches], options.as_json):
         return
-    rows = [(search.name, search.summary, _ending(search.error, stopped)) for search in searches]
+    rows = [(search.problem, search.summary, _ending(search.error, stopped)) for search in searches]
     typer.echo(report.several_table(rows))
     for search in searches:
         if search.summary and not search.summary.improved:
-            say(f"{search.name}: {report.shortfall(search.summary)}")
+            say(f"{search.problem}: {report.shortfall(search.summary)}")
 
 
 def _ending(error: RegraphError | None, stopped: bool) -> str:
@@ -291,20 +292,13 @@ def _ending(error: RegraphError | None, stopped: bool) -> str:
 def _plain(search: _State) -> SearchAnswer:
     handover = search.handover
     return SearchAnswer(
-        problem=search.name,
+        problem=search.problem,
         summary=search.summary,
         error=None if search.error is None else str(search.error),
         trace=None if search.trace is None else str(search.trace),
         code=str(handover.output) if handover and search.summary else None,
         go_on=handover.go_on if handover and search.summary is None else None,
     )
-
-
-def _go_on(searches: Sequence[_State]) -> None:
-    """Print the command of each search that can go on."""
-    for search in searches:
-        if search.summary is None and search.handover:
-            say(search.handover.go_on)
 
 
 def _improved(searches: Sequence[_State]) -> bool:

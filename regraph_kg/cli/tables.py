@@ -22,10 +22,10 @@ _LONGEST = 120
 
 
 class PlainConsole(Console):
-    """Prints text as it is, without markup and without invisible characters."""
+    """Prints text as it is (no markup, no emoji names), without invisible characters."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(highlight=False, markup=False, tab_size=4, **options)
+        super().__init__(highlight=False, markup=False, emoji=False, tab_size=4, **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

@@ -2,9 +2,15 @@
 
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
-from regraph_kg.cli.tables import print_rows
+from regraph_kg.cli.tables import PlainConsole, print_rows
+
+
+def test_text_of_others_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    PlainConsole().print("a::key::b [red]\x1b[2J")
+    assert capsys.readouterr().out == "a::key::b [red][2J\n"
 
 
 def test_figures_stay_whole_where_words_are_folded() -> None:
