@@ -38,9 +38,17 @@ class CurationLog:
 ANSWERS = {"techniques mend": Curation | Sequence[Curation] | Sequence[str]}
 """A list of several undone or accepted; with --dry-run the commands."""
 
+
+def _stated(why: str) -> str:
+    if not why:
+        raise BadInput("--why is empty; say why, for whoever reads the log")
+    return why
+
+
 Id = Annotated[str, argument("A technique's id.", autocompletion=complete_technique)]
 Ids = Annotated[list[str], argument("Ids of techniques.", autocompletion=complete_technique)]
 Why = Annotated[str, option("The reason, for whoever reads the log.")]
+Reason = Annotated[str, option("The reason, for whoever reads the log.", callback=_stated)]
 Who = Annotated[str | None, option("Who decides.", show_default="you, at this machine")]
 
 app = typer.Typer(no_args_is_help=True)
@@ -52,7 +60,7 @@ def _root() -> None:
 
 
 @app.command()
-def merge(technique: Id, others: Ids, why: Why, who: Who = None, as_json: Json = False) -> None:
+def merge(technique: Id, others: Ids, why: Reason, who: Who = None, as_json: Json = False) -> None:
     """Make OTHERS one with TECHNIQUE: steps, names and ids lead there, also what comes later."""
     note = note_of(who, why)
     curate(lambda curator: [curator.merge(technique, others, note)], as_json=as_json)
@@ -69,7 +77,7 @@ def split(  # noqa: PLR0913 (a command's options)
     name: Annotated[str, option("Of the new technique.", show_default="the first alias")] = "",
     new_id: Annotated[str, option("The new id.", "--id", show_default="by its name")] = "",
     definition: Annotated[str, option("What it is, in a sentence.")] = "",
-    why: Why,
+    why: Reason,
     who: Who = None,
     as_json: Json = False,
 ) -> None:
@@ -89,7 +97,7 @@ def rename(
     technique: Id,
     name: Annotated[str, argument("Its new name.")],
     new_id: Annotated[str | None, option("Its new id.", "--id", show_default="as it is")] = None,
-    why: Why,
+    why: Reason,
     who: Who = None,
     as_json: Json = False,
 ) -> None:
@@ -137,7 +145,7 @@ def keep(
 
 
 @app.command()
-def drop(technique: Id, why: Why, who: Who = None, as_json: Json = False) -> None:
+def drop(technique: Id, why: Reason, who: Who = None, as_json: Json = False) -> None:
     """Delete a technique that no step or failure leads to."""
     note = note_of(who, why)
     curate(lambda curator: [curator.drop(technique, note)], as_json=as_json)

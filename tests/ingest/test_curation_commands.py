@@ -231,6 +231,7 @@ def test_a_split_takes_its_name_from_its_first_alias_unless_told(desk: Desk) -> 
     ("words", "said"),
     [
         (("merge", "cuda/tiling", "cuda/padding"), "--why"),
+        (("drop", "cuda/tiling", "--why", ""), "say why"),
         (("merge", "cuda/tiling", "bank conflict padding", "--why", "w"), "give the id"),
         (("merge", "cuda/tiling", "cuda/paddin", "--why", "w"), "near it: cuda/padding"),
         (("merge", "cuda/tiling", HOSTILE, "--why", "w"), "is not in the graph"),
