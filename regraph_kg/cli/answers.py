@@ -15,8 +15,8 @@ from typing import Any
 import typer
 from pydantic import TypeAdapter
 
-VERSIONS: dict[str, int] = {}
-"""Versions of answers that are not 1; one rises when a field goes or changes its meaning."""
+VERSION = 1
+"""Of an answer; a command gets one of its own when a field goes or changes its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,13 @@ def answered(kind: Any, value: object, as_json: bool) -> bool:
 
 def answers_of(group: str) -> dict[str, Any]:
     """Answer types of the command `group` and its subcommands, by the words to type."""
-    module = import_module(f"regraph_kg.cli.{group.replace('-', '_')}")
-    return dict(getattr(module, "ANSWERS", {}))
+    return dict(getattr(import_module(f"regraph_kg.cli.{group}"), "ANSWERS", {}))
 
 
 def schema_of(command: str, kind: Any) -> dict[str, Any]:
     """The JSON Schema of a command's answer; its `$id` tells the version."""
     about = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:regraph:{command.replace(' ', ':')}:{VERSIONS.get(command, 1)}",
+        "$id": f"urn:regraph:{command.replace(' ', ':')}:{VERSION}",
     }
     return about | TypeAdapter(kind).json_schema(mode="serialization")

@@ -1,9 +1,10 @@
 """`regraph`: the command tree; here an error becomes a line and an exit code."""
 
+import ast
 import sys
-from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import version
+from importlib.resources import files
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -17,41 +18,13 @@ DEBUG = "--debug"
 KEYBOARD_INTERRUPT = 130
 """Typer's result for a Ctrl-C that no command handled."""
 
-COMMANDS: Mapping[str, str] = {
-    "ingest": "Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail,"
-    " code}].",
-    "next": "Say what the graph would try next on CODE_FILE, and why: gains, tries, when it"
-    " applies.",
-    "examples": "Show examples of the step from SOURCE to TARGET: code before and after, and its"
-    " effect.",
-    "optimize": "Search for a faster version of each PROBLEM: a model proposes, compiler and clock"
-    " judge.",
-    "evaluate": "Compile, run, verify and time each CANDIDATE; say how it compares with the serial"
-    " code.",
-    "learn": "Teach the graph what finished RUNs of `regraph optimize` found: their verified"
-    " paths.",
-    "apply": "Bring the fastest code of RUN home: show the change, ask, write it.",
-    "runs": "Runs of regraph optimize: a table of all, what RUN found, or how RUN compares with"
-    " OTHER.",
-    "report": "Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures,"
-    " cost.",
-    "problem": "Problems: a folder with problem.toml and serial.cpp each (regraph docs problems).",
-    "graph": "The graph as a whole: ask, look, check, back up, restore, purge.",
-    "techniques": "Look at the techniques; mend the vocabulary.",
-    "doctor": "Check compilers, GPU, sandbox, store and models; judge a dozen exploits; say what to"
-    " mend.",
-    "mcp": "Serve the graph and the judge to coding agents (Model Context Protocol).",
-    "bench": "Compare methods at equal budgets: which share of PROBLEMs is solved, how fast, at"
-    " what cost.",
-    "collect": "Collect new trajectories: from a model's answers, a git history, or an evolution's"
-    " programs.",
-    "worker": "Judges on several hosts, by way of Ray: lend this host's devices, or start a"
-    " cluster.",
-    "docs": "Read a document: how problems are described, what the judge covers, every setting.",
-    "dev": "For maintainers of a corpus or a vocabulary.",
-}
-"""Each is the function, or the `app` of commands, of the module of its name in this folder; the
-line is how its help begins, for the list of all. A module's `EPILOG` stands below the options."""
+COMMANDS = (
+    *("ingest", "next", "examples", "optimize", "evaluate", "learn", "apply", "runs", "report"),
+    *("problem", "graph", "techniques", "doctor", "mcp", "bench", "collect", "worker", "docs"),
+    "dev",
+)
+"""Each is the function, or the `app` of commands, of the module of its name in this folder. A
+module's `EPILOG` stands below the options."""
 
 
 class _Commands(typer.core.TyperGroup):
@@ -59,18 +32,16 @@ class _Commands(typer.core.TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = {
-            name: typer.core.TyperCommand(name, help=line) for name, line in COMMANDS.items()
-        }
+        self.commands = {name: typer.core.TyperCommand(name) for name in COMMANDS}
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return _command(cmd_name) if cmd_name in self.commands else None
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Help with the lines of `COMMANDS`."""
+        """Help with the first sentence of each command."""
         listed = typer.core.TyperGroup(
             name=self.name,
-            commands=dict(self.commands),
+            commands={name: typer.core.TyperCommand(name, help=line(name)) for name in COMMANDS},
             params=self.params,
             help=self.help,
             epilog=self.epilog,
@@ -78,26 +49,34 @@ class _Commands(typer.core.TyperGroup):
         listed.format_help(ctx, formatter)
 
 
+def line(name: str) -> str:
+    """How a command's help begins, read from its module, which takes long to load."""
+    module = files("regraph_kg.cli").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    functions = (node for node in ast.parse(module).body if isinstance(node, ast.FunctionDef))
+    command = next(node for node in functions if node.name in {name, "_root"})
+    return (ast.get_docstring(command) or "").partition("\n\n")[0]
+
+
 def _command(name: str) -> Any:
-    module = import_module(f"regraph_kg.cli.{name.replace('-', '_')}")
+    module = import_module(f"regraph_kg.cli.{name}")
     alone = typer.Typer(add_completion=False)
     if hasattr(module, "app"):
         alone.add_typer(module.app, name=name)
     else:
-        epilog = getattr(module, "EPILOG", None)
-        alone.command(name, epilog=epilog)(getattr(module, name.replace("-", "_")))
+        alone.command(name, epilog=getattr(module, "EPILOG", None))(getattr(module, name))
     alone.callback()(_root)  # a callback makes it a group
     command = typer.main.get_group(alone).commands[name]
-    for each in (command, *getattr(command, "commands", {}).values()):
-        _drop_no_forms(each)
+    _drop_no_forms(command)
     return command
 
 
 def _drop_no_forms(command: Any) -> None:
-    """Take `--no-NAME` from the switches that are off by default."""
+    """Take `--no-NAME` from the switches that are off by default, also of commands below."""
     for parameter in command.params:
         if parameter.default is False:
             parameter.secondary_opts = []
+    for below in getattr(command, "commands", {}).values():
+        _drop_no_forms(below)
 
 
 app = typer.Typer(

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_problem, complete_run
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal
@@ -25,14 +25,11 @@ from regraph_kg.settings import Settings, read_settings
 _SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp|py)", re.IGNORECASE)
 
 
-HomeDeed = Literal["written", "patch", "taken back"]
-
-
 @dataclass(frozen=True, slots=True)
 class BroughtHome:
     """The deed, and its files: those written, those taken back, or the patch."""
 
-    done: HomeDeed
+    done: Literal["written", "patch", "taken back"]
     files: list[Path]
 
 
@@ -80,38 +77,26 @@ def apply(  # noqa: PLR0913 (a command's options)
     record = trace.with_name(f"{trace.name}.applied.json")
     if undo:
         key = wiring.trace_key(settings, make=not record.exists())
-        _say("taken back", home_changes.take_back(record, key), run, as_json=as_json)
+        files = home_changes.take_back(record, key)
+        if not answered(BroughtHome, BroughtHome("taken back", files), as_json):
+            for path in files:
+                typer.echo(f"{path}: as it was")
         return
     changes = _changes(settings, trace, (problem, to), again=record.exists())
     text = home_changes.patch(changes)
     if patch is not None:
         with file_errors(patch, "give another FILE"):
             patch.write_bytes(text)
-        _say("patch", [patch], run, as_json=as_json)
+        if not answered(BroughtHome, BroughtHome("patch", [patch]), as_json):
+            typer.echo(
+                f"wrote {patch}; take it in the root folder of your repository: git apply {patch}"
+            )
         return
     typer.echo(plain(text.decode("utf-8", "replace")), nl=False, err=as_json)
-    if yes and to is None:
-        _refuse_unseen(changes)
-    if not yes:
-        if not on_terminal():
-            raise BadInput("no terminal to ask on; --yes writes this, --patch FILE only a patch")
-        if not typer.confirm("write this?", err=True):
-            raise typer.Exit(1)
+    _require_consent(changes, to, yes=yes)
     home_changes.write(changes, record, wiring.trace_key(settings))
-    _say("written", [change.path for change in changes], run, as_json=as_json)
-
-
-def _say(deed: HomeDeed, files: list[Path], run: str, *, as_json: bool) -> None:
-    if as_json:
-        tell(BroughtHome, BroughtHome(deed, files))
-    elif deed == "taken back":
-        for path in files:
-            typer.echo(f"{path}: as it was")
-    elif deed == "patch":
-        typer.echo(
-            f"wrote {files[0]}; take it in the root folder of your repository: git apply {files[0]}"
-        )
-    else:
+    files = [change.path for change in changes]
+    if not answered(BroughtHome, BroughtHome("written", files), as_json):
         typer.echo(f"wrote {' and '.join(map(str, files))}")
         if len(files) > 1:
             typer.echo(f"compile {files[-1].name} with your program as its comment says")
@@ -149,12 +134,17 @@ def _changes(
         raise
 
 
-def _refuse_unseen(changes: list[HomeChange]) -> None:
-    """Refuse files that are no code: a stranger's home.toml may name any file."""
-    for change in changes:
-        name = change.path.resolve()
-        if change.before is not None and not _SOURCE.fullmatch(name.suffix):
+def _require_consent(changes: list[HomeChange], to: Path | None, *, yes: bool) -> None:
+    """Ask; with --yes refuse files that are no code: a stranger's home.toml may name any file."""
+    if not yes:
+        if not on_terminal():
+            raise BadInput("no terminal to ask on; --yes writes this, --patch FILE only a patch")
+        if not typer.confirm("write this?", err=True):
+            raise typer.Exit(1)
+        return
+    for path in (change.path.resolve() for change in changes if change.before is not None):
+        if to is None and not _SOURCE.fullmatch(path.suffix):
             raise BadInput(
-                f"{name}: no source file by its name; look at the change and answer (without"
+                f"{path}: no source file by its name; look at the change and answer (without"
                 " --yes), or write it to --patch FILE"
             )

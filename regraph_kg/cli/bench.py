@@ -1,17 +1,15 @@
 """`regraph bench`: compare methods, graphs and models on a suite of problems; tables and a page."""
 
+import itertools
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
+from statistics import fmean
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from regraph_kg import report
 from regraph_kg.bench import arms as bench_arms
@@ -24,16 +22,15 @@ from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.dry_run import estimate
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.progress import telling
+from regraph_kg.cli.progress import telling, transient
 from regraph_kg.cli.report import write_page
-from regraph_kg.cli.tables import PlainConsole, print_table
+from regraph_kg.cli.tables import PlainConsole, counted, print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice, SimulationRecord
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
-from regraph_kg.models.text import plain
 from regraph_kg.pages.render import bench_page
 from regraph_kg.runs.choice import usual_choice, usual_settings
 from regraph_kg.settings import Settings, read_settings
@@ -195,11 +192,13 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
     """Run the remaining searches; return the results."""
     remaining = planned.remaining
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
     finished = sum(map(len, (searches for _, searches in planned.searches))) - len(remaining)
     before = f", {finished} are done" if finished else ""
-    console.print(f"{_searches(len(remaining))} of {order.choice.limits.calls} calls each{before}")
-    with _progress(console, len(remaining), order.choice.limits.calls) as watching:
+    count = counted(len(remaining), "search", "searches")
+    amounts = MofNCompleteColumn(), TextColumn("calls, left"), TimeRemainingColumn()
+    with transient(*amounts) as bar:
+        bar.console.print(f"{count} of {order.choice.limits.calls} calls each{before}")
+        watching = _Watching(bar, len(remaining), order.choice.limits.calls)
         bench = RunningBench(order, planned.begun, watching)
         results_file.write(bench.results, order.folder)
         for _, searches in planned.searches:
@@ -207,37 +206,27 @@ def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
     return bench.results
 
 
-def _searches(count: int) -> str:
-    return f"{count} search{'' if count == 1 else 'es'}"
-
-
 class _Watching:
-    """One bar of calls for all searches, and a line for each ended one."""
+    """One bar of calls for all searches, and a line for each ended one; each has its own thread."""
 
     def __init__(self, bar: Progress, searches: int, calls: int) -> None:
         self._bar, self._searches, self._calls = bar, searches, calls
         self._task = bar.add_task("", total=searches * calls)
         self._spent: dict[BenchSearch, int] = {}
-        self._ended = 0
-        self._changing = Lock()
+        self._numbers = itertools.count(1)
 
     def record(self, search: BenchSearch, record: SimulationRecord) -> None:
         """Move the bar."""
-        with self._changing:
-            self._move(search, min(record.spent, self._calls))
+        spent = min(record.spent, self._calls)
+        self._bar.advance(self._task, spent - self._spent.get(search, 0))
+        self._spent[search] = spent
 
     def ended(self, search: BenchSearch, run: BenchRun | LeftOut) -> None:
         """Count a search as done, whatever part of its budget it used."""
-        with self._changing:
-            self._ended += 1
-            self._move(search, self._calls)
-            title = f"{search.problem} ({search.target}) {search.arm}"
-            line = f"[{self._ended} of {self._searches}] {title}: {_ended(run)}"
-            self._bar.console.print(plain(line), markup=False)
-
-    def _move(self, search: BenchSearch, spent: int) -> None:
-        self._spent[search] = spent
-        self._bar.update(self._task, completed=sum(self._spent.values()))
+        self._bar.advance(self._task, self._calls - self._spent.get(search, 0))
+        title = f"{search.problem} ({search.target}) {search.arm}"
+        line = f"[{next(self._numbers)} of {self._searches}] {title}: {_ended(run)}"
+        self._bar.console.print(line)
 
 
 def _ended(run: BenchRun | LeftOut) -> str:
@@ -248,40 +237,30 @@ def _ended(run: BenchRun | LeftOut) -> str:
     return f"{result}, {right} of {len(run.answers)} answers right"
 
 
-@contextmanager
-def _progress(console: Console, searches: int, calls: int) -> Iterator[_Watching]:
-    columns = (
-        BarColumn(None),
-        MofNCompleteColumn(),
-        TextColumn("calls, left"),
-        TimeRemainingColumn(),
-    )
-    hidden = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden, expand=True) as bar:
-        yield _Watching(bar, searches, calls)
-
-
 def _preview(order: BenchOrder, planned: BenchPlan) -> None:
-    prompts = answers = calls = 0
-    seconds: list[float | None] = []
-    for search in planned.remaining:
-        choice = replace(
-            order.choice,
-            problem=search.address,
-            target=search.target,
-            settings=usual_settings(search.arm.method),
-            graph=search.arm.graph,
-            seed=search.seed,
+    estimates = [
+        estimate(
+            order.settings,
+            order.folder / "runs" / search.folder,
+            replace(
+                order.choice,
+                problem=search.address,
+                target=search.target,
+                settings=usual_settings(search.arm.method),
+                graph=search.arm.graph,
+                seed=search.seed,
+            ),
         )
-        cost, _ = estimate(order.settings, order.folder / "runs" / search.folder, choice)
-        prompts += cost.prompt_tokens
-        answers += cost.output_tokens
-        calls += cost.calls + cost.thoughts
-        seconds.append(cost.seconds)
-    durations = [duration for duration in seconds if duration is not None]
-    took = report.seconds(sum(durations) / len(durations) * len(seconds)) if durations else ""
+        for search in planned.remaining
+    ]
+    count = counted(len(estimates), "search", "searches")
+    calls = sum(cost.calls + cost.thoughts for cost in estimates)
+    prompts = sum(cost.prompt_tokens for cost in estimates)
+    answers = sum(cost.output_tokens for cost in estimates)
+    known = [cost.seconds for cost in estimates if cost.seconds is not None]
+    took = report.seconds(fmean(known) * len(estimates)) if known else ""
     typer.echo(
-        f"{_searches(len(planned.remaining))}, {calls} calls of {order.choice.model} at most, about"
+        f"{count}, {calls} calls of {order.choice.model} at most, about"
         f" {prompts} tokens in prompts, at most {answers} in answers"
         + (f"; about {took} by what is done, one call at once" if took else "")
     )
@@ -303,11 +282,8 @@ def _print(section: BenchSection) -> None:
     for note in section.notes:
         console.print(f"note: {note}")
     for table in section.tables:
-        drawn = Table(box=None, title=table.title, title_justify="left", pad_edge=False)
-        for index, name in enumerate(table.columns):
-            drawn.add_column(name, justify="left" if index == 0 else "right")
-        for row in table.rows:
-            drawn.add_row(*row)
-        print_table(drawn, range(1, len(table.columns)) if table.numbers else ())
+        console.print(table.title, style="italic")
+        figures = range(1, len(table.columns)) if table.numbers else ()
+        print_rows(table.columns, table.rows, figures, console)
     for name, text in section.facts.items():
         console.print(f"{name:<10} {text}")

@@ -4,6 +4,7 @@ Not here: making and judging them (runs/collect.py).
 """
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +25,9 @@ from regraph_kg.runs import collect as stage
 from regraph_kg.runs.ingest import Ingested, IngestSource, embed_new, ingest_files
 from regraph_kg.settings import Settings, read_settings
 
-_MODEL, _GIVEN, _RULES = "From a model", "From what there is", "What is kept"
+_asked = partial(option, rich_help_panel="From a model")
+_given = partial(option, rich_help_panel="From what there is")
+_kept = partial(option, rich_help_panel="What is kept")
 _LIMITS, _RULE = AskingLimits(), CurationRules()
 
 
@@ -44,57 +47,31 @@ def collect(  # noqa: PLR0913 (a command's options)
     ),
     model: Annotated[
         str | None,
-        option(
+        _asked(
             "A large model, which is asked step by step.",
             metavar="ollama:NAME|openai:NAME|batch:FOLDER",
             show_default="REGRAPH_MODEL",
-            rich_help_panel=_MODEL,
         ),
     ] = None,
-    trajectories: Annotated[
-        int, option("Of each problem.", min=1, max=1000, rich_help_panel=_MODEL)
-    ] = 1,
-    steps: Annotated[
-        int, option("At most, of each.", min=1, max=100, rich_help_panel=_MODEL)
-    ] = _LIMITS.steps,
-    repairs: Annotated[
-        int, option("Calls to mend a step.", min=0, max=20, rich_help_panel=_MODEL)
-    ] = _LIMITS.repairs,
+    trajectories: Annotated[int, _asked("Of each problem.", min=1, max=1000)] = 1,
+    steps: Annotated[int, _asked("At most, of each.", min=1, max=100)] = _LIMITS.steps,
+    repairs: Annotated[int, _asked("Calls to mend a step.", min=0, max=20)] = _LIMITS.repairs,
     patience: Annotated[
         int,
-        option(
-            "Ends after as many tries in a row that make nothing faster.",
-            min=1,
-            max=100,
-            rich_help_panel=_MODEL,
-        ),
+        _asked("Ends after as many tries in a row that make nothing faster.", min=1, max=100),
     ] = _LIMITS.patience,
-    git: Annotated[
-        Path | None, option("The history of --file.", metavar="REPO", rich_help_panel=_GIVEN)
-    ] = None,
-    file: Annotated[str | None, option("Its path in REPO.", rich_help_panel=_GIVEN)] = None,
-    revision: Annotated[
-        str, option("The last commit that counts.", rich_help_panel=_GIVEN)
-    ] = "HEAD",
+    git: Annotated[Path | None, _given("The history of --file.", metavar="REPO")] = None,
+    file: Annotated[str | None, _given("Its path in REPO.")] = None,
+    revision: Annotated[str, _given("The last commit that counts.")] = "HEAD",
     openevolve: Annotated[
-        Path | None,
-        option("A checkpoint, or a run's output.", metavar="FOLDER", rich_help_panel=_GIVEN),
+        Path | None, _given("A checkpoint, or a run's output.", metavar="FOLDER")
     ] = None,
-    best: Annotated[
-        int, option("Programs of FOLDER, the best.", min=1, rich_help_panel=_GIVEN)
-    ] = 3,
-    min_speedup: Annotated[
-        float, option("Of the fastest step.", min=0, rich_help_panel=_RULES)
-    ] = _RULE.min_speedup,
-    max_reasoning: Annotated[
-        int, option("Characters, a step.", min=0, rich_help_panel=_RULES)
-    ] = _RULE.max_reasoning,
-    max_steps: Annotated[
-        int, option("A trajectory.", min=1, rich_help_panel=_RULES)
-    ] = _RULE.max_steps,
+    best: Annotated[int, _given("Programs of FOLDER, the best.", min=1)] = 3,
+    min_speedup: Annotated[float, _kept("Of the fastest step.", min=0)] = _RULE.min_speedup,
+    max_reasoning: Annotated[int, _kept("Characters, a step.", min=0)] = _RULE.max_reasoning,
+    max_steps: Annotated[int, _kept("A trajectory.", min=1)] = _RULE.max_steps,
     keep: Annotated[
-        int | None,
-        option("The fastest of a problem.", min=1, show_default="all", rich_help_panel=_RULES),
+        int | None, _kept("The fastest of a problem.", min=1, show_default="all")
     ] = None,
     licence: Annotated[str, option("Of the code; stored with it.")] = "",
     by: Annotated[str, option("Who made it, where that is not the model asked.")] = "",
@@ -116,18 +93,12 @@ def collect(  # noqa: PLR0913 (a command's options)
     named = tuple(dict.fromkeys([*(problems or ()), *(problem or ())]))
     if not named:
         raise BadInput("collect: no PROBLEM; regraph docs problems says what one is")
-    if file is not None and git is None:
-        raise BadInput("--file: is of a git repository; name that with --git")
     settings = read_settings(model=model)
     choice = stage.CollectChoice(
         problems=named,
         target=target,
-        origin=_origin(
-            settings,
-            git=None if git is None else (git, file, revision),
-            openevolve=None if openevolve is None else (openevolve, best),
-            asking=(trajectories, AskingLimits(steps, repairs, patience)),
-        ),
+        origin=_given_steps(git, file, revision, openevolve, best)
+        or _asked_model(settings, trajectories, AskingLimits(steps, repairs, patience)),
         output=output,
         rules=CurationRules(min_speedup, max_reasoning, max_steps, keep),
         credit=Source(model=by, licence=licence),
@@ -160,27 +131,24 @@ def _ingest(settings: Settings, output: Path) -> None:
     )
 
 
-def _origin(
-    settings: Settings,
-    *,
-    git: tuple[Path, str | None, str] | None,
-    openevolve: tuple[Path, int] | None,
-    asking: tuple[int, AskingLimits],
-) -> stage.ModelAsked | GitFile | stage.EvolutionRead:
-    """The source of steps; `BadInput` for two sources at once, and for a history without a file."""
+def _given_steps(
+    git: Path | None, file: str | None, revision: str, openevolve: Path | None, best: int
+) -> GitFile | stage.EvolutionRead | None:
+    """The history that steps come from; None: a model is asked."""
     if git is not None and openevolve is not None:
         raise BadInput("collect: give --git or --openevolve, not both")
-    if git is not None:
-        repository, file, revision = git
-        if file is None:
-            raise BadInput(f"--git {repository}: name the file whose history counts with --file")
-        return GitFile(repository, file, revision)
-    if openevolve is not None:
-        return stage.EvolutionRead(*openevolve)
+    if (git is None) is not (file is None):
+        raise BadInput("collect: a history is one file's; give --git and --file together")
+    if git is not None and file is not None:
+        return GitFile(git, file, revision)
+    return None if openevolve is None else stage.EvolutionRead(openevolve, best)
+
+
+def _asked_model(settings: Settings, trajectories: int, limits: AskingLimits) -> stage.ModelAsked:
     spec = ModelSpec.parse(settings.model)
     if spec.is_recorded:
         raise BadInput("collect: no model; name one with --model, or REGRAPH_MODEL")
-    return stage.ModelAsked(spec, *asking)
+    return stage.ModelAsked(spec, trajectories, limits)
 
 
 def _check(choice: stage.CollectChoice, model: str | None) -> None:

@@ -7,13 +7,14 @@ import itertools
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import typer
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -21,9 +22,9 @@ from rich.progress import (
 from rich.table import Column
 
 from regraph_kg import report, wiring
+from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import free_id, start_id
-from regraph_kg.models.text import plain
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
 
@@ -37,7 +38,7 @@ def progress(
     `budgets` are their calls; `every` prints every record. Lines of several searches begin with the
     search's name. Output goes to stderr.
     """
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = PlainConsole(stderr=True, soft_wrap=True)
     counts = MofNCompleteColumn(), TextColumn("calls"), TextColumn("{task.fields[best]}")
     times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
     # counts and times keep their widths; the bar and the description share the rest
@@ -55,45 +56,36 @@ def progress(
         def show(name: str) -> "Show":
             mark = f"{name:<{width}}  " if len(budgets) > 1 else ""
             task = bar.add_task("", total=budgets[name], name=name, best="")
-
-            def note(line: str) -> None:
-                console.print(plain(mark + line), markup=False)
-
-            def update(record: SimulationRecord) -> None:
-                best, tried = f"best {report.times(record.best_speedup)}", report.tried(record)
-                bar.update(task, completed=record.spent, best=best, description=plain(tried))
-
-            return Show(budgets[name], note, update, every=every)
+            return Show(bar, task, mark, budgets[name], every)
 
         yield show
 
 
+@dataclass(slots=True)
 class Show:
     """The display of one search; callable from any thread."""
 
-    def __init__(
-        self,
-        budget: int,
-        note: Callable[[str], None],
-        update: Callable[[SimulationRecord], None],
-        *,
-        every: bool,
-    ) -> None:
-        self._budget, self._note, self._update, self._every = budget, note, update, every
-        self._best = 1.0
+    bar: Progress
+    task: TaskID
+    mark: str
+    """Begins each line."""
+    budget: int
+    every: bool
+    best: float = 1.0
 
     def record(self, record: SimulationRecord) -> None:
         """Move the bar; print a new best, and with `every` each record."""
-        self._update(record)
-        if record.best_speedup > self._best:
-            self._best = record.best_speedup
-            self._note(report.new_best(record, self._budget))
-        elif self._every:
-            self._note(report.no_best(record, self._budget))
+        best, tried = f"best {report.times(record.best_speedup)}", report.tried(record)
+        self.bar.update(self.task, completed=record.spent, best=best, description=tried)
+        if record.best_speedup > self.best:
+            self.best = record.best_speedup
+            self.say(report.new_best(record, self.budget))
+        elif self.every:
+            self.say(report.no_best(record, self.budget))
 
     def say(self, line: str) -> None:
         """Print another line."""
-        self._note(line)
+        self.bar.console.print(self.mark + line)
 
 
 def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, str]) -> None:

@@ -7,9 +7,8 @@ docs/generate.py writes them as files for the site.
 import difflib
 import json
 import pydoc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Annotated, Any, Literal
 
 import typer
@@ -19,6 +18,7 @@ from typer.cli import get_docs_for_click
 from regraph_kg import wiring
 from regraph_kg.cli.answers import answers_of, schema_of, tell
 from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.tables import print_aligned
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import (
@@ -65,60 +65,43 @@ def docs(
     elif schema is not None:
         typer.echo(json.dumps(_schema(schema), indent=2))
     elif name is None:
-        _list_all()
+        _list()
     else:
         _show(name)
 
 
 def _show(name: str) -> None:
     """Show a document in a pager, or as plain text without a terminal."""
-    users, developers = _titles()
     key = name.removesuffix(".md").removeprefix("dev/")
-    if key not in users | developers:
-        near = difflib.get_close_matches(key, users | developers, 1) or ["problems"]
+    pages = _documents("dev") | _documents()
+    if key in MADE:
+        pydoc.pager(MADE[key][1]())
+    elif key in pages:
+        pydoc.pager(pages[key])
+    else:
+        near = difflib.get_close_matches(key, [*pages, *MADE], 1) or ["problems"]
         raise BadInput(f"no document {name!r}; did you mean regraph docs {near[0]}?")
-    pydoc.pager(_text(key))
 
 
-def _list_all() -> None:
-    users, developers = _titles()
-    _list(users)
+def _list() -> None:
+    made = {page: title for page, (title, _) in MADE.items()}
+    print_aligned(sorted((_titles(_documents()) | made).items()))
     typer.echo("\nFor developers:\n")
-    _list(developers)
+    print_aligned(sorted(_titles(_documents("dev")).items()))
 
 
-def _titles() -> tuple[dict[str, str], dict[str, str]]:
-    """Titles of the users' and of the developers' documents, by name."""
-    folder = files("regraph_kg") / "docs"
-    generated = {page: title for page, (title, _) in MADE.items()}
-    return _documents(folder) | generated, _documents(folder / "dev")
+def _titles(pages: Mapping[str, str]) -> dict[str, str]:
+    return {name: text.partition("\n")[0].lstrip("# ") for name, text in pages.items()}
 
 
-def _text(name: str) -> str:
-    """A document, of the users' or else of the developers'."""
-    if name in MADE:
-        return MADE[name][1]()
-    folder = files("regraph_kg") / "docs"
-    page = folder / f"{name}.md"
-    file = page if page.is_file() else folder / "dev" / f"{name}.md"
-    return file.read_text(encoding="utf-8")
-
-
-def _documents(folder: Traversable) -> dict[str, str]:
-    """Titles of a folder's documents, by name."""
-    pages = [page for page in folder.iterdir() if page.name.endswith(".md")]
-    heads = (page.read_text(encoding="utf-8").partition("\n")[0] for page in pages)
+def _documents(folder: str = "") -> dict[str, str]:
+    """The users' documents, or those of a folder, by name."""
+    pages = (files("regraph_kg") / "docs" / folder).iterdir()
     return {
-        page.name.removesuffix(".md"): head.lstrip("# ")
-        for page, head in zip(pages, heads, strict=True)
+        page.name.removesuffix(".md"): page.read_text(encoding="utf-8")
+        for page in pages
+        if page.name.endswith(".md")
     }
-
-
-def _list(titles: dict[str, str]) -> None:
-    """A line a document: its name and its title."""
-    width = max(map(len, titles), default=0)
-    for key in sorted(titles, key=str.lower):
-        typer.echo(f"{key:<{width}}  {titles[key]}")
 
 
 def _schema(command: str) -> dict[str, Any]:
@@ -146,11 +129,8 @@ def _show_settings(*, as_json: bool) -> None:
     if as_json:
         plain = {name: {"value": value, "from": where} for name, (value, where) in rows.items()}
         tell(ANSWERS["docs"], plain)
-        return
-    width = max(map(len, rows))
-    wide = max(len(value) for value, _ in rows.values())
-    for name, (value, where) in rows.items():
-        typer.echo(f"{name:<{width}}  {value:<{wide}}  {where}")
+    else:
+        print_aligned([(name, *cells) for name, cells in rows.items()])
 
 
 def _value(settings: Settings, name: str) -> str:
@@ -175,19 +155,7 @@ def commands() -> str:
 
     command: Any = typer.main.get_command(app)
     context: Any = command.make_context("regraph", [], resilient_parsing=True)
-    text = get_docs_for_click(obj=command, ctx=context, name="regraph")
-    return _with_panels(text, "optimize", command.get_command(context, "optimize"))
-
-
-def _with_panels(text: str, name: str, command: Any) -> str:
-    """The reference of a command with its options below the panels of its help."""
-    before, heading, after = text.partition(f"## `regraph {name}`\n")
-    panel = None
-    for typed in command.params:
-        if (new := getattr(typed, "rich_help_panel", None)) != panel:
-            panel, line = new, f"* `{typed.opts[0]}"
-            after = after.replace(line, f"\n{panel}:\n\n{line}", 1)
-    return before + heading + after
+    return get_docs_for_click(obj=command, ctx=context, name="regraph")
 
 
 def troubleshooting() -> str:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import bar
+from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.evaluation.doctor import CheckRow, Scope, rows
 from regraph_kg.models.target import Target
 from regraph_kg.settings import read_settings
@@ -45,14 +45,14 @@ def doctor(
 
 
 def _print(rows: Sequence[CheckRow]) -> None:
-    console = Console(soft_wrap=False)
+    console = PlainConsole()
     console.print(_table([row for row in rows if not row.expected]))
     judged = [row for row in rows if row.expected]
     if judged:
         console.print(_table(judged))
     red = sum(row.state == "red" for row in rows)
     absent = sum(row.state == "absent" for row in rows)
-    console.print(f"{len(rows) - red - absent} green, {red} red, {absent} absent", highlight=False)
+    console.print(f"{len(rows) - red - absent} green, {red} red, {absent} absent")
 
 
 def _table(rows: Sequence[CheckRow]) -> Table:
@@ -67,7 +67,7 @@ def _table(rows: Sequence[CheckRow]) -> Table:
         state = Text(row.state, _COLOURS[row.state])
         text = row.found + (f"\nmend: {row.remedy}" if row.remedy else "")
         cells = (row.expected, text) if row.expected else (text,)
-        table.add_row(state, Text(f"  {row.name}"), *(Text(cell) for cell in cells))
+        table.add_row(state, f"  {row.name}", *cells)
     return table
 
 

@@ -9,21 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import NoReturn
 
 import typer
 
 from regraph_kg import report, wiring
 from regraph_kg.cli.answers import answered
-from regraph_kg.cli.choice import details_of, each_choice
-from regraph_kg.cli.options import Options
+from regraph_kg.cli.options import Options, details_of, each_choice
+from regraph_kg.cli.tables import counted
 from regraph_kg.errors import RegraphError
-from regraph_kg.models.prompt import Prompt, PromptKey
+from regraph_kg.models.prompt import Prompt
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.search import require_graph
 from regraph_kg.search.answer import FINALISTS
-from regraph_kg.search.driver import Driver
-from regraph_kg.search.effects import Effect, ModelRequest
+from regraph_kg.search.context import Iteration
+from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import begin
@@ -74,23 +73,19 @@ class EstimateAnswer:
         return None if self.minutes is None else self.minutes * 60
 
 
-Estimated = tuple[EstimateAnswer, tuple[Prompt, ...]]
-"""An estimate and its first prompts."""
-
-
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     estimates = [estimate(settings, options.runs, task) for task in each_choice(choice, options)]
-    if answered(Sequence[EstimateAnswer], [answer for answer, _ in estimates], options.as_json):
+    if answered(Sequence[EstimateAnswer], estimates, options.as_json):
         return
-    for answer, prompts in estimates:
-        typer.echo(_text(answer, prompts))
+    for answer in estimates:
+        typer.echo(_text(answer))
         if details_of(options).prompt:
             typer.echo(_in_full(answer.first_prompt))
     if len(estimates) > 1:
-        typer.echo(_total([answer for answer, _ in estimates]))
+        typer.echo(_total(estimates))
 
 
-def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
+def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> EstimateAnswer:
     """Estimate one search. `BadInput` for an unknown problem, or a graph without a first step."""
     with wiring.open_dry_search(settings, choice) as search:
         require_graph(search)
@@ -107,7 +102,7 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
         prompt_tokens = min(prompt_tokens, limits.tokens)
         output_tokens = min(output_tokens, limits.tokens)
     past = look_back(runs, choice, header.problem)
-    answer = EstimateAnswer(
+    return EstimateAnswer(
         problem=header.problem,
         target=header.target,
         method=header.method,
@@ -120,7 +115,6 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> Estimated:
         minutes=None if past is None else duration(choice, requests, past) / 60,
         first_prompt=prompts[0],
     )
-    return answer, prompts
 
 
 def tokens(prompt: Prompt) -> float:
@@ -129,37 +123,16 @@ def tokens(prompt: Prompt) -> float:
 
 
 def first_prompts(search: DrySearch) -> tuple[Prompt, ...]:
-    """The prompts that wait for answers when a search has started all that it can."""
-    ledger, executor = Ledger(search.header.limits), _Collects()
+    """The prompts that the first iterations wait for; equal ones once."""
+    ledger = Ledger(search.header.limits)
     method = begin(search.task, search.header, search.world, ledger)
-    try:
-        for _ in Driver(method, executor, ledger, _AT_ONCE).run():
-            pass
-    except _EnoughError:
-        pass
-    return tuple(executor.prompts)
-
-
-class _EnoughError(Exception):
-    """Every started iteration waits for an answer."""
-
-
-class _Collects:
-    """An executor that only records prompts."""
-
-    def __init__(self) -> None:
-        self.prompts: list[Prompt] = []
-
-    def start(self, effect: Effect) -> None:
+    prompts, waiting = dict[str, Prompt](), list[Effects[Iteration]]()
+    while ledger.left > 0 and len(waiting) < _AT_ONCE and (work := method.iteration()):
+        waiting.append(work)  # one that is dropped gives its call back
+        effect = next(work, None)
         assert isinstance(effect, ModelRequest), "nothing is evaluated before an answer"
-        self.prompts.append(effect.prompt)
-
-    def finish(self) -> NoReturn:
-        """End the search: nothing will be answered."""
-        raise _EnoughError
-
-    def seconds(self) -> float:
-        return 0.0
+        prompts[effect.prompt.key.model_dump_json()] = effect.prompt
+    return tuple(prompts.values())
 
 
 def look_back(runs: Path, choice: SearchChoice, problem: str) -> PastCosts | None:
@@ -211,15 +184,13 @@ def duration(choice: SearchChoice, requests: int, past: PastCosts) -> float:
     return searching + FINALISTS * past.final_seconds
 
 
-def _text(answer: EstimateAnswer, prompts: Sequence[Prompt]) -> str:
-    kinds = sorted({"code" if answer.thoughts == 0 else prompt_kind(p) for p in prompts})
-    more = f", and as many for thoughts (the first: {', '.join(kinds)})"
-    thoughts = more if answer.thoughts else ""
+def _text(answer: EstimateAnswer) -> str:
+    thoughts = ", and as many for thoughts" if answer.thoughts else ""
     rows = {
         "method": answer.method,
         "model": f"{answer.model}: not asked",
         "calls": f"{answer.calls} at most{thoughts}",
-        "tokens": f"about {answer.prompt_tokens} in prompts (like the first {len(prompts)}, at"
+        "tokens": f"about {answer.prompt_tokens} in prompts (like the first ones, at"
         f" {BYTES_PER_TOKEN} bytes a token); at most {answer.output_tokens} in answers",
         "time": _time(answer),
     }
@@ -230,17 +201,12 @@ def _row(name: str, value: str) -> str:
     return f"  {name:<10}  {value}"
 
 
-def prompt_kind(prompt: Prompt) -> str:
-    """The kind of answer that a prompt asks for."""
-    return prompt.key.ask if isinstance(prompt.key, PromptKey) else prompt.key.kind
-
-
 def _time(answer: EstimateAnswer) -> str:
     past = answer.known
     if past is None or answer.seconds is None:
         return "nothing is known: no earlier trace of this model and target"
     where = "of this problem" if past.same_problem else "of other problems"
-    traces = "1 earlier trace" if past.traces == 1 else f"{past.traces} earlier traces"
+    traces = counted(past.traces, "earlier trace")
     return (
         f"about {report.seconds(answer.seconds)}, if it goes as in {traces} {where}:"
         f" {report.seconds(past.call_seconds)} and {past.output_tokens:.0f} tokens a call,"

@@ -8,11 +8,12 @@ import typer
 
 from regraph_kg import wiring
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
+from regraph_kg.cli.tables import print_aligned
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import comparable
@@ -61,62 +62,48 @@ def evaluate(  # noqa: PLR0913 (a command's options)
         comparable(judged)
     if not all(wiring.is_refused(code) for code in codes):
         require_good(settings, [problem])
-    printer = _Printer(candidates, as_json, strict_timing, compares=other is not None)
+    reports, good = list[EvalReport](), True
     opened = wiring.local_judge if other else wiring.open_judge
-    with telling() as tell, opened(settings, grade, tell) as judge:
-        for code in codes:
-            report = judge.evaluate(code, judged)
-            comparison = None
+    with telling() as say, opened(settings, grade, say) as judge:
+        for path, code in zip(candidates, codes, strict=True):
+            report, comparison = judge.evaluate(code, judged), None
             if other and report.passed and isinstance(judge, Judge):
                 comparison = judge.compare(code, other, judged)
-            tell("")
-            printer.show(report, comparison)
-    printer.end()
-    if not printer.good:
+            say("")
+            reports.append(report)
+            if other:
+                good &= comparison is not None and comparison.verdict == "faster"
+            else:
+                good &= is_good(report, strict=strict_timing)
+            heading = path if len(candidates) > 1 else None
+            _print(report, comparison, heading, as_json=as_json)
+    if not answered(ANSWERS["evaluate"], reports if len(reports) > 1 else reports[0], as_json):
+        _print_table(candidates, reports)
+    if not good:
         raise typer.Exit(1)
 
 
-class _Printer:
-    """Prints reports: one alone as it is, several with a table or as a JSON list."""
-
-    def __init__(
-        self, paths: Sequence[Path], as_json: bool, strict: bool, *, compares: bool
-    ) -> None:
-        self._paths, self._as_json = paths, as_json
-        self._strict, self._compares = strict, compares
-        self._reports: list[EvalReport] = []
-        self.good = True
-
-    def show(self, report: EvalReport, comparison: Comparison | None) -> None:
-        """Print the next report; of two codes also how they compare, where both passed."""
-        unsteady = report.outcome is Outcome.UNSTABLE_TIMING and not self._strict
-        faster = comparison is not None and comparison.verdict == "faster"
-        good = faster if self._compares else report.passed or unsteady
-        self.good = self.good and good
-        note = f"against    {comparison.verdict}: {comparison.reason}" if comparison else ""
-        path = self._paths[len(self._reports)]
-        self._reports.append(report)
-        if self._as_json:
-            if note:
-                typer.echo(note, err=True)
-            return
-        if len(self._paths) > 1:
-            typer.echo(f"--- {path}")
-        typer.echo(_text(report))
-        if note:
-            typer.echo(note)
-
-    def end(self) -> None:
-        """Print the table or the JSON of all reports."""
-        if self._as_json:
-            reports = self._reports
-            tell(ANSWERS["evaluate"], reports if len(reports) > 1 else reports[0])
-        elif len(self._reports) > 1:
-            typer.echo(f"\n{_table(self._paths, self._reports)}")
+def is_good(report: EvalReport, *, strict: bool) -> bool:
+    """Whether a candidate has not failed: what is too noisy to time here has only if `strict`."""
+    return report.passed or (report.outcome is Outcome.UNSTABLE_TIMING and not strict)
 
 
-def _text(report: EvalReport) -> str:
-    lines = [f"{report.problem} ({report.target}): {_outcome(report)}"]
+def _print(
+    report: EvalReport, comparison: Comparison | None, heading: Path | None, *, as_json: bool
+) -> None:
+    """Print a report, and how the code compares with --against; of JSON only the latter, aside."""
+    if not as_json:
+        if heading:
+            typer.echo(f"--- {heading}")
+        typer.echo(report_text(report))
+    if comparison:
+        typer.echo(f"against    {comparison.verdict}: {comparison.reason}", err=as_json)
+
+
+def report_text(report: EvalReport) -> str:
+    noisy = report.outcome is Outcome.UNSTABLE_TIMING
+    outcome = f"right; too noisy to time here ({report.outcome})" if noisy else report.outcome
+    lines = [f"{report.problem} ({report.target}): {outcome}"]
     if report.timing and report.baseline and report.speedup and report.speedup_interval:
         unit = "run" if report.guarantee else "call"
         lines += [
@@ -141,12 +128,6 @@ def _text(report: EvalReport) -> str:
     return "\n".join(lines)
 
 
-def _outcome(report: EvalReport) -> str:
-    if report.outcome is Outcome.UNSTABLE_TIMING:
-        return f"right; too noisy to time here ({report.outcome})"
-    return report.outcome
-
-
 def _stages(report: EvalReport) -> str:
     """Where the time went: "7.3 s: open 6.1, compile 0.6, verify 0.3, time 0.2"."""
     parts = {name: spent for name, spent in report.stages.items() if name != "total"}
@@ -155,17 +136,16 @@ def _stages(report: EvalReport) -> str:
     return f"{total:.1f} s: {text}" if text else f"{total:.1f} s"
 
 
-def _table(paths: Sequence[Path], reports: Sequence[EvalReport]) -> str:
-    """One line a report: file, outcome, speedup with its interval."""
-    width = max(len(str(path)) for path in paths)
-    ends = max(len(report.outcome) for report in reports)
-    lines = []
+def _print_table(paths: Sequence[Path], reports: Sequence[EvalReport]) -> None:
+    """One line for each of several reports: file, outcome, speedup with its interval."""
+    rows = list[tuple[str, ...]]()
     for path, report in zip(paths, reports, strict=True):
-        line = f"{path!s:<{width}}  {report.outcome:<{ends}}"
-        if report.speedup and report.speedup_interval:
-            line += f"  {times(report.speedup):>6}  ({interval(report.speedup_interval)})"
-        lines.append(line.rstrip())
-    return "\n".join(lines)
+        speedup = times(report.speedup) if report.speedup else ""
+        spread = f"({interval(report.speedup_interval)})" if report.speedup_interval else ""
+        rows.append((str(path), report.outcome, speedup, spread))
+    if len(rows) > 1:
+        typer.echo()
+        print_aligned(rows)
 
 
 ANSWERS = {"evaluate": EvalReport | Sequence[EvalReport]}

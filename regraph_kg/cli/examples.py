@@ -1,21 +1,19 @@
-"""`regraph examples`: observed steps from one technique to another, code side by side."""
+"""`regraph examples`: observed steps from one technique to another, and what they changed."""
 
-from collections.abc import Iterator, Sequence
+import difflib
+from collections.abc import Sequence
 from contextlib import closing
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from regraph_kg import report, wiring
 from regraph_kg.api.sources import read_source
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.tables import wide_console
+from regraph_kg.cli.tables import PlainConsole, wide_console
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import place
@@ -137,7 +135,11 @@ def _show(
 ) -> None:
     """Print examples, and the query for Neo4j Browser where the store has one."""
     if matches:
-        _print(matches, device, with_path=path is None)
+        console = wide_console()
+        for number, example in enumerate(matches, 1):
+            if number > 1:
+                console.print()
+            _print(console, number, example, device, with_path=path is None)
         if path is not None and settings.store != "embedded":
             query = wiring.browser_query(path)
             typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
@@ -150,42 +152,34 @@ def _show(
         typer.echo("there is no such example; see regraph graph stats")
 
 
-def _print(matches: tuple[Example, ...], device: str | None, *, with_path: bool) -> None:
-    console = wide_console()
-    for number, example in enumerate(matches, 1):
-        if number > 1:
-            console.print()
-        for line in _lines(number, example, device, with_path=with_path):
-            console.print(line)
-        if example.disclosed == "code":
-            console.print(_side_by_side(example.before, example.after))
-        else:
-            console.print(_in_part(example))
-
-
-def _in_part(example: Example) -> Text:
-    """The text in place of code that was not disclosed."""
-    if example.disclosed == "statistics":
-        return Text("(no code: only statistics of it were disclosed)")
-    text = Text("(the changed lines alone: its code was not disclosed)")
-    for line in example.diff.splitlines():
-        style = {"-": "red", "+": "green"}.get(line[:1], "")
-        text.append("\n").append(line, style=style)
-    return text
-
-
-def _lines(number: int, example: Example, device: str | None, *, with_path: bool) -> Iterator[Text]:
-    """The lines above an example's code."""
+def _print(
+    console: PlainConsole, number: int, example: Example, device: str | None, *, with_path: bool
+) -> None:
+    """Print an example: whose it is, its effect, what was said of it, and the change of code."""
     who = f", by {example.model}" if example.model else ", by somebody"
     who += f" (licence {example.licence})" if example.licence else " (no licence named)"
     title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
-    yield Text(" ".join(title.split()), style="bold")
-    if with_path:
-        yield Text(f"{example.source} -> {example.target}")
+    console.print(" ".join(title.split()), style="bold")
+    path = f"{example.source} -> {example.target}" if with_path else ""
     also = f"also: {', '.join(example.also)}" if example.also else ""
-    for text in (measured(example, device), also, example.reasoning, example.detail):
+    for text in (path, measured(example, device), also, example.reasoning, example.detail):
         if text:
-            yield Text(text)
+            console.print(text)
+    for change in _change(example):
+        style = {"-": "red", "+": "green"}.get(change[:1], "")
+        console.print(change, style=style, soft_wrap=True)
+
+
+def _change(example: Example) -> Sequence[str]:
+    """What the step changed of the code, as a diff; unchanged lines stand only near it."""
+    if example.disclosed == "statistics":
+        return ["(no code: only statistics of it were disclosed)"]
+    if example.disclosed == "diff":
+        whose = "(the changed lines alone: its code was not disclosed)"
+        return [whose, *example.diff.splitlines()]
+    before, after = example.before.splitlines(), example.after.splitlines()
+    changed = [*difflib.unified_diff(before, after, "before", "after", n=CONTEXT, lineterm="")]
+    return changed or ["(the code is unchanged)"]
 
 
 def measured(example: Example, device: str | None = None) -> str:
@@ -208,43 +202,6 @@ def measured(example: Example, device: str | None = None) -> str:
         text += f", on {where}"
     elsewhere = sorted(item for item in example.effect_on.items() if item[0] != where)
     return text + "".join(f"; {report.times(times)} on {other}" for other, times in elsewhere)
-
-
-def _side_by_side(before: str, after: str) -> Table:
-    """Two columns of code: changes are marked, unchanged lines stand only near them."""
-    table = Table("before", "after", expand=True)
-    for left, right in rows(before.splitlines(), after.splitlines()):
-        table.add_row(*_marked(left, right))
-    return table
-
-
-def rows(before: list[str], after: list[str]) -> Iterator[tuple[str | None, str | None]]:
-    """Lines side by side: None where the other side has no counterpart, "..." for left-out ones."""
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    for index, group in enumerate(matcher.get_grouped_opcodes(CONTEXT)):
-        if index == 0 and group[0][1]:
-            yield "...", "..."
-        for _, start, end, other_start, other_end in group:
-            left, right = before[start:end], after[other_start:other_end]
-            for line in range(max(len(left), len(right))):
-                yield _at(left, line), _at(right, line)
-        if end < len(before):  # `end` of the group's last block
-            yield "...", "..."
-    if before == after:
-        yield "(the code is unchanged)", "(the code is unchanged)"
-
-
-def _at(lines: list[str], index: int) -> str | None:
-    return lines[index] if index < len(lines) else None
-
-
-def _marked(left: str | None, right: str | None) -> tuple[Text, Text]:
-    if left == right:
-        return Text(f"  {left or ''}"), Text(f"  {right or ''}")
-    return (
-        Text("" if left is None else f"- {left}", style="red"),
-        Text("" if right is None else f"+ {right}", style="green"),
-    )
 
 
 ANSWERS = {"examples": Sequence[Example]}

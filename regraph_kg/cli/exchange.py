@@ -1,31 +1,38 @@
-"""`regraph graph export` and `restore`: a graph as a file; differences of two graphs."""
+"""`regraph graph export`, `restore` and `check`: a graph as a file; differences of two graphs."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import DownloadColumn
+from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic, wiring
 from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.progress import transient
+from regraph_kg.cli.progress import bar, transient, watch
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.models.difference import PartDifference
-from regraph_kg.models.graph import GraphStats
+from regraph_kg.models.graph import GraphFinding, GraphStats
 from regraph_kg.models.text import plain
+from regraph_kg.runs.ingest import embed_new
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import Settings, read_settings
 
 SHOWN = 5
 """Differences of a kind that are listed; the rest are counted."""
+FINDINGS_SHOWN = 20
+PAIR = 2
 
 
-ANSWERS = {"graph export": FileWritten, "graph restore": GraphStats}
-"""Of the export with --output."""
+ANSWERS = {
+    "graph export": FileWritten,
+    "graph restore": GraphStats,
+    "graph check": tuple[GraphFinding, ...] | dict[str, PartDifference],
+}
+"""Of the export with --output; of the check differences of two graphs by part."""
 
 
 def export(
@@ -60,13 +67,18 @@ def export(
     if output is not None and form == "backup" and output.exists() and not force:
         raise BadInput(f"{output}: is there already; give another file, or --force to replace it")
     settings = read_settings()
-    with counting("" if output is None else output.name, None) as show, ExitStack() as opened:
-        lines = counted(_lines(opened, settings, form, unverified=unverified), show)
+    with transient(MofNCompleteColumn()) as progress, ExitStack() as opened:
+        lines = _lines(opened, settings, form, unverified=unverified)
+        lines = progress.track(lines, description="" if output is None else output.name)
         if output is None:
             for line in lines:
                 typer.echo(line, nl=False)
             return
-        write(lines, output)
+        with (
+            file_errors(output, "give another --output"),
+            atomic.replacing(output, mode=0o666, synced=True) as file,
+        ):
+            file.writelines(lines)
     size = output.stat().st_size
     if not answered(FileWritten, FileWritten(output, size), as_json) and form == "backup":
         typer.echo(f"{output}: {size / 1e6:.1f} MB; regraph graph restore brings it back")
@@ -118,9 +130,9 @@ def restore(
     """
     settings = read_settings()
     size = file.stat().st_size if file.is_file() else None
-    with closing(wiring.open_backup(settings)) as graph, counting(file.name, size) as show:
+    with closing(wiring.open_backup(settings)) as graph, bar("restoring", size) as show:
         for restored in graph.restore(file):
-            show(restored)
+            show(restored, "restoring")
     with closing(wiring.open_store(settings)) as store:
         stats = store.stats()
     if answered(GraphStats, stats, as_json):
@@ -131,27 +143,67 @@ def restore(
     )
 
 
-def counted(lines: Iterable[bytes], show: Callable[[int], None]) -> Iterator[bytes]:
-    """Pass lines on; `show` gets the bytes so far."""
-    total = 0
-    for line in lines:
-        total += len(line)
-        show(total)
-        yield line
+def check(
+    *,
+    graphs: Annotated[
+        list[str] | None,
+        argument(
+            "Two graphs to compare: exports, backups, or stores.",
+            metavar="[A B]",
+            show_default="none: the graph alone",
+        ),
+    ] = None,
+    repair: Annotated[bool, option("Rebuild what is derived.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Prove that statistics, failures and bookkeeping are what the trajectories say.
+
+    Run it while nobody ingests: what is half-way then may be found too. Lost texts of
+    steps cannot be rebuilt; restore a backup.
+
+    With A and B, compare two graphs instead: trajectories, techniques, and statistics as the
+    trajectories say them. Each is a file of regraph graph export, "embedded", or the URI of a
+    store, whose user and password are those of the settings. Beside an export of trajectories,
+    which does not describe techniques, those that steps lead to are compared by id.
+
+    Exit code 1: something is wrong (with --repair: is still wrong), or A and B differ.
+    """
+    settings = read_settings()
+    if graphs:
+        if len(graphs) != PAIR or repair:
+            raise BadInput("check: name two graphs, A and B, or none")
+        compare(settings, *graphs, as_json=as_json)
+        return
+    with closing(wiring.open_store(settings)) as store:
+        findings = store.check()
+        mended = len(findings)
+        if repair and findings:
+            store.repair(findings)
+            watch(embed_new(settings))
+            findings = store.check()
+        mended -= len(findings)
+    if not answered(tuple[GraphFinding, ...], findings, as_json):
+        for finding in findings[:FINDINGS_SHOWN]:
+            typer.echo(
+                f"{finding.kind}: {finding.source} -> {finding.target}: {finding.what}:"
+                f" {finding.found}, but the trajectories say {finding.expected}"
+            )
+        _conclude(Counter(finding.kind for finding in findings), mended, repair=repair)
+    if findings:
+        raise typer.Exit(1)
 
 
-def write(lines: Iterable[bytes], path: Path) -> None:
-    """Write a file as a whole; an older file stays until the new one is complete."""
-    with (
-        file_errors(path, "give another --output"),
-        atomic.replacing(path, mode=0o666, synced=True) as file,
-    ):
-        file.writelines(lines)
-
-
-@contextmanager
-def counting(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
-    """Show the bytes done on a terminal."""
-    with transient(Console(stderr=True), DownloadColumn()) as bar:
-        task = bar.add_task(name, total=size)
-        yield lambda completed: bar.update(task, completed=completed)
+def _conclude(kinds: Counter[str], mended: int, *, repair: bool) -> None:
+    if mended:
+        typer.echo(f"{mended} findings mended")
+    if not kinds:
+        typer.echo("the graph is what its trajectories say")
+        return
+    counts = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(kinds.items()))
+    lost = kinds["example"] > 0
+    derived = kinds.total() > kinds["example"]
+    advice = ["mend what is derived: regraph graph check --repair"] * (derived and not repair)
+    advice += ["lost texts of steps come back from a backup only"] * lost
+    typer.echo(
+        f"{kinds.total()} findings ({counts}); {'; '.join(advice) or 'is somebody writing?'}"
+    )

@@ -1,12 +1,13 @@
 """Output of the check of a problem before its use. `regraph problem` itself: problem.py."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
 from regraph_kg import wiring
 from regraph_kg.cli.progress import telling
+from regraph_kg.cli.tables import counted
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import Settings
 
@@ -32,7 +33,7 @@ def require_good(settings: Settings, names: Sequence[str]) -> None:
         if checkup.errors and len(names) == 1:
             raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
         if checkup.seconds is not None:
-            print_checkup(checkup, lambda line: typer.echo(line, err=True))
+            print_checkup(checkup, err=True)
 
 
 def checked(settings: Settings, name: str) -> "Checkup":
@@ -46,17 +47,13 @@ def checked(settings: Settings, name: str) -> "Checkup":
         return wiring.check_problem(settings, name, tell)
 
 
-def print_checkup(checkup: "Checkup", line: Callable[[str], object]) -> None:
+def print_checkup(checkup: "Checkup", *, err: bool = False) -> None:
     """A line for the problem, and one for each finding."""
     errors = len(checkup.errors)
-    notes = len(checkup.findings) - errors
-    counts = [
-        f"{count} {kind}{'s' * (count > 1)}"
-        for count, kind in ((errors, "error"), (notes, "note"))
-        if count
-    ]
+    kinds = {"error": errors, "note": len(checkup.findings) - errors}
+    counts = [counted(count, kind) for kind, count in kinds.items() if count]
     seconds = checkup.seconds
     took = f"looked at in {seconds:.1f} s" if seconds is not None else "looked at before"
-    line(f"{checkup.problem}: {', '.join(counts) or 'good'} ({took})")
+    typer.echo(f"{checkup.problem}: {', '.join(counts) or 'good'} ({took})", err=err)
     for finding in checkup.findings:
-        line(f"  {finding.severity:<5}  {finding}")
+        typer.echo(f"  {finding.severity:<5}  {finding}", err=err)

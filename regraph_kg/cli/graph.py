@@ -1,34 +1,53 @@
-"""`regraph graph`: totals of the graph, its page, and the commands that work on a whole one."""
+"""`regraph graph`: ask the graph, count, update and purge it. Files of a graph: exchange.py."""
 
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 
 from regraph_kg import wiring
-from regraph_kg.cli import exchange, purge, query, upkeep
+from regraph_kg.cli import exchange
 from regraph_kg.cli.answers import FileWritten, answered
-from regraph_kg.cli.parameters import Json, option
+from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.progress import bar, on_terminal, watch
 from regraph_kg.cli.report import write_page
-from regraph_kg.models.graph import GraphStats
+from regraph_kg.cli.tables import print_aligned, print_rows
+from regraph_kg.errors import BadInput
+from regraph_kg.models.graph import EmbeddingSpace, GraphStats
+from regraph_kg.models.purge import Provenance, PurgeCounts
+from regraph_kg.models.query import GraphTable
+from regraph_kg.runs.ingest import embed_new, embedding
 from regraph_kg.settings import Settings, read_settings
 
+
+@dataclass(frozen=True, slots=True)
+class GraphUpdated:
+    """The derived parts of a graph."""
+
+    bound: int
+    """Examples of a transition in sight."""
+    embeddings: EmbeddingSpace
+
+
 ANSWERS = {
+    "graph query": GraphTable,
     "graph stats": GraphStats | FileWritten,
+    "graph update": GraphUpdated,
+    "graph purge": PurgeCounts,
     **exchange.ANSWERS,
-    **purge.ANSWERS,
-    **query.ANSWERS,
-    **upkeep.ANSWERS,
 }
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="The graph as a whole: ask, look, check, back up, restore, purge.",
-)
+app = typer.Typer(no_args_is_help=True)
 
 
-app.command()(query.query)
+@app.callback()
+def _root() -> None:
+    """The graph as a whole: ask, look, check, back up, restore, purge."""
 
 
 @app.command()
@@ -61,15 +80,199 @@ def _count(settings: Settings, *, as_json: bool) -> None:
     if answered(GraphStats, totals, as_json):
         return
     by_target = ", ".join(f"{count} {target}" for target, count in sorted(totals.targets.items()))
-    typer.echo(f"techniques    {totals.techniques}")
-    typer.echo(f"transitions   {totals.transitions} examples of {totals.pairs} pairs")
-    typer.echo(f"in sight      {bound} examples of a pair at most, the others are archived")
-    typer.echo(f"trajectories  {totals.trajectories}" + (f" ({by_target})" if by_target else ""))
-    typer.echo(f"schema        {totals.schema_version}")
+    rows = {
+        "techniques": totals.techniques,
+        "transitions": f"{totals.transitions} examples of {totals.pairs} pairs",
+        "in sight": f"{bound} examples of a pair at most, the others are archived",
+        "trajectories": f"{totals.trajectories}" + (f" ({by_target})" if by_target else ""),
+        "schema": totals.schema_version,
+    }
+    print_aligned([(name, str(value)) for name, value in rows.items()])
 
 
-app.command()(upkeep.check)
-app.command()(upkeep.update)
+LONGEST = 80
+"""Characters of a text that a table shows."""
+NUMBERS = 4
+"""Numbers of a longer list that a table shows."""
+
+
+@app.command()
+def query(
+    statement: Annotated[str, argument("MATCH .. RETURN ..", metavar="CYPHER")],
+    param: Annotated[
+        list[str] | None,
+        option("What $NAME stands for, as JSON; may be repeated.", metavar="NAME=VALUE"),
+    ] = None,
+    limit: Annotated[int, option("Rows, at most.", min=1, max=100_000)] = 100,
+    timeout: Annotated[float, option("Seconds to wait for the answer.", min=0.1, max=3600)] = 30.0,
+    as_json: Json = False,
+) -> None:
+    """Ask the graph a question in Cypher; what would change something is refused.
+
+    Labels and properties: regraph docs graph. In the table long texts and lists of numbers are
+    shortened; --json has them whole, a node as its labels and properties.
+
+    Exit code 2: the store does not understand CYPHER, and its words.
+    """
+    parameters = dict(_parameter(text) for text in param or ())
+    with closing(wiring.open_reader(read_settings())) as graph:
+        answer = graph.query(statement, parameters, limit=limit, seconds=timeout)
+    if answered(GraphTable, answer, as_json):
+        return
+    if answer.columns:
+        _print(answer)
+    if answer.cut:
+        typer.echo(f"the first {limit} rows; --limit shows more", err=True)
+
+
+def _parameter(text: str) -> tuple[str, JsonValue]:
+    name, equals, value = text.partition("=")
+    try:
+        if not (name and equals):
+            raise ValueError
+        return name, json.loads(value)
+    except (ValueError, RecursionError):
+        raise BadInput(
+            f"--param {text[:LONGEST]}: give NAME=VALUE, the value as JSON (a text in double"
+            " quotes)"
+        ) from None
+
+
+def _print(answer: GraphTable) -> None:
+    columns = enumerate(zip(*answer.rows, strict=True))
+    figures = {
+        index for index, cells in columns if all(isinstance(cell, int | float) for cell in cells)
+    }
+    print_rows(answer.columns, (map(_cell, row) for row in answer.rows), figures)
+
+
+def _cell(value: JsonValue) -> str:
+    short = _short(value)
+    return short if isinstance(short, str) else json.dumps(short, ensure_ascii=False)
+
+
+def _short(value: JsonValue) -> JsonValue:
+    """A value without what makes a table unreadable."""
+    if isinstance(value, str):
+        line = " ".join(value.split())
+        return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+    if isinstance(value, Mapping):
+        return {name: _short(item) for name, item in value.items()}
+    if isinstance(value, Sequence):
+        numbers = len(value) > NUMBERS and all(isinstance(item, int | float) for item in value)
+        items = [_short(item) for item in (value[:NUMBERS] if numbers else value)]
+        return [*items, f"... {len(value)} numbers"] if numbers else items
+    return value
+
+
+@app.command()
+def purge(
+    *,
+    problem: Annotated[str | None, option("What was told of this problem.", metavar="NAME")] = None,
+    source: Annotated[
+        str | None, option("What names this model as its source.", metavar="MODEL")
+    ] = None,
+    run: Annotated[str | None, option("What names this run as its source.", metavar="RUN")] = None,
+    dry_run: Annotated[bool, option("Only say how much would go.")] = False,
+    yes: Annotated[bool, option("Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Take out all that came from one problem, source or run, as if it had never been told.
+
+    Trajectories go with their examples, vectors, failures and statistics, and techniques that only
+    an ingest has made for them; examples that they had displaced come back. It cannot be undone:
+    regraph graph export --format backup first. A name of which the graph has nothing is refused.
+    May be interrupted and run again; what is ingested meanwhile stays.
+    """
+    origin, settings = _provenance(problem, source, run), read_settings()
+    with closing(wiring.open_purge(settings)) as graph:
+        counts = graph.count(origin)
+        if (near := graph.unknown(origin)) is not None:
+            meant = f"did you mean {' or '.join(map(repr, near))}?" if near else "nor one like it"
+            raise BadInput(f"nothing in the graph is of {origin.by} {origin.value!r}; {meant}")
+        if dry_run:
+            _tell("would go", counts, as_json=as_json)
+            return
+        if not yes:
+            _ask(origin, counts)
+        purged = PurgeCounts()
+        with bar("purging", counts.trajectories) as show:
+            for purged in graph.run(origin):
+                show(purged.trajectories, "purging")
+    watch(embed_new(settings))
+    _tell("gone", purged, as_json=as_json)
+
+
+def _provenance(problem: str | None, source: str | None, run: str | None) -> Provenance:
+    origins = (Provenance("problem", problem or ""), Provenance("model", source or ""))
+    named = [origin for origin in (*origins, Provenance("run", run or "")) if origin.value]
+    if len(named) != 1:
+        raise BadInput("say what is to go: one of --problem, --source and --run")
+    return named[0]
+
+
+def _ask(origin: Provenance, counts: PurgeCounts) -> None:
+    if not on_terminal():
+        raise BadInput("this cannot be undone: look with --dry-run, then say --yes")
+    question = f"{_summary(counts)} of {origin.by} {origin.value!r} will go for good: go on?"
+    typer.confirm(question, abort=True, err=True)
+
+
+def _tell(state: str, counts: PurgeCounts, *, as_json: bool) -> None:
+    if not answered(PurgeCounts, counts, as_json):
+        typer.echo(f"{state}: {_summary(counts)}")
+
+
+def _summary(counts: PurgeCounts) -> str:
+    parts = [f"{counts.trajectories} trajectories", f"{counts.examples} examples"]
+    parts += [f"{counts.failures} failures", f"{counts.free_runs} runs of free steps"]
+    parts += [f"{counts.techniques} techniques"] * bool(counts.techniques)
+    parts += [f"{counts.names} learned names"] * bool(counts.names)
+    return ", ".join(parts)
+
+
+@app.command()
+def update(
+    *,
+    embedder: Annotated[
+        str | None,
+        option(
+            "Whose embeddings the graph is to have.",
+            metavar="hash|ollama:NAME|sentence-transformers:NAME",
+            show_default="REGRAPH_EMBEDDER, else as they are",
+        ),
+    ] = None,
+    bound: Annotated[
+        int | None, option("How many examples of a transition stay in sight.", min=1)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Give embeddings to examples without; change the embedder or the bound.
+
+    Another embedder's vectors serve once all of them are there. The bound keeps the best examples
+    as TRANSITIONs, every device's and every problem's first; the others are archived: out of Neo4j
+    Browser's way, but counted in the statistics and exported.
+
+    It may be stopped, killed or interrupted, and is simply run again.
+    """
+    settings = read_settings(embedder=embedder)
+    with closing(wiring.open_store(settings)) as store:
+        if bound is not None:
+            for _ in store.set_bound(bound):
+                pass
+        if settings.embedder:
+            chosen = wiring.embedder(settings)
+            watch(embedding(store.reembed(chosen.space, chosen.embed)))
+        else:
+            chosen = wiring.embedder(settings, store.embedding_space())
+            watch(embedding(store.embed(chosen.space, chosen.embed)))
+        in_sight, space = store.bound(), chosen.space
+    if answered(GraphUpdated, GraphUpdated(in_sight, space), as_json):
+        return
+    typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
+    typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
+
+
+app.command()(exchange.check)
 app.command()(exchange.export)
 app.command()(exchange.restore)
-app.command()(purge.purge)

@@ -1,8 +1,8 @@
 """`regraph ingest`: merge files of trajectories into the graph, with progress and a summary."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +12,11 @@ from regraph_kg import wiring
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
-from regraph_kg.cli.verdicts import NameVerdict, print_verdicts
+from regraph_kg.cli.tables import legible, print_rows, wide_console
 from regraph_kg.errors import BadInput, Interrupted, StoreError
 from regraph_kg.ingest.origin import FileOrigin, read_serial
-from regraph_kg.models.graph import RelabelLevel
+from regraph_kg.ingest.relabel.verdict import LabelVerdict
+from regraph_kg.models.graph import Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs.ingest import Ingested, IngestSource, embed_new, ingest_files, read_names
@@ -39,6 +40,17 @@ class IngestAnswer:
     rejected: int
     rejected_files: list[Path]
     """Lists of rejected lines with the reasons."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameVerdict(Relabelled):
+    """The technique of a name; for a new technique its name and definition."""
+
+    name: str | None = None
+    definition: str | None = None
+    target: Target | None = None
+    steps: int = 0
+    """Steps that use the name."""
 
 
 ANSWERS = {"ingest": IngestAnswer | Sequence[NameVerdict]}
@@ -187,3 +199,41 @@ def _summarise(ingested: Ingested, *, as_json: bool) -> None:
         typer.echo("measurements are what the files claim: none was made here")
     for path in ingested.rejected_files:
         typer.echo(f"rejected lines, with reasons: {path}")
+
+
+def print_verdicts(
+    verdicts: Sequence[LabelVerdict], steps: Mapping[tuple[Target, str], int], *, as_json: bool
+) -> None:
+    """Print a verdict for each key of `steps` (target, label), which counts its steps."""
+    rows = [
+        replace(decision(verdict), target=target, steps=steps[target, label])
+        for (target, label), verdict in zip(steps, verdicts, strict=True)
+    ]
+    if answered(Sequence[NameVerdict], rows, as_json):
+        return
+    headings = ("name", "technique", "stage", "score", "runner-up", "steps")
+    cells = (
+        (
+            legible(row.label),
+            row.technique,
+            row.stage,
+            _score(row.score),
+            f"{row.runner_up} {_score(row.runner_up_score)}" if row.runner_up else "-",
+            str(row.steps),
+        )
+        for row in sorted(rows, key=lambda row: (row.stage, row.technique, row.label))
+    )
+    print_rows(headings, cells, (3, 5), wide_console())
+
+
+def decision(verdict: LabelVerdict) -> NameVerdict:
+    coined = verdict.coined
+    return NameVerdict(
+        **asdict(verdict.relabelled),
+        name=coined.name if coined else None,
+        definition=coined.definition if coined else None,
+    )
+
+
+def _score(score: float | None) -> str:
+    return "-" if score is None else f"{score:.2f}"

@@ -1,29 +1,31 @@
 """`regraph dev measure`: judge every step of trajectory files and store what it measures."""
 
-import textwrap
-import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
+from rich.progress import TimeRemainingColumn
 
 from regraph_kg import jsonl, wiring
 from regraph_kg.cli.parameters import argument, option
+from regraph_kg.cli.progress import transient
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.evaluation import measure as stage
+from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Grade, Outcome
 from regraph_kg.models.target import TARGETS, DeviceKind, Target
-from regraph_kg.models.trajectory import Measurement, Trajectory
+from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 from regraph_kg.report import times
 from regraph_kg.runs.learn import lines_of, write_lines
 from regraph_kg.runs.measuring import MeasureJob, jobs, measure_all
 from regraph_kg.settings import Settings, read_settings
 
-_MINUTES_FROM = 120.0
 _AT_ONCE: dict[DeviceKind, int] = {"gpu": 3, "cpu": 1}
 """Trajectories under way, so that nvcc compiles while others are timed; no more than that hides, as
 what is under way is lost when measuring ends early. A CPU's compilers wait for its judge, and its
@@ -87,18 +89,21 @@ def measure(  # noqa: PLR0913, PLR0917 (a command's options)
     todo = jobs(chosen, _metrics(metric), lambda name: wiring.declared_problem(settings, name))
     if files is None and target is None:
         todo = _possible(settings, todo)
-    options = _Options(grade, run or datetime.now(UTC).isoformat(timespec="seconds"), again)
-    passed = _measure(settings, corpus, todo, options)
+    outcomes = Counter[Outcome]()
+    name = run or datetime.now(UTC).isoformat(timespec="seconds")
+    for judged, group in groupby(todo, lambda job: job.trajectory.target):  # todo is sorted by it
+        wiring.know_peaks(settings, judged)
+        with wiring.open_judges(settings, judged, 1, grade) as (judge, _):
+            pending = [
+                job
+                for job in group
+                if again or not stage.is_measured(job.trajectory, judge, job.metric)
+            ]
+            outcomes += _measure(corpus, pending, judge, name)
     corpus.end()
-    if not passed:
+    typer.echo(_summary(outcomes), err=True)
+    if outcomes.total() > outcomes[Outcome.PASSED]:
         raise typer.Exit(1)
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    grade: Grade
-    run: str
-    again: bool
 
 
 @dataclass(slots=True)
@@ -134,15 +139,17 @@ class _Corpus:
                     trajectories[index] = stage.with_measurements(trajectory, new)
                     if self.in_place:
                         write_lines(path, trajectories)
-        if self.output:
-            write_lines(self.output, self.trajectories() + self.beside)
+        self._write()
 
     def end(self) -> None:
         """Print or write all, measured now or before."""
+        self._write()
+        if not (self.output or self.in_place):
+            typer.echo(lines_of(self.trajectories()), nl=False)
+
+    def _write(self) -> None:
         if self.output:
             write_lines(self.output, self.trajectories() + self.beside)
-        elif not self.in_place:
-            typer.echo(lines_of(self.trajectories()), nl=False)
 
 
 def _metrics(text: str | None) -> list[Metric]:
@@ -163,93 +170,46 @@ def _possible(settings: Settings, todo: Sequence[MeasureJob]) -> list[MeasureJob
 
 
 def _measure(
-    settings: Settings, corpus: _Corpus, todo: Sequence[MeasureJob], options: _Options
-) -> bool:
-    """Measure target by target; whether every step passed."""
-    progress = _Progress()
-    for target in TARGETS:
-        of_target = [job for job in todo if job.trajectory.target == target]
-        if not of_target:
-            continue
-        wiring.know_peaks(settings, target)
-        with wiring.open_judges(settings, target, 1, options.grade) as (judge, _):
-            pending = [
-                job
-                for job in of_target
-                if options.again or not stage.is_measured(job.trajectory, judge, job.metric)
-            ]
-            progress.begin(pending)
-            at_once = _AT_ONCE[TARGETS[target].device]
-            for job, new in measure_all(pending, judge, options.run, at_once):
-                corpus.add(job, new)
-                progress.show(job, new)
-    progress.sum_up()
-    return not progress.failed
+    corpus: _Corpus, pending: Sequence[MeasureJob], judge: Evaluator, run: str
+) -> Counter[Outcome]:
+    """Measure a target's trajectories, and show each step; the outcomes."""
+    outcomes = Counter[Outcome]()
+    with transient(TimeRemainingColumn()) as progress:
+        task = progress.add_task("left", total=sum(len(job.trajectory.steps) for job in pending))
+        at_once = _AT_ONCE[TARGETS[pending[0].trajectory.target].device] if pending else 1
+        for job, new in measure_all(pending, judge, run, at_once):
+            corpus.add(job, new)
+            progress.advance(task, len(new))
+            outcomes.update(measurement.outcome for measurement in new)
+            title = f"{job.problem.name} ({job.trajectory.target}, {job.metric})"
+            progress.console.print(title)
+            for step, measurement in zip(job.trajectory.steps, new, strict=True):
+                progress.console.print(f"  {_figures(measurement)}  {step.label}")
+                if measurement.diagnosis:
+                    progress.console.print(measurement.diagnosis.rstrip())
+    return outcomes
 
 
-@dataclass(slots=True)
-class _Progress:
-    """Shows on stderr the measured steps and the time left."""
-
-    started: float = field(default_factory=time.monotonic)
-    steps: int = 0
-    done: int = 0
-    failed: int = 0
-    unstable: int = 0
-
-    def begin(self, pending: Sequence[MeasureJob]) -> None:
-        self.steps += sum(len(job.trajectory.steps) for job in pending)
-
-    def show(self, job: MeasureJob, new: Sequence[Measurement]) -> None:
-        """Print one line a step, and the progress of the run."""
-        self.done += len(new)
-        self.unstable += sum(measurement.outcome is Outcome.UNSTABLE_TIMING for measurement in new)
-        self.failed += sum(not measurement.speedup for measurement in new)
-        took = time.monotonic() - self.started
-        eta = took / self.done * (self.steps - self.done)
-        typer.echo(
-            f"{job.problem.name} ({job.trajectory.target}, {job.metric};"
-            f" {self.done} of {self.steps} steps, {_minutes(eta)} left)",
-            err=True,
-        )
-        for step, measurement in zip(job.trajectory.steps, new, strict=True):
-            typer.echo(f"  {_figures(measurement)}  {step.label}", err=True)
-            if measurement.diagnosis:
-                typer.echo(textwrap.indent(measurement.diagnosis.rstrip(), " " * 27), err=True)
-
-    def sum_up(self) -> None:
-        """Print the run in a line."""
-        if not self.done:
-            typer.echo("measured nothing: all has been measured here (--again)", err=True)
-            return
-        took = time.monotonic() - self.started
-        failed = self.failed - self.unstable
-        typer.echo(
-            f"measured {self.done} steps in {_minutes(took)} ({self.done / took:.2f}/s):"
-            f" {self.done - self.failed} passed, {failed} failed, {self.unstable} timed badly",
-            err=True,
-        )
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < _MINUTES_FROM else f"{seconds / 60:.0f} min"
+def _summary(outcomes: Counter[Outcome]) -> str:
+    if not outcomes:
+        return "measured nothing: all has been measured here (--again)"
+    passed, unstable = outcomes[Outcome.PASSED], outcomes[Outcome.UNSTABLE_TIMING]
+    failed = outcomes.total() - passed - unstable
+    return (
+        f"measured {outcomes.total()} steps: {passed} passed, {failed} failed,"
+        f" {unstable} timed badly"
+    )
 
 
 def _joined(trajectory: Trajectory, other: Trajectory | None) -> Trajectory:
     """A trajectory with the measurements of its other copy, too."""
     if other is None:
         return trajectory
-    steps = tuple(
-        step.model_copy(
-            update={
-                "measurements": tuple(
-                    {m.key: m for m in (*step.measurements, *copy.measurements)}.values()
-                )
-            }
-        )
-        for step, copy in zip(trajectory.steps, other.steps, strict=True)
-    )
-    return trajectory.model_copy(update={"steps": steps})
+    steps = list[Step]()
+    for step, copy in zip(trajectory.steps, other.steps, strict=True):
+        measured = {m.key: m for m in (*step.measurements, *copy.measurements)}
+        steps.append(step.model_copy(update={"measurements": tuple(measured.values())}))
+    return trajectory.model_copy(update={"steps": tuple(steps)})
 
 
 def read_trajectories(path: Path) -> list[Trajectory]:

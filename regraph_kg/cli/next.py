@@ -77,29 +77,27 @@ def next(  # noqa: PLR0913 (the command's name; its options)
 
 
 def _lines(answer: NextSteps, code: Path, *, every: bool) -> Iterator[str]:
-    last = "serial code" if answer.after == start_id(answer.target) else answer.after
-    if not answer.steps and answer.left_out:
+    serial = answer.after == start_id(answer.target)
+    last = "serial code" if serial else answer.after
+    if answer.steps:
+        where = f" on {answer.device}" if answer.device else ""
+        yield f"after {last}{where}, the most promising first:"
+    elif answer.left_out:
         yield f"nothing that the graph knows to follow {last} ({answer.target}) fits this code"
-        yield from _left_out(answer, every=every)
-        return
-    if not answer.steps:
+    else:
         yield f"the graph knows nothing that follows {last} ({answer.target})"
-        if last == "serial code":
+        if serial:
             yield "fill it: regraph ingest --starter, or regraph ingest FILE"
         else:
-            yield f"what it knows of the technique: regraph techniques show {answer.after}"
-        return
-    where = f" on {answer.device}" if answer.device else ""
-    yield f"after {last}{where}, the most promising first:"
+            yield f"what it knows of the technique: regraph techniques show {last}"
     for number, step in enumerate(answer.steps, 1):
         yield ""
         yield from _step(number, step)
-    first = answer.steps[0].technique
-    after = "start" if last == "serial code" else answer.after
     yield from _left_out(answer, every=every)
-    if answer.steps[0].follows:
+    if answer.steps and answer.steps[0].follows:
+        pair = f"{'start' if serial else last} {answer.steps[0].technique}"
         yield ""
-        yield f"codes before and after: regraph examples {after} {first} --code {code}"
+        yield f"codes before and after: regraph examples {pair} --code {code}"
 
 
 def _left_out(answer: NextSteps, *, every: bool) -> Iterator[str]:

@@ -1,9 +1,12 @@
 """`regraph optimize`: search for faster code, trace the search, print the best and its path.
 
-Here: the command, and one search. Several at once: several.py; --dry-run: dry_run.py.
+Here: the command, one search, and the starter graph. Several at once: running.py; --dry-run:
+dry_run.py.
 """
 
+import io
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +15,11 @@ import typer
 from regraph_kg import wiring
 from regraph_kg.cli import display, running
 from regraph_kg.cli.answers import answered, notes_aside
-from regraph_kg.cli.choice import SETTABLE, choose, every_call, set_names
 from regraph_kg.cli.dry_run import EstimateAnswer, preview
 from regraph_kg.cli.first_look import require_good
-from regraph_kg.cli.options import Options, takes_options
-from regraph_kg.cli.progress import on_terminal
-from regraph_kg.cli.several import SearchAnswer, run_several
-from regraph_kg.cli.starter import offer
+from regraph_kg.cli.options import SETTABLE, Options, choose, every_call, set_names, takes_options
+from regraph_kg.cli.progress import on_terminal, watch
+from regraph_kg.cli.running import SearchAnswer, run_several
 from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.models.run import RunSummary, SearchChoice
 from regraph_kg.runs.choice import traced_model
@@ -81,7 +82,7 @@ def _problem_folder(settings: Settings, options: Options) -> str:
     if len(options.problems) > 1 or options.resume:
         raise BadInput("function: is of one C++ file, and of a new search; name that file alone")
     assert options.function is not None
-    from regraph_kg.cli.new_problem import problem_of  # noqa: PLC0415 (the parser comes with it)
+    from regraph_kg.cli.problem import problem_of  # noqa: PLC0415 (the parser comes with it)
 
     file = Path(options.problems[0])
     with notes_aside(options.as_json):
@@ -109,6 +110,38 @@ def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool
     if options.learn:
         running.learn(settings, options, [run.trace])
     return summary.improved
+
+
+def offer(settings: Settings, load: bool | None) -> None:
+    """Load the starter graph into an empty embedded store, where the user wants it.
+
+    None asks on a terminal, and elsewhere loads nothing. Raises `BadInput` for a shared
+    store, which only `regraph ingest --starter` fills.
+    """
+    if settings.store != "embedded":
+        if load:
+            raise BadInput("starter: this store is shared; fill it with regraph ingest --starter")
+        return
+    if load is False or (load is None and not on_terminal()):
+        return
+    with closing(wiring.open_store(settings)) as store:
+        if store.stats().trajectories:
+            return
+    files = wiring.starter_files(settings)
+    question = "the graph is empty: load the starter graph that comes with regraph?"
+    if not load and not (files and typer.confirm(question, default=True, err=True)):
+        return
+    if not files:
+        raise BadInput(f"starter: no trajectories in {wiring.corpus_folder(settings)}")
+    from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)
+
+    lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
+    disclosing = settings.model_copy(update={"disclose": "code"})  # the starter graph is public
+    counts = watch(grow(disclosing, lines, "lexical", "starter"))
+    display.say(
+        f"the graph was empty; loaded the starter graph: {counts['added']} trajectories,"
+        f" {counts['examples']} examples"
+    )
 
 
 ANSWERS = {"optimize": RunSummary | Sequence[SearchAnswer] | Sequence[EstimateAnswer]}

@@ -1,26 +1,37 @@
-"""The options of `regraph optimize`: name, type, default and help of each.
+"""The options of `regraph optimize` (name, type, default and help of each), and their choice.
 
-Rare settings are set by --set: those of the method, of `RunDetails`,
-`SearchLimits` and `Prompting`.
+Rare settings are set by --set: those of the method, of `RunDetails`, `SearchLimits` and
+`Prompting`. What was not typed is as in a resumed trace, then as usual.
 """
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_args
+
+from pydantic import BaseModel, ValidationError
 
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.run import FinalGrade
+from regraph_kg.models.method import Prompting, SearchLimits, Words
+from regraph_kg.models.run import FinalGrade, SearchChoice
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.runs.choice import (
     BUDGET,
     BY_FILE_PARALLEL,
     DEFAULT_METHOD,
     FAST_LIMITS,
+    shares,
+    traced_choice,
+    usual_choice,
+    usual_parallel,
+    usual_settings,
 )
 from regraph_kg.search.methods import method_names
 
@@ -138,3 +149,156 @@ def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:
     vars(typed)["__signature__"] = inspect.signature(Options)
     typed.__annotations__ = dict(Options.__annotations__)
     return typed
+
+
+M = TypeVar("M", bound=BaseModel)
+
+_PROMPT, _LIMIT, _RUN = "prompt.", "limit.", "run."
+SETTABLE: Mapping[str, type[BaseModel]] = {
+    _RUN: RunDetails,
+    _LIMIT: SearchLimits,
+    _PROMPT: Prompting,
+}
+"""Settings of --set that are not the method's own, by their prefix."""
+_NO_SETTINGS = {"method", "calls"}
+"""Fields that have options of their own."""
+
+
+def choose(options: Options, model: str, roof: float | None = None) -> SearchChoice:
+    """The choice for the first problem. Raises `BadInput` for options that contradict each other.
+
+    `roof`: where a new search ends unless limit.stop_at_roof says otherwise.
+    """
+    details, method = details_of(options), options.method or DEFAULT_METHOD
+    _check(options, details)
+    usual = replace(
+        usual_choice(options.problems[0], model, fast=options.fast),
+        settings=_set(usual_settings(method, fast=options.fast), options, "", method),
+        judge=details.judge,
+    )
+    usual = replace(usual, limits=usual.limits.model_copy(update={"stop_at_roof": roof}))
+    if options.resume:
+        was = traced_choice(usual, options.resume)
+        new_method = options.method or _texts(options) or options.fast
+        usual = replace(was, settings=usual.settings) if new_method else was
+    limited = usual.limits
+    if options.budget is not None:
+        limited = _with(limited, {"calls": options.budget}, "--budget ")
+    limited = _set(limited, options, _LIMIT, "a limit")
+    at_once = usual.parallel if options.resume else usual_parallel(usual.model, limited)
+    typed: dict[str, Any] = {"parallel": options.parallel, "target": options.target}
+    typed |= {name: getattr(details, name) for name in ("final", "seed", "include_own")}
+    changes = {name: value for name, value in typed.items() if value is not None}
+    choice = replace(
+        usual,
+        **{"parallel": at_once} | changes,
+        limits=limited,
+        prompting=_prompting(usual.prompting, options),
+    )
+    if choice.parallel < 1:
+        raise BadInput(f"--parallel {choice.parallel}: no call would be made; give 1 or more")
+    return choice
+
+
+def every_call(options: Options, choice: SearchChoice) -> bool:
+    """Whether each call gets a line: with run.verbose, and by file, where calls take hours."""
+    return details_of(options).verbose or choice.model.by_file
+
+
+def each_choice(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
+    """The choice for each problem; the minute of --fast counts for each."""
+    minute = options.fast and not _texts(options, f"{_LIMIT}seconds=")
+    return shares(choice, options.problems, FAST_LIMITS["seconds"] if minute else None)
+
+
+def resume_command(options: Options, problem: str, trace: Path, output: Path | None) -> str:
+    """The command that resumes a problem; everything else is in the trace.
+
+    Options that may change on the way are typed again.
+    """
+    words = ["regraph", "optimize", problem, "--resume", str(trace)]
+    for name, value in {"--model": options.model, "--output": output}.items():
+        words += [name, str(value)] if value is not None else []
+    again = [f"{_RUN}judge="]
+    again += [f"{_LIMIT}patience=", f"{_LIMIT}stop_at_roof="] if options.resume else []
+    for name in again:
+        words += [word for text in _texts(options, name)[-1:] for word in ("--set", text)]
+    words += ["--learn"] if options.learn else []
+    return shlex.join(words)
+
+
+def _check(options: Options, details: RunDetails) -> None:
+    """Raise `BadInput` for options that do not go together."""
+    problems, output = options.problems, options.output
+    several = len(problems) > 1
+    twice = next((problem for problem in problems if problems.count(problem) > 1), None)
+    if twice is not None:
+        raise BadInput(f"problem {twice} is named twice; name it once")
+    if several and options.resume:
+        raise BadInput("resume: a trace is of one problem; name that one alone")
+    if several and output is not None and output.exists() and not output.is_dir():
+        raise BadInput(f"{output}: is no folder; several problems need one as --output")
+    if options.dry_run and options.resume:
+        raise BadInput("dry-run is of a new search; leave out --resume")
+    if details.prompt and not options.dry_run:
+        raise BadInput(f"--set {_RUN}prompt: what would be sent is shown by --dry-run")
+
+
+def details_of(options: Options) -> RunDetails:
+    """The settings of --set run.NAME."""
+    return _set(RunDetails(), options, _RUN, "a run")
+
+
+def _prompting(base: Prompting, options: Options) -> Prompting:
+    """`base`, or the usual prompting of the chosen words, with the other changes of --set."""
+    for text in _texts(options, f"{_PROMPT}words="):
+        words = text.partition("=")[2]
+        base = Prompting.usual(cast(Words, words)) if words in get_args(Words) else base
+    return _set(base, options, _PROMPT, "a prompt")
+
+
+def set_names(kind: type[BaseModel]) -> list[str]:
+    """Names of a kind of settings that --set takes."""
+    return sorted(set(kind.model_fields) - _NO_SETTINGS)
+
+
+def _set(base: M, options: Options, prefix: str, owner: str) -> M:
+    """`base` with the values of --set that have its prefix; "none" is None, but in prompts a word.
+
+    `owner` is named where it knows no such setting.
+    """
+    names, changes = set_names(type(base)), dict[str, str | None]()
+    for text in _texts(options, prefix):
+        name, equals, value = text.removeprefix(prefix).partition("=")
+        if not equals or name not in names:
+            raise BadInput(
+                f"set {text!r}: {owner} knows {', '.join(names) or 'no setting'};"
+                " give --set NAME=VALUE"
+            )
+        changes[name] = value
+        if value.lower() == "none":
+            changes[name] = "none" if prefix == _PROMPT else None
+    return _with(base, changes, f"--set {prefix}{{}}=")
+
+
+def _texts(options: Options, prefix: str = "") -> list[str]:
+    """NAME=VALUE of --set with a prefix, or those of the method."""
+    every = options.sets or ()
+    if prefix:
+        return [text for text in every if text.startswith(prefix)]
+    return [text for text in every if not text.startswith(tuple(SETTABLE))]
+
+
+def _with(model: M, changes: Mapping[str, object], spelt: str) -> M:
+    """`model` with validated changes; `spelt` is how a field is typed, before its value."""
+    try:
+        changed = type(model).model_validate(model.model_dump() | dict(changes))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        why = first["msg"].removeprefix("Value error, ").replace("Input should", "it should", 1)
+        raise BadInput(f"{spelt.format(name)}{changes.get(name)}: {why}") from None
+    for name, value in changed.model_dump().items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadInput(f"{spelt.format(name)}{value}: give a finite number")
+    return changed

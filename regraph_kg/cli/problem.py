@@ -1,23 +1,34 @@
-"""`regraph problem`: checks of problems before code is judged by them."""
+"""`regraph problem`: a function of a user's file becomes a problem; problems are checked."""
 
-from collections.abc import Sequence
+import shlex
+import tomllib
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
 from regraph_kg import wiring
-from regraph_kg.cli.answers import answered
+from regraph_kg.adopt.adopt import Adopted, write
+from regraph_kg.adopt.draft import Draft, Said
+from regraph_kg.adopt.reading import understand
+from regraph_kg.adopt.seen import Role
+from regraph_kg.adopt.texts import problem_name
+from regraph_kg.cli.answers import answered, notes_aside, tell
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import checked, print_checkup
-from regraph_kg.cli.new_problem import ANSWERS as NEW_ANSWERS
-from regraph_kg.cli.new_problem import new
 from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.progress import on_terminal, telling
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
-from regraph_kg.evaluation.checkup.findings import error
+from regraph_kg.evaluation.checkup.findings import ProblemFinding, error
+from regraph_kg.evaluation.cpp.slice import with_headers
+from regraph_kg.evaluation.cpp.syntax import choose, read
+from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.evaluation.problem.problem import AnyProblem, ProjectProblem
+from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
 
 
@@ -32,14 +43,23 @@ class ProblemLine:
     timed_at: str
 
 
+@dataclass(frozen=True, slots=True)
+class ProblemMade:
+    """The folder of a new problem, and the findings of its check."""
+
+    folder: Path
+    good: bool
+    """Whether there are no errors: a search can start."""
+    findings: Sequence[ProblemFinding]
+
+
 ANSWERS = {
-    **NEW_ANSWERS,
+    "problem new": ProblemMade,
     "problem check": Sequence[Checkup] | Sequence[ProblemLine],
 }
 """The second with --list."""
 
 app = typer.Typer(no_args_is_help=True)
-app.command()(new)
 
 
 @app.callback()
@@ -75,21 +95,16 @@ def check(
     if not names:
         raise BadInput("no problems here, nor in the corpus; name a folder")
     if only_list:
-        _list(settings, names, as_json=as_json)
+        lines = [_listed(settings, name) for name in names]
+        if not answered(Sequence[ProblemLine], lines, as_json):
+            print_rows(("problem", "where", "entry", "timed at"), map(astuple, lines))
         return
     checkups = [_looked_at(settings, name) for name in names]
     if not answered(Sequence[Checkup], checkups, as_json):
         for checkup in checkups:
-            print_checkup(checkup, typer.echo)
+            print_checkup(checkup)
     if any(checkup.errors for checkup in checkups):
         raise typer.Exit(BadInput.exit_code)
-
-
-def _list(settings: Settings, names: Sequence[str], *, as_json: bool) -> None:
-    rows = [_listed(settings, name) for name in names]
-    if answered(Sequence[ProblemLine], rows, as_json):
-        return
-    print_rows(("problem", "where", "entry", "timed at"), map(astuple, rows))
 
 
 def _listed(settings: Settings, name: str) -> ProblemLine:
@@ -114,3 +129,219 @@ def _looked_at(settings: Settings, name: str) -> Checkup:
         return checked(settings, name)
     except BadInput as failed:
         return Checkup(name, (error("problem.toml", str(failed)),), 0.0)
+
+
+_TOO_SHORT = 0.05
+"""Seconds of a timed call below which a function that stops early has hardly begun."""
+
+
+@app.command()
+def new(  # noqa: PLR0913 (a command's options)
+    *,
+    file: Annotated[Path, argument("C++ source file that defines the function.")],
+    function: Annotated[
+        str,
+        option("Its name: blur, image::blur, 'axpy<float>', or 'f(const float*, int)' of several."),
+    ],
+    target: Annotated[Target, option("What the next command is to optimize for.")] = USUAL,
+    to: Annotated[
+        Path | None, option("Where to write; the function's name.", metavar="FOLDER")
+    ] = None,
+    shape: Annotated[
+        list[str] | None, option("An array's shape, as image=rows,cols.", metavar="ARG=EXTENT,..")
+    ] = None,
+    size: Annotated[
+        list[str] | None,
+        option("A size of the timed call; found by growing if not.", metavar="NAME=N"),
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        option("in, out or inout, where it was taken for another.", metavar="ARG=ROLE"),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        option(
+            "An array's distributions, as x=normal,sparse; a scalar's value, as a=2.5.",
+            metavar="ARG=KIND,..",
+        ),
+    ] = None,
+    tolerance: Annotated[
+        str | None,
+        option("exact, a number, or a rule as in problem.toml; calibrated if not given."),
+    ] = None,
+    yes: Annotated[bool, option("Ask nothing: take what was inferred.", "--yes", "-y")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a problem of a function NAME that FILE defines: problem.toml, serial.cpp, home.toml.
+
+    Says what was inferred of its arguments, asks for what its text does not say, grows the sizes
+    until a call takes long enough to be timed, calibrates the tolerance and looks at the problem as
+    `regraph problem check` does. The code runs confined. FILE itself stays as it is.
+
+    Exit code 2: the function cannot be a problem, and why; or its problem has errors.
+    """
+    settings = read_settings()
+    answers = _answers(shape or [], size or [], role or [], values or [])
+    choices = answers, _tolerance(tolerance)
+    with notes_aside(as_json):
+        folder = make(settings, file, function, choices, to=to, ask=not yes)
+        name = shlex.quote(f"{folder}/")
+        checkup = checked(settings, str(folder.absolute()))
+        print_checkup(checkup)
+        more = "" if target == USUAL else f" --target {target}"
+        mend = f"mend {folder}/problem.toml, then: regraph problem check {name}"
+        typer.echo(mend if checkup.errors else f"next: regraph optimize {name}{more}")
+    if as_json:
+        tell(ProblemMade, ProblemMade(folder, not checkup.errors, checkup.findings))
+    if checkup.errors:
+        raise typer.Exit(BadInput.exit_code)
+
+
+def make(
+    settings: Settings,
+    file: Path,
+    function: str,
+    answered: tuple[Said, Any],
+    *,
+    to: Path | None = None,
+    ask: bool = True,
+) -> Path:
+    """Make the problem; return its folder. `answered`: the answers, and a tolerance or None."""
+    answers, tolerance = answered
+    if ask and not on_terminal():
+        raise BadInput(
+            "no terminal to ask on; --yes takes what is inferred (regraph problem new -h)"
+        )
+    understood = understand(read(file), function)
+    folder = to or Path(problem_name(understood.function.name))
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder}: there is something there already; give another folder with --to")
+    draft = Draft(understood, answers)
+    draft = _answered(draft, ask=ask)
+    for line in _inferred(draft):
+        typer.echo(line)
+    if ask and not typer.confirm("make the problem?", default=True, err=True):
+        raise BadInput("nothing was written; --shape, --role, --size and --values say it otherwise")
+    name = problem_name(folder.resolve().name)
+    with telling() as tell:
+        adopted = wiring.open_adopter(settings, tell).adopt(draft, name, folder, tolerance)
+    write(adopted.files, folder)
+    _tell(adopted, folder)
+    return folder
+
+
+def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> Path:
+    """The folder of a function's problem, made now or earlier from the same text."""
+    source = read(file)
+    folder = Path(problem_name(choose(source, function).name))
+    home = load_home(folder)
+    if home is None or home.path(folder).resolve() != file.resolve():
+        return make(settings, file, function, (Said(), None), ask=ask)
+    if not (home.fits(source.original) and home.was_read_from(with_headers(source).content)):
+        raise BadInput(
+            f"{folder}: was made of another content of {file} or its headers; remove the folder,"
+            f" or mend it and run regraph optimize {folder}/"
+        )
+    typer.echo(f"{folder}/: made of {home.function} before", err=True)
+    return folder
+
+
+def _answered(draft: Draft, *, ask: bool) -> Draft:
+    """The draft with shapes for all arrays, asked or proposed. Raises `BadInput`."""
+    while draft.open:
+        name = draft.open[0]
+        proposed = draft.proposed(name)
+        if ask:
+            sizes = ", ".join(draft.sizes) or "none yet"
+            question = f"shape of {name} (over {sizes}; commas between extents)"
+            text = typer.prompt(question, default=proposed or None, err=True)
+        elif proposed:
+            text = proposed
+        else:
+            raise BadInput(
+                f"{name}: its shape cannot be told from the code; give --shape {name}=..."
+            )
+        draft.said.shapes[name] = _parts(text)
+        draft = Draft(draft.read, draft.said)
+    return draft
+
+
+def _inferred(draft: Draft) -> list[str]:
+    """One line for each argument of the function."""
+    function = draft.read.function
+    lines = [f"{function.qualified}, {function.source.path}, line {function.line}:"]
+    for arg in draft.arguments():
+        kind = arg["type"]
+        if arg["role"] == "size":
+            where = draft.sizes[arg["name"]]
+            summary = f"size{'' if where == arg['name'] else f', {where}'}"
+        elif "value" in arg:
+            summary = f"always {arg['value']}; another value by --values {arg['name']}=.."
+        else:
+            drawn = ", ".join(arg.get("values", ())) or "usual values"
+            if "range" in arg:
+                drawn += " in [{}, {}]".format(*arg["range"])
+            for field, ends in arg.get("ranges", {}).items():
+                drawn += ", {} in [{}, {}]".format(field, *ends)
+            drawn = "" if arg["role"] == "out" else f", {drawn}"
+            summary = f"[{', '.join(arg['shape'])}], {arg['role']}{drawn}"
+        lines.append(f"  {arg['name']:<12} {kind:<8} {summary}")
+    return lines
+
+
+
+def _tell(adopted: Adopted, folder: Path) -> None:
+    for header in adopted.left_out:
+        typer.echo(f"left out: {header}, which is not here and not needed")
+    for note in adopted.notes:
+        typer.echo(note)
+    shape = ", ".join(f"{name} = {value}" for name, value in adopted.problem.sizes.time.items())
+    took = f", where the function takes {adopted.seconds:.2g} s" if adopted.seconds else ""
+    typer.echo(f"timed at {shape or 'its one shape'}{took}")
+    if adopted.problem.work.early_exit and 0 < adopted.seconds < _TOO_SHORT:
+        typer.echo("it stops early on these inputs; inputs.py can place what it looks for later")
+    typer.echo(f"wrote {folder}/: {', '.join(adopted.files)}")
+
+
+def _answers(
+    shapes: Sequence[str], sizes: Sequence[str], roles: Sequence[str], values: Sequence[str]
+) -> Said:
+    answers = Said(
+        shapes={name: _parts(text) for name, text in _pairs("--shape", shapes)},
+        values={name: _parts(text) for name, text in _pairs("--values", values)},
+    )
+    for name, text in _pairs("--size", sizes):
+        if not text.isdecimal() or not int(text):
+            raise BadInput(f"--size {name}={text}: give a whole number from 1 on")
+        answers.sizes[name] = int(text)
+    for name, text in _pairs("--role", roles):
+        if text not in get_args(Role):
+            raise BadInput(f"--role {name}={text}: in, out or inout")
+        answers.roles[name] = cast(Role, text)
+    return answers
+
+
+def _pairs(option: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not (name and value):
+            raise BadInput(f"{option} {text}: write it as NAME=...")
+        yield name, value
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(","))
+
+
+def _tolerance(text: str | None) -> Any:
+    """A tolerance as in problem.toml: "exact", an absolute number, or a table."""
+    if text is None or text in ("exact", "conditioned"):
+        return text
+    try:
+        return {"absolute": float(text)}
+    except ValueError:
+        pass
+    try:
+        return tomllib.loads(f"tolerance = {text}")["tolerance"]
+    except ValueError:
+        raise BadInput(f"--tolerance {text}: exact, a number, or as in problem.toml") from None

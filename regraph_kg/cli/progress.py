@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn
 from rich.text import Text
 
-from regraph_kg.models.text import plain
+from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.runs.progress import Story
 
 T = TypeVar("T")
@@ -21,24 +20,24 @@ def on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def transient(console: Console, amount: ProgressColumn) -> Progress:
-    """A bar of work with its `amount` that vanishes at the end; hidden without a terminal."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), amount)
+def transient(*amounts: ProgressColumn) -> Progress:
+    """A bar of work with its `amounts` that vanishes at the end; hidden without a terminal."""
+    console = PlainConsole(stderr=True, soft_wrap=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), *amounts)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 @contextmanager
-def bar(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """Show the share of `total` that is done, and the current work, on a terminal."""
-    with transient(Console(stderr=True), TaskProgressColumn()) as progress:
-        task = progress.add_task(title, total=max(total, 1))
+def bar(title: str, total: int | None) -> Iterator[Callable[[int, str], None]]:
+    """Show the share of `total` (None: unknown) that is done, and the work, on a terminal."""
+    with transient(TaskProgressColumn()) as progress:
+        task = progress.add_task(title, total=total or None)
         yield lambda completed, text: progress.update(task, completed=completed, description=text)
 
 
 def watch(story: Story[T]) -> T:
     """Run a story and return its result; on a terminal a bar shows each stage."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    with transient(console, TaskProgressColumn()) as progress:
+    with transient(TaskProgressColumn()) as progress:
         task, stage = progress.add_task("", visible=False), ""
         while True:
             try:
@@ -47,11 +46,11 @@ def watch(story: Story[T]) -> T:
                 result: T = ended.value
                 return result
             if work.line:
-                console.print(plain(work.line), markup=False)
+                progress.console.print(work.line)
             if work.stage != stage:
                 progress.reset(task)
                 stage = work.stage
-            text, total = plain(work.text), max(work.total, 1)
+            text, total = work.text, max(work.total, 1)
             progress.update(task, completed=work.done, total=total, description=text, visible=True)
 
 
@@ -61,15 +60,14 @@ def telling() -> Iterator[Callable[[str], None]]:
 
     "" removes the live line before other output.
     """
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    live = Live(
-        console=console, auto_refresh=False, transient=True
-    )  # no thread disturbs the judge's times
+    console = PlainConsole(stderr=True, soft_wrap=True)
+    # no thread of it disturbs the judge's times
+    live = Live(console=console, auto_refresh=False, transient=True)
 
     def tell(text: str) -> None:
         if not console.is_terminal:
             if text:
-                console.print(text, markup=False)
+                console.print(text)
         elif text:
             live.start()
             live.update(Text(f"{text} ..", style="dim"), refresh=True)

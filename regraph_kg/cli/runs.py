@@ -1,7 +1,7 @@
 """`regraph runs`: searches, their results and states."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -53,7 +53,7 @@ class RunShown(RunSummary):
     state: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RunsCompared:
     """Two runs, and whether their times may be compared."""
 
@@ -121,7 +121,11 @@ def runs(  # noqa: PLR0913 (a command's options)
     elif records:
         _compare(settings, records, problem, again=again, as_json=as_json)
     elif chosen:
-        doomed = _prunable(settings, folder, older, without_answer=without_answer)
+        doomed = [
+            trace
+            for trace in _traces(folder)
+            if _may_go(settings, trace, older, without_answer=without_answer)
+        ]
         _prune(doomed, delete=delete, as_json=as_json)
     else:
         _list(settings, folder, as_json=as_json)
@@ -150,38 +154,24 @@ def _compare(
 ) -> None:
     why = _not_comparable(*pair)
     lines = [_line(run) for run in pair]
-    answer = RunsCompared(lines[0], lines[1], why is None, why)
-    if why is None and again:
-        answer.again = _again(settings, pair, problem)
-    if not answered(RunsCompared, answer, as_json):
+    timed = _again(settings, pair, problem) if again and why is None else None
+    if not answered(
+        RunsCompared, RunsCompared(lines[0], lines[1], why is None, why, timed), as_json
+    ):
         _print(lines)
-        typer.echo(f"not comparable: {why}" if why else _compared(answer.again, pair))
+        typer.echo(f"not comparable: {why}" if why else _compared(timed, pair))
     if why is not None:
         raise typer.Exit(1)
 
 
-def _prunable(
-    settings: Settings, folder: Path, older: float | None, *, without_answer: bool
-) -> list[Path]:
-    """Traces that may go: with both options, what both say."""
-    return [
-        trace
-        for trace in _traces(folder)
-        if not locks.is_held(trace)
-        and (older is None or time.time() - trace.stat().st_mtime >= older * DAY_SECONDS)
-        and _is_trace(settings, trace, without_answer=without_answer)
-    ]
-
-
 def _prune(doomed: Sequence[Path], *, delete: bool, as_json: bool) -> None:
+    for path in (path for trace in doomed for path in _files_of(trace)) if delete else ():
+        path.unlink(missing_ok=True)
+    if answered(RunsPruned, RunsPruned(list(doomed), delete), as_json):
+        return
     for trace in doomed:
-        if not as_json:
-            typer.echo(f"{'deleted' if delete else 'would delete'} {trace}")
-        for path in _files_of(trace) if delete else ():
-            path.unlink(missing_ok=True)
-    if as_json:
-        tell(RunsPruned, RunsPruned(list(doomed), delete))
-    elif not doomed:
+        typer.echo(f"{'deleted' if delete else 'would delete'} {trace}")
+    if not doomed:
         typer.echo("nothing to delete")
     elif not delete:
         typer.echo(f"{len(doomed)} runs; say --delete to delete them")
@@ -313,7 +303,11 @@ def _read(settings: Settings, trace: Path) -> RunRecord:
     return RunRecord.read(trace, wiring.trace_key(settings))
 
 
-def _is_trace(settings: Settings, trace: Path, *, without_answer: bool) -> bool:
+def _may_go(settings: Settings, trace: Path, older: float | None, *, without_answer: bool) -> bool:
+    """Whether the options choose a trace; with both, what both say. One under way stays."""
+    age = time.time() - trace.stat().st_mtime
+    if locks.is_held(trace) or (older is not None and age < older * DAY_SECONDS):
+        return False
     try:
         record = _read(settings, trace)
     except BadInput:
@@ -321,9 +315,7 @@ def _is_trace(settings: Settings, trace: Path, *, without_answer: bool) -> bool:
     return not without_answer or (record.finished and record.answer is None)
 
 
-def _files_of(trace: Path) -> Iterator[Path]:
+def _files_of(trace: Path) -> Sequence[Path]:
     """A trace and the files that belong to it alone."""
-    yield trace
-    for ending in (".cpp", ".cu"):
-        yield trace.with_suffix(ending)
-    yield trace.with_name(f"{trace.name}.applied.json")
+    codes = (trace.with_suffix(ending) for ending in (".cpp", ".cu"))
+    return [trace, *codes, trace.with_name(f"{trace.name}.applied.json")]

@@ -3,9 +3,10 @@
 Strangers wrote a graph's texts: nothing of them steers the terminal (`PlainConsole`).
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
@@ -16,13 +17,15 @@ _WORDS = 12
 """Least columns of words."""
 _HEADING = 5
 _WIDE = 120
+_LONGEST = 120
+"""Characters of a name or label that are printed."""
 
 
 class PlainConsole(Console):
-    """Prints text as it is, without markup and without invisible characters."""
+    """Prints text as it is (no markup, no emoji names), without invisible characters."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(highlight=False, markup=False, tab_size=4, **options)
+        super().__init__(highlight=False, markup=False, emoji=False, tab_size=4, **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -46,15 +49,13 @@ def print_rows(
     figures: Collection[int] = (),
     console: Console | None = None,
 ) -> None:
-    """Print rows below their headings, as `print_table` does."""
+    """Print rows below headings; the columns `figures` keep their width, whatever the terminal's.
+
+    Words fold.
+    """
     table = Table(*headings, box=None, pad_edge=False)
     for row in rows:
         table.add_row(*row)
-    print_table(table, figures, console)
-
-
-def print_table(table: Table, figures: Collection[int], console: Console | None = None) -> None:
-    """Print `table`; the columns `figures` keep their width, even beyond the terminal's."""
     for index, column in enumerate(table.columns):
         widest = max((len(str(cell)) for cell in column.cells), default=0)
         width = max(widest, min(len(str(column.header)), _HEADING))
@@ -62,3 +63,22 @@ def print_table(table: Table, figures: Collection[int], console: Console | None 
         column.overflow = "fold"
     console = console or PlainConsole()
     console.print(table, crop=False)
+
+
+def print_aligned(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows in columns that no terminal folds: paths stay whole for copying."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        typer.echo("  ".join(cells).rstrip())
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: "1 example", "2 examples"."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
+def legible(text: str) -> str:
+    """Text in one line of bounded length whose control characters cannot steer the terminal."""
+    line = "".join(char if char.isprintable() else "\ufffd" for char in text[: _LONGEST + 1])
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import tell
+from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts import ray_cluster
@@ -71,11 +71,10 @@ def _list(address: str, token: Path, *, as_json: bool) -> None:
         hosts = ray_cluster.members(ray)
     finally:
         ray.shutdown()
-    if as_json:
-        tell(ANSWERS["worker"], hosts)
-    for member in () if as_json else hosts:
-        devices = f"{member.cpus} CPUs, {member.gpus} GPUs" if member.cpus else "does not judge"
-        typer.echo(f"{member.name} ({member.address}): {devices}")
+    if not answered(ANSWERS["worker"], hosts, as_json):
+        for member in hosts:
+            devices = f"{member.cpus} CPUs, {member.gpus} GPUs" if member.cpus else "does not judge"
+            typer.echo(f"{member.name} ({member.address}): {devices}")
     if not any(member.cpus for member in hosts):
         raise typer.Exit(1)
 

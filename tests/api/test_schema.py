@@ -27,9 +27,19 @@ NO_JSON = {
 }
 
 
+def _has_json(command: Any) -> bool:
+    return any("--json" in param.opts for param in command.params)
+
+
 def commands(group: Any, name: str) -> Iterator[tuple[str, list[str]]]:
-    """Every command below a group, as it is typed, and its options."""
+    """Every command below a group, as it is typed, and its options.
+
+    Commands with one answer together (techniques mend) count as one.
+    """
     within = getattr(group, "commands", {})
+    if within and name in ANSWERS:
+        yield name, ["--json"] if all(_has_json(one) for one in within.values()) else []
+        return
     for one in within:
         yield from commands(group.get_command(None, one), f"{name} {one}")
     if not within or group.invoke_without_command:

@@ -5,16 +5,16 @@ import sys
 
 import typer.main
 
-from regraph_kg.cli.app import COMMANDS, app
+from regraph_kg.cli.app import COMMANDS, app, line
 
 
 def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
     group = typer.main.get_command(app)
     context = typer.Context(group)
-    for name, line in COMMANDS.items():
+    for name in COMMANDS:
         command = group.get_command(context, name)
         said = command.help.replace("\b", "").partition("\n\n")[0]
-        assert " ".join(said.split()) == line
+        assert said.split() == line(name).split() != []
 
 
 def test_the_list_of_commands_loads_none_of_them() -> None:

@@ -197,8 +197,8 @@ def test_a_preview_asks_nobody_and_writes_nothing(tmp_path: Path, cache: Path) -
     [
         ([], "no PROBLEM"),
         ([str(SCALE), "--git", ".", "--openevolve", "."], "not both"),
-        ([str(SCALE), "--git", "."], "with --file"),
-        ([str(SCALE), "--file", "x"], "name that with --git"),
+        ([str(SCALE), "--git", "."], "--git and --file together"),
+        ([str(SCALE), "--file", "x"], "--git and --file together"),
         ([str(SCALE), "other", "--openevolve", "."], "run it once for each"),
         ([str(SCALE), "--model", "ollama:x", "--openevolve", "."], "nobody is asked"),
         ([str(SCALE), "--model", "what"], "model 'what'"),

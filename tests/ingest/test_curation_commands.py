@@ -230,7 +230,8 @@ def test_a_split_takes_its_name_from_its_first_alias_unless_told(desk: Desk) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("merge", "cuda/tiling", "cuda/padding"), "say why"),
+        (("merge", "cuda/tiling", "cuda/padding"), "--why"),
+        (("drop", "cuda/tiling", "--why", ""), "say why"),
         (("merge", "cuda/tiling", "bank conflict padding", "--why", "w"), "give the id"),
         (("merge", "cuda/tiling", "cuda/paddin", "--why", "w"), "near it: cuda/padding"),
         (("merge", "cuda/tiling", HOSTILE, "--why", "w"), "is not in the graph"),
@@ -244,7 +245,7 @@ def test_a_split_takes_its_name_from_its_first_alias_unless_told(desk: Desk) -> 
         (("describe", "cuda/tiling"), "--definition"),
         (("keep", "cuda/zzz"), "is not in the graph"),
         (("undo",), "no curation is left"),
-        (("undo", "x"), "give numbers of curations"),
+        (("undo", "x"), "valid integer"),
         (("merge", "cuda/tiling", "cuda/padding", "--why", "w" * 3000), "shorten --why"),
     ],
     ids=lambda one: " ".join(one)[:40] if isinstance(one, tuple) else None,

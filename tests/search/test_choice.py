@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.choice import choose, each_choice, resume_command
-from regraph_kg.cli.options import Options
+from regraph_kg.cli.options import Options, choose, each_choice, resume_command
 from regraph_kg.errors import BadInput
 from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.run import SearchChoice
