@@ -289,7 +289,6 @@ def _inferred(draft: Draft) -> list[str]:
     return lines
 
 
-
 def _tell(adopted: Adopted, folder: Path) -> None:
     for header in adopted.left_out:
         typer.echo(f"left out: {header}, which is not here and not needed")
