@@ -234,7 +234,8 @@ def _ended(run: BenchRun | LeftOut) -> str:
         return f"left out: {run.why}"
     right = sum(answer.right for answer in run.answers)
     result = report.times(run.speedup) if run.improved else "nothing surely faster"
-    return f"{result}, {right} of {len(run.answers)} answers right"
+    answers = f"{right} of {len(run.answers)} answers right" if run.answers else "all by rule"
+    return f"{result}, {answers}"
 
 
 def _preview(order: BenchOrder, planned: BenchPlan) -> None:
