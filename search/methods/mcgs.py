@@ -16,15 +16,16 @@ without a sample under way come first, and a sample under way counts as one that
 A failed sample makes the next one of that action less likely to pass, a right one leaves little to
 gain by another; both stay possible, and come when nothing else is worth more. A technique that the
 path has already is believed to gain nothing, unless steps are those of a small model, which change
-one place. Besides the graph's techniques the model may be asked
-for what it sees fit, as soon as what its free choices came to elsewhere makes that worth it; such a
-step is followed by what followed the code before it. No first technique waits for ever: after
-enough calls one that has not passed is asked for whatever its worth. A step that did nothing, or
-something else, counts as a failed sample of what it was asked for; its code is a state of what it
-did, and teaches that edge. After a failed sample a technique that has smaller steps is asked for in
-part: what comes of that is a state of what led there, where the whole may follow. Nothing is drawn:
-the same answers make the same search. Ties go to the state found first, then to the action that the
-neighbourhood lists first.
+one place. Steps by rule are known before they are taken: one that leads to a code that was judged
+already is left out. Besides the graph's techniques the model may be asked for what it sees fit, as
+soon as what its free choices came to elsewhere makes that worth it; such a step is followed by what
+followed the code before it. No first technique waits for ever: after enough calls one that has not
+passed is asked for whatever its worth. A step that did nothing, or something else, counts as a
+failed sample of what it was asked for; its code is a state of what it did, and teaches that edge.
+After a failed sample a technique that has smaller steps is asked for in part: what comes of that is
+a state of what led there, where the whole may follow. Nothing is drawn: the same answers make the
+same search. Ties go to the state found first, then to the action that the neighbourhood lists
+first.
 """
 
 import heapq
@@ -45,7 +46,7 @@ from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.methods import MethodKind
-from regraph_kg.search.prompts.by_rule import BY_RULE
+from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
 
 
 class McgsSettings(MethodSettings):
@@ -156,6 +157,8 @@ class Mcgs:
         self._small = context.graph.small
         self.states: dict[str, FoundCode] = {}
         """By normalized code, oldest first."""
+        self._judged = {normalized(context.task.start)}
+        """Normalized codes of all samples."""
         self._best = 0.0
         self._expected: float | None = None
         """Worth of the last sample that was begun for its worth."""
@@ -164,8 +167,10 @@ class Mcgs:
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a sample of the action that is worth most (see `Method`)."""
-        waiting = self._waiting()
-        chosen = waiting or self._worthiest()
+        while (chosen := (waiting := self._waiting()) or self._worthiest()) is not None:
+            if not self._leads_back(*chosen):
+                break
+            chosen[1].answered = False
         if chosen is None:
             return None
         state, action = chosen
@@ -173,6 +178,13 @@ class Mcgs:
         action.taken += 1
         action.under_way += 1
         return self._sample(state, action, action.taken - 1)
+
+    def _leads_back(self, state: FoundCode, action: NextStep) -> bool:
+        """Whether a rule would carry out the step, and write code that was judged already."""
+        task, technique = self._context.task, action.technique
+        recipe = technique.recipe if technique is not None and self._small else ""
+        ready = carried_out(task.shown(state.code), recipe)
+        return bool(ready) and normalized(task.whole(ready)) in self._judged
 
     def _waiting(self) -> tuple[FoundCode, NextStep] | None:
         """A first technique that has waited for too long; few calls go to such ones."""
@@ -255,6 +267,7 @@ class Mcgs:
         step = yield from self._context.proposer.sample(request, repairs=self._settings.repairs)
         action.under_way -= 1
         self._calls += step.cost.calls
+        self._judged |= {normalized(step.code)} if step.code else set()
         action.answered &= BY_RULE not in step.mended  # it would come out the same again
         unchanged = step.outcome is Outcome.UNCHANGED
         if step.closes and not (unchanged and self._has_parts(action) and not request.part):

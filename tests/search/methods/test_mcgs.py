@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, FreeChoice, FreeSteps, Successor
 from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import Applied, Cost, SimulationRecord, StepRecord
+from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
 from regraph_kg.search.run import begin
@@ -21,11 +22,15 @@ from tests.search.toy import (
     code,
     fenced,
     header,
+    judge,
     names,
     says,
     searching,
     successor,
 )
+
+DIRECTIVES = {"parallel-for": "parallel for", "simd": "simd"}
+KEPT = "Leave everything else as it is."
 
 
 def run(
@@ -242,3 +247,30 @@ def test_where_the_graph_knows_more_the_free_choice_waits() -> None:
     assert names(freely(FreeChoice(), known).asked[0]) == ["a"]
     lost = FreeSteps(tried=8, verified=1, sum_log2_effect=-EFFECT_SCALE)
     assert names(freely(FreeChoice(first=lost)).asked[0]) == ["a"]
+
+
+def test_a_step_by_rule_to_a_judged_code_is_left_out() -> None:
+    """A parallel loop that had vector lanes is the parallel loop of the serial code."""
+    shared = {
+        name: successor(name, tried=4, verified=4, log2_effects=2.0)
+        for name in ("parallel-for", "simd")
+    }
+    for name, known in shared.items():
+        recipe = f"Write $begin`#pragma omp {DIRECTIVES[name]}` before $inner.\n{KEPT}"
+        technique = known.technique.model_copy(update={"recipe": recipe})
+        shared[name] = replace(known, technique=technique)
+
+    def unasked(key: PromptKey) -> str:
+        raise AssertionError(key)
+
+    def right(candidate: Candidate) -> EvalReport:
+        return judge(replace(candidate, code=code(0.1 * candidate.code.count("omp"))))
+
+    graph = {"start": ["simd", "parallel-for"], "simd": ["parallel-for"], "parallel-for": ["simd"]}
+    toy = Toy(graph, unasked, right, successors=shared)
+    settings = McgsSettings(repairs=0, free=False)
+    head = header(9, settings=settings, prompting=Prompting.usual("lean"))
+    records = list(searching(toy.world, head))
+    codes = [normalized(step.code or "") for record in records for step in record.steps]
+    assert len(codes) == len({*codes}) == 2
+    assert normalized(SERIAL) not in codes
