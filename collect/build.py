@@ -7,7 +7,7 @@ trajectories are kept (curate.py).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from regraph_kg.collect.steps import RIGHT, ProposedStep, StepJudgement, StepSource, label_of
+from regraph_kg.collect.steps import ProposedStep, StepJudgement, StepSource, label_of
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.run import Task
 from regraph_kg.models.text import plain
@@ -58,7 +58,7 @@ class _Draft:
             self.unchanged += 1
             return StepJudgement(None)
         report = self.judge(proposed.code)
-        if report.outcome in RIGHT:
+        if report.outcome.is_right:
             self.codes.add(text)
             self.steps.append(_step(proposed))
             self.repairs.append(proposed.repairs)
@@ -119,7 +119,7 @@ def settled(trajectory: Trajectory, repairs: Sequence[int]) -> Trajectory | None
     failures = list(trajectory.failures)
     for step, tries in zip(trajectory.steps, repairs, strict=True):
         newest = step.measurements[-1]
-        if newest.outcome not in RIGHT:
+        if not newest.outcome.is_right:
             failures = [failure for failure in failures if failure.after_step <= len(steps)]
             failures.append(_found_wrong(len(steps), step))
             break

@@ -15,7 +15,6 @@ from regraph_kg.models.trajectory import Source
 
 LABEL_CHARACTERS = 200
 """Length limit of a trajectory's label."""
-RIGHT = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
 """Outcomes of code that gives right answers; what was timed too noisily is measured again."""
 
 
@@ -43,7 +42,7 @@ class StepJudgement:
     @property
     def right(self) -> bool:
         """Whether later steps may build on it."""
-        return self.outcome in RIGHT
+        return self.outcome is not None and self.outcome.is_right
 
 
 Proposals = Generator[ProposedStep, StepJudgement, str]

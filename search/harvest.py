@@ -180,13 +180,13 @@ class _Tree:
     def _disproved(self, step: StepRecord) -> StepRecord:
         """The step as a failure, where the final measurement found its code wrong."""
         final = self.run.finals.get(code_hash(step.code or ""))
-        if final is None or final.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING):
+        if final is None or final.outcome.is_right:
             return step
         update = {"outcome": final.outcome, "diagnosis": final.diagnosis, "speedup": None}
         return step.model_copy(update=update)
 
     def _place(self, step: StepRecord) -> None:
-        if step.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING) and step.code:
+        if step.outcome is not None and step.outcome.is_right and step.code:
             self.nodes[step.path] = VerifiedStep(step, self.run.reports.get(code_hash(step.code)))
             self.left_out[BUSY] += self._loaded(step)
         else:

@@ -221,7 +221,7 @@ class Worker:
         self._standstill.reset()
 
     def worked_outside(self) -> Failure | None:
-        """Whether it used more CPU time outside its calls than idle threads of OpenMP do."""
+        """A failure if it used more CPU time outside its calls than idle threads of OpenMP do."""
         outside, inside = self._standstill.outside, self._standstill.inside
         allowed = _BUSY_SECONDS + _BUSY_SHARE * inside
         allowed += _BUSY_EACH_SECONDS * self._standstill.commands
@@ -315,7 +315,7 @@ class Worker:
         return Failure(Outcome.SUSPICIOUS, f"between commands {complaint}: killed")
 
     def _crowded(self) -> Failure | None:
-        """Whether it has more threads than anybody needs."""
+        """A failure if it has more threads than anybody needs."""
         if self._standstill.threads <= self._most_threads or not self._defences.thread_limit:
             return None
         self.kill()

@@ -15,7 +15,7 @@ from regraph_kg.evaluation.measure import measurement
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.evaluation import EvalReport, Outcome
+from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.run import Deed
 from regraph_kg.models.target import TARGETS, Target
@@ -31,7 +31,6 @@ from regraph_kg.settings import Settings
 LONGEST_NAME = 100
 LEVEL: RelabelLevel = "lexical"
 """Level of the relabelling."""
-_RIGHT = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
 
 
 class Author(Frozen):
@@ -66,7 +65,7 @@ class AgentDraft(Frozen):
 
     def with_step(self, step: Step, report: EvalReport) -> "AgentDraft":
         """The draft after a judged step: one more step, or one more failure."""
-        if report.outcome not in _RIGHT:
+        if not report.outcome.is_right:
             failed = FailedStep(
                 after_step=len(self.steps),
                 label=step.label,

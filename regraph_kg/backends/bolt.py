@@ -1,6 +1,6 @@
-"""Bolt: managed transactions against Neo4j or the embedded store; the only user of the driver.
+"""Bolt: managed transactions against Neo4j or the embedded store; nothing else opens a driver.
 
-reader.py reads the driver's values, too. The driver retries deadlocks, conflicts and lost
+reader.py reads the driver's values. The driver retries deadlocks, conflicts and lost
 connections; any other failure becomes a `StoreError` of one line without the password. In a
 cluster, any server answers reads and knows this object's writes (bookmarks). Not covered: reads
 that follow another process's write at once may miss it.

@@ -65,6 +65,11 @@ class Outcome(StrEnum):
         outcome._value_, outcome.words, outcome.kind = value, words, kind
         return outcome
 
+    @property
+    def is_right(self) -> bool:
+        """Whether the code's results are right, however well it was timed."""
+        return self in (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
+
     PARSE_FAILED = "parse_failed", "without code", "prose"
     REJECTED_SOURCE = "rejected_source", "with refused code", "refused"
     COMPILE_FAILED = "compile_failed", "did not compile", "does not compile"

@@ -167,14 +167,16 @@ class Mcgs:
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a sample of the action that is worth most (see `Method`)."""
-        while (chosen := (waiting := self._waiting()) or self._worthiest()) is not None:
-            if not self._leads_back(*chosen):
-                break
-            chosen[1].answered = False
+        waiting = self._waiting()
+        chosen = waiting or self._worthiest()
         if chosen is None:
             return None
         state, action = chosen
-        self._waited += waiting is not None
+        if self._leads_back(state, action):
+            action.answered = False
+            return self.iteration()
+        if waiting:
+            self._waited += 1
         action.taken += 1
         action.under_way += 1
         return self._sample(state, action, action.taken - 1)

@@ -370,7 +370,7 @@ def _schema(properties: dict[str, object]) -> dict[str, object]:
 
 def _came_of(failure: FailedAnswer) -> str:
     diagnosis = failure.diagnosis.strip()
-    if failure.outcome in (Outcome.PASSED, Outcome.UNSTABLE_TIMING):
+    if failure.outcome.is_right:
         return fill("slower", diagnosis=diagnosis)
     return failure_text("went_wrong", failure.outcome, diagnosis)
 
