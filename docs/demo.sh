@@ -16,7 +16,7 @@ say regraph report "$run" --output "$REGRAPH_DATA_DIR/report.html"
 cat <<END
 
 The search as a page, its tree and every answer: open $REGRAPH_DATA_DIR/report.html in a browser.
-The model's answers were recorded; graph, compiler, verification and clock are real. Look around:
+What the model answered was recorded; graph, compiler, verification and clock are real. Look around:
   export REGRAPH_DATA_DIR=$REGRAPH_DATA_DIR PATH="\$PWD/.venv/bin:\$PATH"
   regraph techniques show loop-interchange --target openmp
   regraph optimize stencil
