@@ -5,7 +5,6 @@ Not covered: whether their codes still pass; `regraph dev measure --again` judge
 
 import pytest
 
-from regraph_kg.collect.steps import RIGHT
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.trajectory import Trajectory
