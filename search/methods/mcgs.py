@@ -167,14 +167,15 @@ class Mcgs:
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a sample of the action that is worth most (see `Method`)."""
-        waiting = self._waiting()
-        chosen = waiting or self._worthiest()
-        if chosen is None:
-            return None
-        state, action = chosen
-        if self._leads_back(state, action):
+        while True:
+            waiting = self._waiting()
+            chosen = waiting or self._worthiest()
+            if chosen is None:
+                return None
+            state, action = chosen
+            if not self._leads_back(state, action):
+                break
             action.answered = False
-            return self.iteration()
         if waiting:
             self._waited += 1
         action.taken += 1
