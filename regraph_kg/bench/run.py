@@ -208,6 +208,7 @@ class RunningBench:
             seconds=summary.active_seconds,
             stopped=summary.stopped,
             roof=summary.roof,
+            by_rule=summary.by_rule,
             unrecorded=summary.unrecorded,
             metric=task.metric,
             device=header.device,

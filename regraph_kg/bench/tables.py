@@ -217,7 +217,9 @@ def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
 
 def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) -> BenchTable:
     unrecorded = {arm: sum(run.unrecorded for run in runs) for arm, runs in by_arm.items()}
+    by_rule = {arm: sum(run.by_rule for run in runs) for arm, runs in by_arm.items()}
     missing, energy = any(unrecorded.values()), any(arm.joules for arm in arms)
+    rules = any(by_rule.values())
     return BenchTable(
         "What they cost",
         (
@@ -225,6 +227,7 @@ def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) 
             "searches",
             "ended early",
             "calls",
+            *(("by rule",) if rules else ()),
             "thoughts",
             "tokens",
             "model",
@@ -238,6 +241,7 @@ def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) 
                 str(arm.runs),
                 str(arm.early),
                 str(arm.calls),
+                *((str(by_rule[arm.arm]),) if rules else ()),
                 str(arm.thoughts),
                 str(arm.tokens),
                 report.seconds(arm.model_seconds),
@@ -248,6 +252,7 @@ def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) 
             for arm in arms
         ),
         "Ended early: before the budget was spent, as nothing was left to try."
+        + (" By rule: calls that a rule answered, without the model." if rules else "")
         + (" Energy is the GPU's while it judged." if energy else "")
         + (" Without answer: prompts of which no answer was kept." if missing else ""),
     )

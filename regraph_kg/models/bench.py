@@ -66,6 +66,8 @@ class BenchRun(Frozen):
     """Active seconds, waits for other searches included."""
     stopped: Stopped
     roof: RoofShare | None
+    by_rule: int = 0
+    """Calls that a rule answered, without the model: not among the answers."""
     unrecorded: int = 0
     """Prompts without a kept answer, where answers were kept (`regraph bench --rejudge`)."""
     metric: Metric

@@ -91,6 +91,14 @@ def test_prompts_of_which_no_answer_was_kept_are_counted() -> None:
     assert (costs.columns[-1], costs.rows[0][-1]) == ("without answer", "4")
 
 
+def test_calls_that_a_rule_answered_are_counted_apart() -> None:
+    run = bench_run("a").model_copy(update={"by_rule": 2})
+    costs = table(sections([bench_results(run)])[0], "What they cost")
+    row = dict(zip(costs.columns, costs.rows[0], strict=True))
+    assert row["by rule"] == "2"
+    assert "by rule" not in table(sections([bench_results(bench_run("a"))])[0], costs.title).columns
+
+
 def test_figures_stand_with_their_intervals() -> None:
     runs = [
         bench_run("a", answers=[RIGHT, WRONG], speedup=2.0),
