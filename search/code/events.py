@@ -144,41 +144,40 @@ class _Walk:
         declarator = node.child_by_field_name("declarator")
         value = node.child_by_field_name("right")
         kind = short(node.child_by_field_name("type"))
-        self._declare(node, declarator, value, kind, place)
-        name = declared_name(declarator)
-        if name in self.events.declared:
-            self.events.declared[name][-1].element = True
+        declared = self._declare(node, declarator, value, kind, place)
+        if declared is not None:
+            declared.element = True
         self._add(self.events.elements, node, place, "read")
         return [value] if value is not None and value.type != "identifier" else []
 
     def _declare(
         self, node: Node, declarator: Node | None, value: Node | None, kind: str, place: CodePlace
-    ) -> None:
+    ) -> Declared | None:
         name = declared_name(declarator)
         if not name or declarator is None:
-            return
+            return None
         parts: dict[str, Node] = {}
         inner: Node | None = declarator
         while inner is not None:
             parts.setdefault(inner.type, inner)
             inner = inner.child_by_field_name("declarator")
         array = parts.get("array_declarator")
-        self.events.declared.setdefault(name, []).append(
-            Declared(
-                name,
-                place.scope,
-                place.function,
-                place.loop,
-                value,
-                kind,
-                "pointer_declarator" in parts,
-                "reference_declarator" in parts,
-                array is not None,
-                node.type in ("parameter_declaration", "optional_parameter_declaration"),
-                width=array.child_by_field_name("size") if array is not None else None,
-                region=place.region > 0,
-            )
+        declared = Declared(
+            name,
+            place.scope,
+            place.function,
+            place.loop,
+            value,
+            kind,
+            "pointer_declarator" in parts,
+            "reference_declarator" in parts,
+            array is not None,
+            node.type in ("parameter_declaration", "optional_parameter_declaration"),
+            width=array.child_by_field_name("size") if array is not None else None,
+            region=place.region > 0,
         )
+        self.events.declare(declared)
+        return declared
 
     def _function(self, node: Node, place: CodePlace, mode: Mode) -> None:
         body = node.child_by_field_name("body")
@@ -196,10 +195,9 @@ class _Walk:
         for part in parts:
             value = part.child_by_field_name("value") if part.type == "init_declarator" else None
             plain = value is not None and value.type not in ("argument_list", "initializer_list")
-            self._declare(node, part, value if plain else None, kind, place)
-            name = declared_name(part)
-            if value is not None and not plain and name:
-                self.events.declared[name][-1].arguments = short(value)
+            declared = self._declare(node, part, value if plain else None, kind, place)
+            if value is not None and not plain and declared is not None:
+                declared.arguments = short(value)
             values += [value] if value is not None else []
         self._push(values, place)
 

@@ -1,6 +1,7 @@
 """Results of one walk over a tree: loops, declared names, reads, writes, calls, directives."""
 
 import re
+from bisect import bisect, insort
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -126,9 +127,18 @@ class Events:
         """All declared names."""
         return [declared for group in self.declared.values() for declared in group]
 
+    def declare(self, declared: Declared) -> None:
+        """Keeps one name's declarations in the order in which their scopes begin."""
+        insort(self.declared.setdefault(declared.name, []), declared, key=_begin)
+
     def find(self, name: str, at: Node) -> Declared | None:
-        """The declaration that a name means at a node."""
-        for declared in reversed(self.declared.get(name, ())):
-            if declared.scope[0] <= at.start_byte < declared.scope[1]:
-                return declared
+        """The declaration that a name means at a node: that of the innermost scope around it."""
+        group = self.declared.get(name, [])
+        for number in range(bisect(group, at.start_byte, key=_begin) - 1, -1, -1):
+            if at.start_byte < group[number].scope[1]:
+                return group[number]
         return None
+
+
+def _begin(declared: Declared) -> int:
+    return declared.scope[0]

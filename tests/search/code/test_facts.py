@@ -315,7 +315,7 @@ def hostile() -> dict[str, str]:
 def test_no_text_makes_it_fail_or_wait(kind: str, size: int) -> None:
     begin = time.process_time()
     facts = facts_of(hostile()[kind][:size])
-    assert time.process_time() - begin < 5  # a second at most on a free machine
+    assert time.process_time() - begin < 10  # two seconds at most on a free machine
     json.dumps(facts.model_dump(mode="json"))
 
 
@@ -368,3 +368,10 @@ def test_what_is_left_out_is_not_read_and_all_else_stays_in_its_place() -> None:
 def test_methods_that_the_entry_calls_are_reached() -> None:
     code = "struct T { void g(int n) { while (n--) ; } }; void f(T& t) { t.g(1); }"
     assert [loop.function for loop in facts_of(code, "f").loops] == ["g"]
+
+
+def test_a_name_means_the_innermost_declaration_around_it() -> None:
+    (loop,) = loops(
+        "for (int i = 0; i < n; ++i) { float t; t = a[i]; c[i] = t; } float t; t = 0; d[0] = t;"
+    )
+    assert (loop.private, loop.carries) == ((), "no")
