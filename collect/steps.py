@@ -15,7 +15,6 @@ from regraph_kg.models.trajectory import Source
 
 LABEL_CHARACTERS = 200
 """Length limit of a trajectory's label."""
-"""Outcomes of code that gives right answers; what was timed too noisily is measured again."""
 
 
 @dataclass(frozen=True, slots=True)

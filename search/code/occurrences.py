@@ -128,7 +128,7 @@ class Events:
         return [declared for group in self.declared.values() for declared in group]
 
     def declare(self, declared: Declared) -> None:
-        """Keeps one name's declarations in the order in which their scopes begin."""
+        """Keep a name's declarations in the order in which their scopes begin."""
         insort(self.declared.setdefault(declared.name, []), declared, key=_begin)
 
     def find(self, name: str, at: Node) -> Declared | None:

@@ -3,6 +3,7 @@
 import json
 import random
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -313,10 +314,18 @@ def hostile() -> dict[str, str]:
 @pytest.mark.parametrize("size", [6_000, pytest.param(60_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", list(hostile()))
 def test_no_text_makes_it_fail_or_wait(kind: str, size: int) -> None:
+    usual = seconds(hostile()["statements"][:size])
+    assert seconds(hostile()[kind][:size]) < max(1, 2.5 * usual)  # both on the same busy machine
+
+
+@cache
+def seconds(code: str) -> float:
+    """CPU time of reading a code for the first time: facts are remembered, too."""
     begin = time.process_time()
-    facts = facts_of(hostile()[kind][:size])
-    assert time.process_time() - begin < 10  # two seconds at most on a free machine
+    facts = facts_of(code)
+    passed = time.process_time() - begin
     json.dumps(facts.model_dump(mode="json"))
+    return passed
 
 
 def test_pieces_of_programs() -> None:
