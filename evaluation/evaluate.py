@@ -201,11 +201,22 @@ class Judge:
                 with trial.stage("explain"):
                     result = self._machine.explain(result, program, session.problem)
             if isinstance(result, Times) and trial.grade == "full" and program.cuda:
-                with trial.stage("memcheck"):
-                    failure = self._machine.memcheck(program, session.problem)
+                with trial.stage("sanitize"):
+                    code = trial.candidate.code
+                    failure = self._machine.sanitize(code, program, session.problem)
                 with trial.stage("profile"):
-                    return failure or self._profile(trial, program, result)
+                    result = failure or self._profile(trial, program, result)
+            if isinstance(result, Times):
+                with trial.stage("further"):
+                    return self._further(trial, program) or result
             return result
+
+    def _further(self, trial: Trial, program: Program) -> Failure | None:
+        """Cases beyond those of every verification, of code that has passed that."""
+        if not self._rules.defences.further:
+            return None
+        perturbed = self._machine.perturbed(trial.candidate, trial.session.problem)
+        return trial.session.check_further(program, perturbed, trial.call_seconds, trial.grade)
 
     def _run(self, trial: Trial, program: Program) -> Failure | Times:
         """Verify, then time; a noisy candidate is timed again, then at the full grade."""

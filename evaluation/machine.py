@@ -1,6 +1,10 @@
 """The judge's machine: compilers, GPU, cores, the device's measured peaks, its health."""
 
+import re
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from regraph_kg.errors import BadInput
@@ -9,6 +13,7 @@ from regraph_kg.evaluation.compile.sandboxed import compiler_confinement
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.compile.targets import Toolkit, build, compiled_with
 from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
+from regraph_kg.evaluation.further import has_threads
 from regraph_kg.evaluation.gpu.device import (
     Gpu,
     cores_of,
@@ -21,7 +26,13 @@ from regraph_kg.evaluation.gpu.hardware import cpu_hardware, gpu_hardware
 from regraph_kg.evaluation.gpu.health import Health
 from regraph_kg.evaluation.gpu.kernels import profiler
 from regraph_kg.evaluation.gpu.nvml import GpuMonitor, open_gpu
-from regraph_kg.evaluation.gpu.sanitizer import ACCESS, Subject, find_sanitizer, first_finding
+from regraph_kg.evaluation.gpu.sanitizer import (
+    ACCUSING,
+    Subject,
+    Tool,
+    find_sanitizer,
+    first_finding,
+)
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.rules import Failure
@@ -37,6 +48,12 @@ from regraph_kg.models.target import TARGETS, Target
 
 _SHARED_PROGRAMS = 64
 """A worker that many candidates share serves so many."""
+_SANITIZED: Mapping[Tool, tuple[str, Outcome]] = {
+    "memcheck": ("", Outcome.CRASHED),
+    "racecheck": ("__shared__", Outcome.NONDETERMINISTIC),
+    "synccheck": ("__sync|sync\\(|barrier", Outcome.NONDETERMINISTIC),
+}
+"""Tools of compute-sanitizer: the sources that they are for, and what a finding means."""
 
 
 class Machine:
@@ -111,25 +128,32 @@ class Machine:
         finding = self._finding(program, problem)
         return Failure(failure.outcome, f"{failure.diagnosis}; {finding}") if finding else failure
 
-    def memcheck(self, program: Program, problem: Problem) -> Failure | None:
-        """Memcheck's finding about a cuda candidate's accesses, at a small ragged shape."""
+    def sanitize(self, code: str, program: Program, problem: Problem) -> Failure | None:
+        """What compute-sanitizer's tools find in one cuda call, at a small ragged shape."""
         shape = unaligned_shape(problem, list(problem.sizes.check))
-        finding = self._finding(program, problem, shape)
-        if not finding or not ACCESS.search(finding):
-            return None
-        return Failure(Outcome.CRASHED, f"at shape {shape_text(shape)}: {finding}")
+        checks = [check for check, (marks, _) in _SANITIZED.items() if re.search(marks, code)]
+        with ThreadPoolExecutor(len(checks)) as pool:
+            look = partial(self._finding, program, problem, shape)
+            findings = [*pool.map(look, checks)]
+        for check, finding in zip(checks, findings, strict=True):
+            if finding and ACCUSING[check].search(finding):
+                return Failure(_SANITIZED[check][1], f"at shape {shape_text(shape)}: {finding}")
+        return None
 
     def _finding(
-        self, program: Program, problem: Problem, shape: Sizes | None = None
+        self,
+        program: Program,
+        problem: Problem,
+        shape: Sizes | None = None,
+        check: Tool = "memcheck",
     ) -> str | None:
         """Compute-sanitizer's first finding; None without the tool."""
         seconds = self._rules.limits.sanitizer_seconds
         tool = find_sanitizer(self._cuda()[0]) if seconds else None
         if tool is None:
             return None
-        return first_finding(
-            Subject(program, problem, self.gpu.visible, seconds), tool, sizes=shape
-        )
+        subject = Subject(program, problem, self.gpu.visible, seconds)
+        return first_finding(subject, tool, check, shape)
 
     def program(self, candidate: Candidate, problem: Problem) -> Program | Failure:
         failure = rejected(candidate.code) if self._rules.defences.source_rules else None
@@ -142,6 +166,16 @@ class Machine:
         if isinstance(library, Failure):
             return library
         return Program(harness, library, problem.entry, cuda=target.on_gpu)
+
+    def perturbed(self, candidate: Candidate, problem: Problem) -> Program | None:
+        """A build whose threads are held up; None where it has none, or cannot be built so."""
+        target = TARGETS[candidate.target]
+        if target.on_gpu or not has_threads(candidate.code):
+            return None
+        library = self._compiler.perturbed(candidate.code, (*HOST_FLAGS, *target.flags))
+        if isinstance(library, Failure):
+            return None
+        return Program(self._compiler.harness(problem), library, problem.entry)
 
     def programs(self, problem: Problem) -> Programs:
         """The problem's own code, compiled. Raises `BadInput` where that fails."""

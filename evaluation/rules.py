@@ -65,6 +65,8 @@ class Defences:
     """Several shapes, one of them secret. Off: the last declared check shape only."""
     repeats: bool = True
     """Runs are repeated and compared. Off: every case runs once."""
+    further: bool = True
+    """More shapes, values and teams of threads for code that has passed all else (further.py)."""
     sensitivity: bool = True
     """Other inputs must give other outputs where the references differ."""
     freeze: bool = True

@@ -11,6 +11,7 @@ that allocates, nor at the full grade.
 """
 
 import contextlib
+import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.further import FurtherChecks
 from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
 from regraph_kg.evaluation.problem.problem import Problem
@@ -34,11 +36,12 @@ from regraph_kg.evaluation.timing.timing import (
     measure,
 )
 from regraph_kg.evaluation.verify.reference import Case, References
+from regraph_kg.evaluation.verify.secret_shapes import secret_shapes
 from regraph_kg.evaluation.verify.timed_inputs import Contents
 from regraph_kg.evaluation.verify.verify import ReportFlag, check_shapes, plan
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.evaluation import Grade, Outcome
 from regraph_kg.models.target import USUAL
 
 _BASELINE_SECONDS = 120.0
@@ -84,12 +87,14 @@ class Session:
         self._programs, self.rules, self._threads = programs, rules, threads
         self._shapes = check_shapes(problem, rules.seed, rules.defences)
         self._contents = Contents(problem, rules.seed)
-        shapes = [*self._shapes, problem.sizes.time]
+        secret = secret_shapes(problem, random.Random(rules.seed + 1))
+        shapes = [*self._shapes, problem.sizes.time, *secret]
         self._references = References(
             problem, programs.reference, shapes, rules.limits, self._contents
         )
         self._plan = Plan(problem, self._shapes, self._references, rules)
         self._examiner = Examiner(problem, self._references, self._plan.pool, rules)
+        self._further = FurtherChecks(problem, secret, self._references, rules)
         self._method = TimingOptions(
             clock=SPINNING if rules.surroundings.stopwatch else SLEEPING,
             judge_clock=rules.defences.judge_clock,
@@ -218,6 +223,16 @@ class Session:
     def verify(self, slot: Slot, *, full: bool) -> Failure | frozenset[ReportFlag]:
         """Check a loaded candidate at the check shapes; flags where it is right."""
         return slot.verification.examine(slot.worker, self._cases(full))
+
+    def check_further(
+        self, program: Program, perturbed: Program | None, call_seconds: float, grade: Grade
+    ) -> Failure | None:
+        """Further cases of a candidate that has passed; also of a build that is `perturbed`."""
+        serial, threads = self._programs.serial, self._threads
+        failure = self._further.fault(serial, program, threads, call_seconds, grade)
+        if failure or perturbed is None:
+            return failure
+        return self._further.races(perturbed, self._cases(full=False), grade)
 
     def time(
         self, slot: Slot, rule: StopRule, call_seconds: float, *, full: bool

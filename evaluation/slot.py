@@ -54,6 +54,11 @@ class SessionRules:
     monitor: GpuMonitor | None = None
 
 
+def alignment(problem: Problem) -> int:
+    """Bytes of which an array's start is a multiple."""
+    return _DEVICE_ALIGNMENT if problem.metric == "device" else _HOST_ALIGNMENT
+
+
 class Plan:
     """Common parts of a problem's slots: the layout, the contents, the truths, the rules.
 
@@ -65,13 +70,12 @@ class Plan:
     ) -> None:
         self._problem, self._references, self._rules = problem, references, rules
         self._rng = random.Random(rules.seed)
-        on_device = problem.metric == "device"
-        self._layout = Layout(problem, _DEVICE_ALIGNMENT if on_device else _HOST_ALIGNMENT)
-        self._calls: dict[tuple[str, bool], Call] = {
-            (shape_text(sizes), True): self._layout.call(sizes) for sizes in shapes
+        self._layout = Layout(problem, alignment(problem))
+        self._calls: dict[tuple[str, bool], list[Call]] = {
+            (shape_text(sizes), True): [self._layout.call(sizes)] for sizes in shapes
         }
         odd = unaligned_shape(problem, shapes)
-        self._calls[shape_text(odd), False] = self._layout.call(odd, aligned=False)
+        self._calls[shape_text(odd), False] = [self._layout.call(odd, aligned=False)]
         self._timed = reserve(self._layout, problem)
         self.pool = Pool(self._rng.getrandbits(128))
 

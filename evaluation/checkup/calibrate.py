@@ -33,7 +33,7 @@ from regraph_kg.evaluation.problem.types import is_inexact, is_rounded, parts, w
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify.covering import check_shapes
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch
-from regraph_kg.evaluation.verify.large_outputs import KeptOutput
+from regraph_kg.evaluation.verify.large_outputs import KeptOutput, Sampled
 from regraph_kg.evaluation.verify.outputs import fault, paired
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.tolerance import tolerance
@@ -281,15 +281,22 @@ def _worst(outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]) ->
         if not isinstance(truth, ExpectedOutput):
             worst = max(worst, math.inf if truth.fault(name, outputs[name]) else 0.0)
         elif is_rounded(truth.values):
-            worst = max(worst, _errors(outputs[name], truth)[1])
+            worst = max(worst, _errors(outputs[name], truth)[1], _of_blocks(outputs[name], truth))
         else:
             worst = max(worst, math.inf if mismatch(name, outputs[name], truth, 0) else 0.0)
     return worst
 
 
+def _of_blocks(output: KeptOutput, truth: ExpectedOutput) -> float:
+    """Largest error of the sums of a sampled output's blocks, in what is allowed."""
+    if truth.blocks is None or not isinstance(output, np.ndarray | Sampled):
+        return 0.0
+    return float(np.max(truth.blocks.errors(output), initial=0.0))
+
+
 def _errors(output: KeptOutput, truth: ExpectedOutput) -> tuple[float, float]:
     """Largest error of finite floats, absolute and in tolerances."""
-    assert isinstance(output, np.ndarray)
+    assert isinstance(output, np.ndarray | Sampled)
     actual = truth.of(output)
     finite = np.isfinite(truth.values)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -62,8 +62,13 @@ _FINDING = re.compile(
     r"Invalid |Uninitialized |Misaligned |Unused |Race |Error: Race|Warning: Race|Barrier error"
     r"|Address |Stack overflow|Fatal UVM|Malloc/Free|Double free|Out-of-range|Host API|Potential"
 )
-ACCESS = re.compile(r"memcheck: (Invalid __|Invalid addr|Address |Misaligned )")
-"""A finding that is an access outside of what was allocated, and no error of the API."""
+ACCUSING: Mapping[Tool, re.Pattern[str]] = {
+    "memcheck": re.compile(r"memcheck: (Invalid __|Invalid addr|Address |Misaligned )"),
+    "racecheck": re.compile(r"racecheck: Error: Race"),
+    "synccheck": re.compile(r"synccheck: Barrier error"),
+}
+"""Findings that fail a candidate: accesses outside of what was allocated, and no error of the API;
+threads that wait for one another in no way, and not two that write the same value."""
 _API_ERROR = re.compile(r"Program hit (\w+)(?: \(error \d+\))? due to \"(.+?)\" on CUDA API call")
 
 
@@ -110,8 +115,8 @@ def small_shape(problem: Problem) -> Sizes:
 
 
 def finding(log: str, check: Tool) -> str | None:
-    """The first finding in the tool's log, on one line; memory errors go before API errors."""
-    blocks = list(_blocks(log))
+    """The first finding in the tool's log, on one line: warnings go last but for API errors."""
+    blocks = sorted(_blocks(log), key=lambda block: block[0].startswith("Warning"))
     for head, details in blocks:
         if _FINDING.match(head):
             return _tidy(f"compute-sanitizer {check}: {head}{_place(details)}{_access(details)}")

@@ -38,7 +38,7 @@ from regraph_kg.evaluation.problem.declaration import (
 from regraph_kg.evaluation.problem.expression import Sizes, size_of
 from regraph_kg.evaluation.problem.mistakes import mistaken
 from regraph_kg.evaluation.problem.project import ProjectProblem, project_fields
-from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Array, is_whole
+from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Alteration, Array, is_whole
 from regraph_kg.models import html
 from regraph_kg.models.base import Frozen, Metric
 
@@ -96,6 +96,8 @@ class Problem(Frozen):
     work: DeclaredWork = DeclaredWork()
     held_out: bool = True
     """Also check a secret shape between the smallest and the largest value of each size."""
+    excludes: tuple[Alteration, ...] = ()
+    """Ways of altering inputs (alterations.py) that make them unfit for the function."""
     sizes: SizesTable
     args: tuple[Argument, ...] = Field(min_length=1, max_length=32)
     returns: Returned | None = None
@@ -265,7 +267,7 @@ class Problem(Frozen):
         return {
             name: value
             for name, value in handler(self).items()
-            if name != "returns" or value is not None
+            if name not in ("returns", "excludes") or value
         }
 
 

@@ -61,6 +61,18 @@ WIDER: dict[Type, Type] = {"float16": "float64", "float32": "float64", "complex6
 _STORED = {"bool": "uint8", "char": "int8", "size_t": "uint64"}
 """Type -> its numpy name, where that is another one."""
 _WORDS = (8, 4, 2, 1)
+Alteration = Literal[
+    "small",
+    "large",
+    "tiny",
+    "coarse",
+    "equal",
+    "ascending",
+    "extremes",
+    "skewed",
+    "negative zeros",
+]
+"""A way of altering drawn inputs as a whole (alterations.py)."""
 
 
 def record_of(fields: Mapping[str, Type]) -> np.dtype[Any]:

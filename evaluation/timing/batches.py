@@ -134,7 +134,8 @@ class Bench:
         """Of one call out of all."""
         self.is_new = True
         """Whether the inputs of the last batch were new, and not changed ones."""
-        self._is_lean = self._compared = False
+        self._is_lean = self._is_compared = False
+        self._nbytes = shared.problem.nbytes(calls[0].sizes)
         self._decoy: int | None = None
         self._refilled = any(arg.role == "inout" for arg in shared.problem.outputs)
 
@@ -188,9 +189,11 @@ class Bench:
             if isinstance(witness, Failure):
                 return witness
             self.witnesses.append(witness)
-            failure = self._changed_input(planned[0])
+            failure = None if self._is_compared else self._changed_input(planned[0])
             if failure:
                 return failure
+            # Once is enough where it takes a while, and once more at the end.
+            self._is_compared = self._nbytes > _COMPARED_BYTES
         if self._rng.random() * self._batch < 1:
             witness = self._witness(worker, self._rng.choice(places))
             if isinstance(witness, Failure):
@@ -240,13 +243,19 @@ class Bench:
         result = failure or worker.sweeps(count)
         return result if isinstance(result, Failure) else result.ours / count
 
-    def harm(self) -> Failure | None:
-        """Failure where bytes around the arrays changed."""
-        if not self._defences.guards:
+    def harm(self, worker: Worker) -> Failure | None:
+        """Failure where bytes around the arrays changed, or the inputs of some call."""
+        if self._defences.guards:
+            places = (place for call in self._calls for place in call.places.values())
+            damage = next(filter(None, (self._shared.damage(place) for place in places)), None)
+            if damage:
+                return Failure(Outcome.CRASHED, damage)
+        known = [at for at, content in enumerate(self._holds) if content and not content.version]
+        if not known:
             return None
-        places = (place for call in self._calls for place in call.places.values())
-        damage = next(filter(None, (self._shared.damage(place) for place in places)), None)
-        return Failure(Outcome.CRASHED, damage) if damage else None
+        at = self._rng.choice(known)
+        failure = worker.download(list(self._inputs(at).values()))
+        return failure or self._changed_input(at)
 
     @property
     def _can_change(self) -> bool:
@@ -352,9 +361,6 @@ class Bench:
         call, content = self._calls[at], self._holds[at]
         if not self._defences.input_compare or content is None or content.version:
             return None
-        if self._shared.problem.nbytes(call.sizes) > _COMPARED_BYTES and self._compared:
-            return None  # once is enough where it takes a while
-        self._compared = True
         inputs = [arg.name for arg in self._shared.problem.inputs if arg.role == "in"]
         views = {name: self._shared.view(call.places[name]) for name in inputs}
         altered = self._contents.altered(content, views)

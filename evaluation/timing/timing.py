@@ -191,7 +191,7 @@ class _Series:
         singles = self._singles(count)
         if isinstance(singles, Failure):
             return singles
-        failure = self.worker.worked_outside() or self.bench.harm()
+        failure = self.worker.worked_outside() or self.bench.harm(self.worker)
         if failure:
             return failure
         longer = carried_over([(batch.each, batch.is_new) for batch in batches])

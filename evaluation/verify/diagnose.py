@@ -32,19 +32,21 @@ _CHUNK = 2**16
 class ExpectedOutput:
     """Expected output (fp64, or the exact integers) and the tolerance of its elements.
 
-    With `at`, both are known at these flat indices only.
+    With `at`, both are known at these flat indices only, and `blocks` of all.
     """
 
     values: Array
     tolerance: Array | float
     at: Array | None = None
+    blocks: large_outputs.Blocks | None = None
 
-    def of(self, output: Array) -> Array:
+    def of(self, output: "Array | large_outputs.Sampled") -> Array:
         """The elements of an output whose truth is known."""
+        if isinstance(output, large_outputs.Sampled):
+            return output.elements
         if self.at is None:
             return output
-        flat = output.reshape(-1)
-        return flat if flat.size == self.at.size else flat[self.at]
+        return output.reshape(-1)[self.at]
 
 
 Expected = ExpectedOutput | large_outputs.Product | large_outputs.Arranged
@@ -65,13 +67,11 @@ def mismatch(
     """
     if not isinstance(truth, ExpectedOutput):
         return truth.fault(name, output)
-    assert isinstance(output, np.ndarray)
+    assert isinstance(output, np.ndarray | large_outputs.Sampled)
     actual = truth.of(output)
-    if _agrees(actual, truth):
-        return None
-    bad = wrong_elements(actual, truth, nan_fails)
-    if not bad.any():
-        return None
+    bad = None if _agrees(actual, truth) else wrong_elements(actual, truth, nan_fails)
+    if bad is None or not bad.any():
+        return truth.blocks.fault(name, output) if truth.blocks else None
     if truth.at is not None:
         return _of_sample(name, actual, truth, bad)
     return explain(name, Wrong(actual, truth.values, bad, truth.tolerance, poison))

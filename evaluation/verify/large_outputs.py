@@ -1,7 +1,10 @@
 """Checks of one large output that need not all of it: sampled, by random vectors, as a sort.
 
 Outputs of the timing shape above 16 MiB are compared at 2^19 secret places, of which a content's
-own secret says which, and both ends. A problem may declare how those above 64 MiB are checked:
+own secret says which, and both ends. Of all others the sums of blocks are compared: 1,024 elements
+with secret signs, integers times secret numbers. Of honest errors e_i, |e_i| <= t, such a sum is
+above 4 t sqrt(1024) in one of 1,500 blocks (Hoeffding), and in none where they stay within t / 4,
+as they should (calibrate.py). A problem may declare how outputs above 64 MiB are checked:
 
     random-indices   2^19 secret elements and both ends, against the full reference
     freivalds        C x against A (B x) for four secret vectors of signs, row by row
@@ -9,7 +12,7 @@ own secret says which, and both ends. A problem may declare how those above 64 M
 
 Outputs with rows that count, or of any order (rows.py), are always compared whole.
 
-Not covered: an element wrong outside the sample (each is looked at with probability 2^19 / size);
+Not covered: outside the sample, what is off by less than 128 tolerances in a block; structs there;
 a product's element off by less than sqrt(columns) tolerances; floats that a sort changed between
 -0 and +0 are reported as wrong.
 """
@@ -20,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regraph_kg.evaluation.problem.problem import Array, Problem
+from regraph_kg.evaluation.problem.types import parts, wide
 
 LARGE_BYTES = 64 * 2**20
 """Bytes of a call's arrays above which a declared cheap check is used."""
@@ -27,6 +31,7 @@ _WHOLE_BYTES = 16 * 2**20
 """Of outputs above this a sample is compared."""
 _SAMPLES, _ENDS = 2**19, 4096
 """Of each verified call: a series has two for each doubling of its batches; truths are kept."""
+_BLOCK, _SPREAD = 1024, 4.0
 _VECTORS = 4
 _CHUNK = 2**18
 
@@ -77,12 +82,90 @@ def keeper(problem: Problem, seed: int) -> "Callable[[str, Array], KeptOutput]":
             return lambda _, output: ordered(output, seed)
         return lambda _, output: Products(_times(output, _signs(output.shape[1], seed)))
     at = places(problem, seed)
-    return lambda name, output: elements_at(output, at.get(name))
+    return lambda name, output: kept(output, at.get(name), seed)
 
 
-def elements_at(output: Array, at: Array | None) -> Array:
-    """A copy of the elements at these flat indices, or of all."""
-    return output.copy() if at is None else output.reshape(-1)[at]
+def kept(output: Array, at: Array | None, seed: int) -> "Array | Sampled":
+    """A copy of all elements, or of those at these flat indices with the sums of blocks."""
+    if at is None:
+        return output.copy()
+    return Sampled(output.reshape(-1)[at], sums_of_blocks(output, seed))
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Some elements of an output, and the sum of each block of all of them."""
+
+    elements: Array
+    sums: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Expected sums of an output's blocks, and by how much each may be off."""
+
+    sums: Array
+    allowed: Array
+    seed: int
+
+    def errors(self, output: "Array | Sampled") -> Array:
+        """How far off each sum is, in what is allowed; 0 where the expected one is no number."""
+        known = output.sums if isinstance(output, Sampled) else sums_of_blocks(output, self.seed)
+        if known.dtype.kind != "f":
+            return np.where(known == self.sums, 0.0, np.inf)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            off = np.abs(known - self.sums)
+            ratio = np.where(off == 0, 0.0, off / self.allowed)
+        return np.where(np.isfinite(self.sums), np.nan_to_num(ratio, nan=np.inf), 0.0)
+
+    def fault(self, name: str, output: "Array | Sampled") -> str | None:
+        """The first block that is wrong, in words."""
+        bad = self.errors(output) > 1
+        if not bad.any():
+            return None
+        first, count = int(np.argmax(bad)), int(np.count_nonzero(bad))
+        return (
+            f"{name}: {count} of {bad.size} blocks of {_BLOCK} numbers are wrong, the first is block"
+            f" {first}: its sum with random weights is not the expected one"
+        )
+
+
+def blocks(truth: Sampled, deviation: Array, tolerance: Array | float, seed: int) -> Blocks:
+    """Prepare for an output: how far moved inputs move its sums, and the sampled tolerances.
+
+    What is larger than all that is sampled may be off by the same part of it.
+    """
+    widest = _SPREAD * float(np.max(tolerance, initial=0.0))
+    largest = float(np.max(np.abs(truth.elements), initial=0.0)) or 1.0
+    with np.errstate(invalid="ignore"):
+        near = widest * (_BLOCK**0.5 + np.abs(wide(truth.sums)) / largest)
+    return Blocks(truth.sums, near + deviation, seed)
+
+
+def sums_of_blocks(output: Array, seed: int) -> Array:
+    """Sum of each 1,024 elements with secret weights; none of structs."""
+    if output.dtype.names:
+        return np.zeros(0)
+    flat, rng = parts(output), np.random.default_rng(seed)
+    if flat.dtype.kind == "f":
+        return _weighed(flat, 2.0 * rng.integers(0, 2, _BLOCK) - 1.0)
+    odd = rng.integers(0, 2**63, _BLOCK, dtype=np.uint64) << np.uint64(1) | np.uint64(1)
+    return _weighed(flat.view(f"u{flat.itemsize}"), odd)
+
+
+def _weighed(flat: Array, weights: Array) -> Array:
+    whole = flat.size // _BLOCK
+    sums = np.empty(-(-flat.size // _BLOCK), weights.dtype)
+    step = _CHUNK // _BLOCK
+    with np.errstate(invalid="ignore", over="ignore"):
+        for start in range(0, whole, step):
+            end = min(start + step, whole)
+            rows = flat[start * _BLOCK : end * _BLOCK].reshape(-1, _BLOCK)
+            sums[start:end] = rows.astype(weights.dtype) @ weights
+        rest = flat[whole * _BLOCK :].astype(weights.dtype)
+        if rest.size:
+            sums[whole] = rest @ weights[: rest.size]
+    return sums
 
 
 def _is_large(problem: Problem) -> bool:
@@ -104,7 +187,7 @@ class Ordered:
     digest: int
 
 
-KeptOutput = Array | Products | Ordered
+KeptOutput = Array | Sampled | Products | Ordered
 """What is compared of an output."""
 
 
@@ -119,7 +202,7 @@ class Product:
 
     def fault(self, name: str, output: KeptOutput) -> str | None:
         """The first row that is wrong, in words."""
-        assert not isinstance(output, Ordered)
+        assert not isinstance(output, Ordered | Sampled)
         rows = output.rows if isinstance(output, Products) else _times(output, self.vectors)
         off = np.abs(rows - self.values).max(axis=1)
         bad = ~(off <= self.allowed)
@@ -159,7 +242,7 @@ class Arranged:
 
     def fault(self, name: str, output: KeptOutput) -> str | None:
         """The first break of the order, or a change of the elements, in words."""
-        assert not isinstance(output, Products)
+        assert not isinstance(output, Products | Sampled)
         order = output if isinstance(output, Ordered) else ordered(output, self.seed)
         if order.fault:
             return f"{name}{order.fault}"

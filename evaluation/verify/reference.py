@@ -12,12 +12,13 @@ what check shapes of that size take.
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.alterations import altered
 from regraph_kg.evaluation.problem.inputs import Inputs, move_by_one_ulp
 from regraph_kg.evaluation.problem.problem import (
     Argument,
@@ -29,7 +30,7 @@ from regraph_kg.evaluation.problem.problem import (
     shape_text,
 )
 from regraph_kg.evaluation.problem.rows import rows_of
-from regraph_kg.evaluation.problem.types import is_rounded, wide
+from regraph_kg.evaluation.problem.types import Alteration, is_rounded, wide
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
@@ -46,6 +47,9 @@ _FEW_OUTPUTS = 1024
 _PATIENCE_SECONDS = 120.0
 _SLOW_SECONDS = 1.0
 """Runs with moved inputs that take longer are done at once, on all cores."""
+_ALIKE = ("equal", "extremes")
+"""Alterations that leave so few values that all terms of a sum round the same way."""
+_SUMS = " in blocks"
 _KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = 256 * 2**20, 2**20
 
 
@@ -62,12 +66,14 @@ class Case:
     """Whether it is a `TimedInputs` of the timing shape."""
     aligned: bool = True
     """Whether its arrays lie on more than a multiple of their element's size."""
+    alteration: Alteration | None = None
+    """How the drawn inputs are altered as a whole."""
 
     @property
     def key(self) -> tuple[object, ...]:
         """Identity within a problem."""
         shape = tuple(sorted(self.sizes.items()))
-        return (shape, self.variant, self.seed, self.version, self.timed)
+        return (shape, self.variant, self.seed, self.version, self.timed, self.alteration)
 
 
 class References:
@@ -91,12 +97,16 @@ class References:
         self._truths: dict[tuple[object, ...], Mapping[str, Expected]] = {}
         self.seconds = 0.0
         """What the last truth took."""
+        self.timed_seconds = 0.0
+        """What the last one at the timing shape took."""
 
     def given(self, case: Case) -> Mapping[str, Array]:
         """Inputs by argument name, read-only."""
         if case.timed:
             return self._contents.arrays(TimedInputs(case.seed, case.version))
         inputs = self._inputs.get(case.sizes, case.variant, case.seed)
+        if case.alteration:
+            return altered(self._problem, case.sizes, inputs, case.alteration, case.seed)
         if not case.version:
             return inputs
         return with_changes(self._problem, inputs, case.variant, case.seed)
@@ -173,19 +183,19 @@ class References:
         element = TIMES * eps_of_sum(problem, arg, a.shape[1])
         return {out: large_outputs.product(a, b, element, case.seed)}
 
-    def _compute(self, case: Case) -> dict[str, Expected]:
+    def _compute(self, case: Case) -> dict[str, ExpectedOutput]:
         try:
             return self._computed(case)
         finally:
             self._run.release()
 
-    def _computed(self, case: Case) -> dict[str, Expected]:
+    def _computed(self, case: Case) -> dict[str, ExpectedOutput]:
         problem, fill = self._problem, self.fill(case)
         is_timed = case.sizes == problem.sizes.time
         at = large_outputs.places(problem, case.seed) if is_timed else {}
-        keep = partial(_keep, at)
+        keep = partial(_keep, at, case.seed)
         start = time.perf_counter()
-        values = self._run.run(case.sizes, fill, keep, stays=True)
+        values = _columns(self._run.run(case.sizes, fill, keep, stays=True))
         elements = sum(arg.elements(case.sizes) for arg in problem.inputs)
         runs = self._condition_runs(values, elements)
         seconds = time.perf_counter() - start
@@ -197,19 +207,28 @@ class References:
         else:
             outputs = (self._run.run(case.sizes, each, keep, stays=True) for each in moved)
         for output in outputs:
-            self._deviate(deviations, values, output)
-        truths: dict[str, Expected] = {}
+            self._deviate(deviations, values, _columns(output))
+        truths: dict[str, ExpectedOutput] = {}
         heads = {name: row.number(values) for row in rows_of(problem) for name in row.names}
         for arg in problem.results:
             truth = values[arg.name]
-            allowed = exact_sum(problem, arg, case.sizes, case.variant, truth)
+            rounds = case.alteration is not None
+            allowed = None if rounds else exact_sum(problem, arg, case.sizes, case.variant, truth)
             if allowed is None and (arg.count or arg.order):
                 number = heads.get(arg.name, truth.shape[0])
                 allowed = self._of_rows(arg, case, truth[:number], truth.shape)
             elif allowed is None:
-                allowed = tolerance(problem, arg, case.sizes, truth, deviations.pop(arg.name))
-            truths[arg.name] = ExpectedOutput(truth, allowed, at.get(arg.name))
+                move = deviations.pop(arg.name)
+                allowed = tolerance(
+                    problem, arg, case.sizes, truth, move, is_biased=case.alteration in _ALIKE
+                )
+            truths[arg.name] = ExpectedOutput(truth, allowed)
+            if arg.name in at:
+                sums, moves = (each.get(arg.name + _SUMS) for each in (values, deviations))
+                truths[arg.name] = _sampled(truths[arg.name], at[arg.name], sums, moves, case.seed)
         self.seconds = time.perf_counter() - start
+        if is_timed:
+            self.timed_seconds = self.seconds
         return truths
 
     def _of_rows(
@@ -260,7 +279,7 @@ class References:
 
         Of few outputs the largest change in two runs can be small by chance.
         """
-        rounded = [array for array in values.values() if is_rounded(array)]
+        rounded = [a for name, a in values.items() if is_rounded(a) and not name.endswith(_SUMS)]
         few = any(array.size < _FEW_OUTPUTS for array in rounded)
         rule = self._problem.tolerance
         if rounded and (rule == "conditioned" or isinstance(rule, ConditionedRule)):
@@ -269,5 +288,30 @@ class References:
         return _FEW_CONDITION_RUNS if few and isinstance(rule, SumRule) else 0
 
 
-def _keep(at: Mapping[str, Array], name: str, output: Array) -> Array:
-    return large_outputs.elements_at(output, at.get(name))
+def _keep(
+    at: Mapping[str, Array], seed: int, name: str, output: Array
+) -> Array | large_outputs.Sampled:
+    return large_outputs.kept(output, at.get(name), seed)
+
+
+def _columns(outputs: Mapping[str, Array | large_outputs.Sampled]) -> dict[str, Array]:
+    """Elements by name; of sampled outputs also the sums of their blocks, if they have any."""
+    arrays = dict[str, Array]()
+    for name, output in outputs.items():
+        if isinstance(output, large_outputs.Sampled):
+            arrays |= {name + _SUMS: output.sums} if output.sums.size else {}
+            arrays[name] = output.elements
+        else:
+            arrays[name] = output
+    return arrays
+
+
+def _sampled(
+    truth: ExpectedOutput, at: Array, sums: Array | None, moves: Array | None, seed: int
+) -> ExpectedOutput:
+    """The truth of a sample; `moves`: by how much moved inputs move the sums of blocks."""
+    if sums is None or moves is None:
+        return replace(truth, at=at)
+    sampled = large_outputs.Sampled(truth.values, sums)
+    blocks = large_outputs.blocks(sampled, TIMES * moves, truth.tolerance, seed)
+    return replace(truth, at=at, blocks=blocks)

@@ -53,9 +53,18 @@ _SMALL, _MARGIN = 4, 64
 
 
 def tolerance(
-    problem: Problem, arg: Argument, sizes: Sizes, truth: Array, deviation: Array
+    problem: Problem,
+    arg: Argument,
+    sizes: Sizes,
+    truth: Array,
+    deviation: Array,
+    *,
+    is_biased: bool = False,
 ) -> Array | float:
-    """Tolerance of each element of one output; see the module's docstring."""
+    """Tolerance of each element of one output; see the module's docstring.
+
+    `is_biased`: inputs are so alike that all terms round the same way: n for sqrt(n).
+    """
     rule = problem.tolerance
     if rule == "exact" or arg.type == "bool" or _counts(problem, arg):
         return 0.0
@@ -68,7 +77,7 @@ def tolerance(
     terms = _terms(problem, arg, sizes)
     if terms:
         scale = max(_rms(truth), _rms(deviation) / _input_eps(problem, arg))
-        eps = eps_of_sum(problem, arg, terms)
+        eps = eps_of_sum(problem, arg, terms**2 if is_biased else terms)
         floor = TIMES * eps * np.fmax(np.abs(truth), scale)
     if not isinstance(rule, SumRule):
         floor = np.fmax(floor, TIMES * np.fmax(deviation, _rms(deviation) / 4))

@@ -11,7 +11,7 @@ output is compared and explained (diagnose.py).
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,8 +51,8 @@ class Verification:
 
     problem: Problem
     shared: SharedMemory
-    calls: Mapping[tuple[str, bool], Call]
-    """By shape text, and whether arrays are aligned to more than their elements."""
+    calls: Mapping[tuple[str, bool], Sequence[Call]]
+    """By shape text, and whether arrays are aligned to more than their elements: one, or more."""
     references: References
     defences: Defences
     call_seconds: float
@@ -73,17 +73,45 @@ class Verification:
         failure = self._insensitive(cases, outputs) if self.defences.sensitivity else None
         return failure or flags
 
-    def repeat(self, worker: Worker, case: Case) -> Failure | None:
-        """Run one case twice from the same state: for the serial code every bit must agree."""
+    def each(
+        self, worker: Worker, cases: Sequence[Case], runs: Callable[[Case], int]
+    ) -> Failure | None:
+        """Run every case `runs` times; the first failure ends it."""
+        for case in cases:
+            result = self._check_case(worker, case, runs(case))
+            if isinstance(result, Failure):
+                return result
+        return None
+
+    def together(self, worker: Worker, case: Case, poison: int) -> Failure | None:
+        """Run a case as often as it has calls, without a stop between them."""
         inputs, where = self._given(case)
-        runs = []
-        for _ in range(2):
+        calls = self.calls[shape_text(case.sizes), case.aligned]
+        for call in calls:
+            self._prepare(call, inputs, poison)
+        elapsed = worker.call([call.row for call in calls], self.call_seconds)
+        if isinstance(elapsed, Failure):
+            return Failure(elapsed.outcome, f"{where}: {elapsed.diagnosis}")
+        for call in calls:
+            outputs = self._outputs(call, inputs, where)
+            if isinstance(outputs, Failure):
+                return outputs
+            wrong = self._wrong(outputs, self.references.truths(case), poison)
+            if wrong:
+                return Failure(Outcome.NONDETERMINISTIC, f"{where}: {wrong}")
+        return None
+
+    def repeat(self, worker: Worker, case: Case, runs: int = 2) -> Failure | None:
+        """Run one case again from the same state: for the serial code every bit must agree."""
+        inputs, where = self._given(case)
+        past = []
+        for _ in range(runs):
             self._prepare(self._call(case), inputs, POISON)
             outputs = self._run(worker, self._call(case), inputs, where)
             if isinstance(outputs, Failure):
                 return outputs
-            runs.append(outputs)
-        if _differ(runs):
+            past.append(outputs)
+        if _differ(past):
             return Failure(Outcome.NONDETERMINISTIC, f"{where}: two runs on the same input differ")
         return None
 
@@ -92,12 +120,14 @@ class Verification:
         variant = describe(self.problem, case.variant)
         if case.version:
             variant += ", a few elements changed in place after a call"
+        if case.alteration:
+            variant += f", altered: {case.alteration}"
         if not case.aligned:
             variant += ", arrays aligned to their elements only"
         return self.references.given(case), f"at shape {shape_text(case.sizes)} ({variant})"
 
     def _call(self, case: Case) -> Call:
-        return self.calls[shape_text(case.sizes), case.aligned]
+        return self.calls[shape_text(case.sizes), case.aligned][0]
 
     def _runs(self, last: bool) -> int:
         if not self.defences.repeats:
@@ -149,6 +179,12 @@ class Verification:
             return Failure(failure.outcome, f"{where}: {failure.diagnosis}")
         if not self.defences.freeze:
             time.sleep(_LATE_SECONDS)
+        return self._outputs(call, inputs, where)
+
+    def _outputs(
+        self, call: Call, inputs: Mapping[str, Array], where: str
+    ) -> dict[str, Array] | Failure:
+        """Outputs of a call that is over, unless something else was touched."""
         outputs = {
             arg.name: self.shared.view(call.places[arg.name]).copy() for arg in self.problem.outputs
         }

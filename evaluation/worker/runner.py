@@ -32,7 +32,9 @@ _LARGE_BYTES = 32 * 2**20
 class Runner:
     """Calls one trusted program on given inputs, in one process that is started when first asked.
 
-    `problem` has the program's signature. Raises `BadInput` where the program fails.
+    `problem` has the program's signature; a shape beside `shapes` gets a process and memory of its
+    own. Raises `BadInput` where the program fails; the next call
+    starts it anew.
     """
 
     def __init__(
@@ -46,10 +48,8 @@ class Runner:
         self._problem, self._program, self._limits, self._name = problem, program, limits, name
         self._small = Layout(problem, alignment=64)
         self._calls: dict[str, tuple[Layout, Call]] = {}
-        for text, sizes in {shape_text(sizes): sizes for sizes in shapes}.items():
-            large = problem.nbytes(sizes) > _LARGE_BYTES
-            layout = Layout(problem, alignment=64) if large else self._small
-            self._calls[text] = layout, layout.call(sizes)
+        for sizes in {shape_text(sizes): sizes for sizes in shapes}.values():
+            self._prepare(sizes, alone=problem.nbytes(sizes) > _LARGE_BYTES)
         self._running: dict[Layout, tuple[Worker, SharedMemory]] = {}
         self.seconds = 0.0
         """What the last call took, copies aside."""
@@ -74,7 +74,7 @@ class Runner:
 
         `stays`: a large shape's memory stays for another run, until `release`.
         """
-        layout, call = self._calls[shape_text(sizes)]
+        layout, call = self._calls.get(shape_text(sizes)) or self._prepare(sizes, alone=True)
         try:
             is_zero = self.poison == 0 and layout not in self._running
             worker, shared = self._started(layout)
@@ -95,11 +95,20 @@ class Runner:
             return {
                 name: keep(name, output) for name, output in settled(self._problem, outputs).items()
             }
+        except BadInput:
+            if layout in self._running:
+                self._end(layout)
+            raise
         finally:
             if layout in self._running:
                 self._running[layout][1].unmap()
             if not stays:
                 self.release()
+
+    def _prepare(self, sizes: Sizes, *, alone: bool) -> tuple[Layout, Call]:
+        layout = Layout(self._problem, alignment=64) if alone else self._small
+        self._calls[shape_text(sizes)] = layout, layout.call(sizes)
+        return self._calls[shape_text(sizes)]
 
     def _started(self, layout: Layout) -> tuple[Worker, SharedMemory]:
         if layout not in self._running:

@@ -52,6 +52,8 @@ class Surroundings:
     """A library that records kernels (kernels.py); None for workers that are timed."""
     programs: int = 1
     """Count of candidates that it can take, one after another."""
+    thread_limit: int | None = None
+    """Threads that OpenMP gives at most, however many are asked for; None: as many as that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +116,15 @@ class Start:
         if not self.defences.clean_env:
             return {**os.environ, **gpu}
         allowed = {name: os.environ[name] for name in _ALLOWED_ENV if name in os.environ}
+        most = self.where.thread_limit
+        limit = {} if most is None else {"OMP_THREAD_LIMIT": str(most)}
         return {
             **allowed,
             **gpu,
             "PATH": "/usr/bin:/bin",
             "LANG": "C",
             "OMP_NUM_THREADS": str(self.threads),
+            **limit,
             "GOMP_SPINCOUNT": _SPINS,
             "CUDA_CACHE_DISABLE": "1",
             "CUDA_DEVICE_ORDER": "PCI_BUS_ID",

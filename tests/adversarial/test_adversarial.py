@@ -147,6 +147,8 @@ def judged(
     if grade == "full" and target == "cuda" and find_sanitizer(find_cuda()) is None:
         require("nvcc", "compute-sanitizer is not installed")
     off = [name for name in without if name not in UNSWITCHED]
+    if without and "further" not in adversary.defences:
+        off.append("further")  # it comes last, and finds much of what another lets through
     limits = limits_of(adversary, grade)
     judge = judges(target, Defences(**dict.fromkeys(off, False)), limits, grade)
     candidate = Candidate(target, bait.source(adversary.path))

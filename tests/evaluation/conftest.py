@@ -17,7 +17,7 @@ from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import JudgeLimits
+from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
 
@@ -37,7 +37,8 @@ def problem_named(name: str) -> Problem:
 
 @pytest.fixture(scope="session")
 def judge(cache: Path) -> Iterator[Judge]:
-    with Judge(cache, limits=SOON) as judge:
+    """Without what comes last and takes most: test_further.py is about that."""
+    with Judge(cache, limits=SOON, defences=Defences(further=False)) as judge:
         yield judge
 
 
@@ -159,8 +160,11 @@ def nothing_is_left(scratch: Path) -> Iterator[None]:
 
 def children() -> set[int]:
     """Processes that we started and that are not reaped; pytest-xdist's own are there before."""
-    tasks = Path("/proc/self/task").iterdir()
-    return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that has just ended
+            found |= set(map(int, (task / "children").read_text().split()))
+    return found
 
 
 def memory_files() -> int:

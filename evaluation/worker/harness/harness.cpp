@@ -79,6 +79,7 @@ void *arguments[MAX_BATCH][ARGUMENTS];
 const char *entry;
 void *library, *function;  // the candidate
 Wraps *wraps;  // of a CUDA candidate
+void (*perturb)();  // of perturb.cpp, in a candidate that was compiled with it
 bool settled;
 int (*profile_begin)();  // of profile.cpp, where that was loaded
 int (*profile_end)(char *, size_t);
@@ -284,6 +285,7 @@ void run_calls(uint64_t count) {
       ready(i, settled);
       swept += now() - before;
     }
+    if (perturb) perturb();
     call(function, arguments[i]);
     good = device_settled(flags);
   }
@@ -340,6 +342,7 @@ void unload() {
   if (library) dlclose(library);
   library = function = nullptr;
   wraps = nullptr;
+  perturb = nullptr;
   settled = false;
 }
 
@@ -355,6 +358,7 @@ void load(uint64_t descriptor) {
   if (library) function = dlsym(library, entry);
   if (!function) return say(library ? -2 : -1, dlerror());
   wraps = static_cast<Wraps *>(dlsym(library, "regraph_wraps"));
+  perturb = reinterpret_cast<void (*)()>(dlsym(library, "regraph_perturb"));
   if (wraps && !(flags & POISONED)) wraps->poison = 0;
   if (wraps && !(flags & DEVICE_GUARDS)) wraps->guard = 0;
   control->stage = LOADED;

@@ -10,6 +10,7 @@ import pytest
 
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Failure
+from regraph_kg.evaluation.timing import batches
 from regraph_kg.evaluation.timing.batches import Bench, Pool, reserve
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
@@ -269,15 +270,28 @@ def test_an_input_that_a_known_call_changed_is_seen(
     assert (failure == Failure(Outcome.MUTATED_INPUT, "changed input x")) is compared
 
 
+@pytest.mark.parametrize("compared", [True, False])
+def test_large_inputs_are_compared_again_at_the_end(
+    desks: Desks, scale: Problem, monkeypatch: pytest.MonkeyPatch, compared: bool
+) -> None:
+    monkeypatch.setattr(batches, "_COMPARED_BYTES", 0)
+    desk = desks(scale, defences=Defences(input_compare=compared))
+    for _ in range(20):
+        for row in desk.batch(4):
+            desk.input(row)[50] += 1
+    failure = desk.bench.harm(desk.worker)
+    assert (failure == Failure(Outcome.MUTATED_INPUT, "changed input x")) is compared
+
+
 @pytest.mark.parametrize("guarded", [True, False])
 def test_what_is_written_around_any_array_is_seen(
     desks: Desks, scale: Problem, guarded: bool
 ) -> None:
     desk = desks(scale, defences=Defences(guards=guarded))
-    assert desk.bench.harm() is None
+    assert desk.bench.harm(desk.worker) is None
     place = desk.calls[3].places["y"]
     desk.shared._bytes[desk.shared.offset(place) - 1] = 0
-    failure = desk.bench.harm()
+    failure = desk.bench.harm(desk.worker)
     assert (failure is not None) is guarded
     assert failure is None or "before the start of y" in failure.diagnosis
 
@@ -308,8 +322,8 @@ def test_of_large_outputs_elements_are_kept_that_are_the_contents_secret(
         places[witness.content.seed] = at.tobytes()
         wanted = 2 * desk.contents.arrays(witness.content)["x"][at]
         seen = witness.outputs["y"]
-        assert isinstance(seen, np.ndarray)
-        assert seen.tobytes() == wanted.tobytes()
+        assert isinstance(seen, large_outputs.Sampled)
+        assert seen.elements.tobytes() == wanted.tobytes()
     assert len(set(places.values())) == len(places) > 1
 
 

@@ -59,7 +59,7 @@ class PacedBench:
         self.done.append("keep")
         return self.changes if self.loads > 5 else None
 
-    def harm(self) -> Failure | None:
+    def harm(self, worker: object) -> Failure | None:
         return self.harms
 
 

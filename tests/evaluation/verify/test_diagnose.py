@@ -7,7 +7,14 @@ import pytest
 
 from regraph_kg.evaluation.verify import diagnose
 from regraph_kg.evaluation.verify.diagnose import LENGTH, ExpectedOutput, mismatch
-from regraph_kg.evaluation.verify.large_outputs import arranged, product, sample
+from regraph_kg.evaluation.verify.large_outputs import (
+    Sampled,
+    arranged,
+    blocks,
+    product,
+    sample,
+    sums_of_blocks,
+)
 from regraph_kg.evaluation.verify.patterns import PLACES, VALUES, Wrong
 
 POISON = 0x5A
@@ -205,6 +212,45 @@ def test_a_truth_known_at_some_places_is_compared_there_only() -> None:
     assert mismatch("y", out, truth, POISON) is None
     out[10] = 9
     assert "y, flat index 10, is 9" in str(mismatch("y", out, truth, POISON))
+
+
+def with_blocks(right: np.ndarray, tolerance: np.ndarray | float) -> ExpectedOutput:
+    at = np.arange(0, right.size, 97)
+    sums = sums_of_blocks(right, 7)
+    near = tolerance if isinstance(tolerance, float) else tolerance[at]
+    rest = blocks(Sampled(right[at], sums), np.zeros(sums.shape), near, 7)
+    return ExpectedOutput(right[at], near, at, rest)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (vector(5000), changed(4000)),
+        (vector(5000), lambda x: np.where(np.arange(5000) == 4000, np.nan, x)),
+        (spirals(5000), changed(4000)),
+        (np.arange(5000), lambda x: x + (np.arange(5000) == 4000)),
+        (np.arange(5000, dtype=np.uint8), lambda x: x ^ (np.arange(5000) == 4000)),
+        (np.arange(5000), lambda x: np.concatenate([x[:4000], x[4002:3999:-1], x[4003:]])),
+    ],
+    ids=["one", "nan", "complex", "integer", "byte", "order"],
+)
+def test_what_is_wrong_outside_a_sample_shows_in_a_sum(right: np.ndarray, wrong: Change) -> None:
+    truth = with_blocks(right, 0.0 if right.dtype.kind in "iu" else 1e-4)
+    assert mismatch("y", right, truth, POISON) is None
+    for output in (out := wrong(right), Sampled(truth.of(out), sums_of_blocks(out, 7))):
+        assert "blocks of 1024 numbers are wrong" in str(mismatch("y", output, truth, POISON))
+
+
+def test_honest_rounding_shows_in_no_sum() -> None:
+    right = vector(2**20)
+    right[2000] = 1e9  # larger than all that are sampled
+    near = 1e-4 * np.maximum(1, np.abs(right))
+    right[1] = np.inf
+    truth = with_blocks(right, near)
+    for seed in range(20):
+        noise = np.random.default_rng(seed).uniform(-1, 1, right.size) * (seed + 1) / 40
+        rounded = right + noise * near
+        assert mismatch("y", rounded, truth, POISON) is None
 
 
 def test_samples_hold_both_ends_and_secret_places() -> None:

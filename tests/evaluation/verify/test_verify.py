@@ -173,9 +173,9 @@ def examined(cache: Path) -> Iterator[Callable[..., Failure | frozenset[str]]]:
         def examine(problem: Problem, code: str) -> Failure | frozenset[str]:
             shapes = check_shapes(problem, 1, Defences())
             layout = Layout(problem, alignment=64)
-            calls = {(shape_text(sizes), True): layout.call(sizes) for sizes in shapes}
+            calls = {(shape_text(sizes), True): [layout.call(sizes)] for sizes in shapes}
             odd = unaligned_shape(problem, shapes)
-            calls[shape_text(odd), False] = layout.call(odd, aligned=False)
+            calls[shape_text(odd), False] = [layout.call(odd, aligned=False)]
             shared = layout.build()
             stack.callback(shared.close)
             references = References(

@@ -1,0 +1,261 @@
+"""Checks beyond the cases of every verification, for candidates that have passed all others.
+
+    shapes       secret ones up to the timing shape, and one close to that (secret_shapes.py)
+    values       drawn inputs altered as a whole: scaled, all equal, sorted, .. (alterations.py)
+    timed shape  each distribution that timed calls do not have, once, where a truth costs little
+    threads      teams of several sizes; threads held up at random (perturb.cpp): openmp
+
+They come after the timing, each in a worker of its own. The serial code is asked first: a case that
+it does not stand is dropped, as the function was not made for it. Truths stay for the next one.
+
+Held up, a wrong output counts, or a crash. A race without consequence accuses nobody, and neither
+does code that takes too long so, nor such as does not compile so.
+
+Not covered: races in what is compiled elsewhere (libraries); those that no delay brings to light.
+"""
+
+import itertools
+import os
+import random
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.inputs import factors, variant_of
+from regraph_kg.evaluation.problem.problem import AbsoluteRule, Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.types import Alteration, bits
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.slot import SessionRules, alignment
+from regraph_kg.evaluation.verify.reference import Case, References
+from regraph_kg.evaluation.verify.secret_shapes import nearly
+from regraph_kg.evaluation.verify.verify import POISONS, Verification
+from regraph_kg.evaluation.worker.shared_memory import Layout
+from regraph_kg.evaluation.worker.spawn import Program, Surroundings
+from regraph_kg.evaluation.worker.supervisor import Worker
+from regraph_kg.models.evaluation import Grade, Outcome
+
+_THREADS = re.compile(r"\bomp\b|thread|async|std::execution|__gnu_parallel")
+_TRUTH_SECONDS, _TRUTHS_SECONDS = 1.0, 4.0
+"""What one truth of a large case may take; all of the small cases, and all of the large ones."""
+_NEAR_TIMED = 2
+"""Distributions at the shape that is close to the timing shape."""
+_TIMED_BYTES, _LARGE_BYTES = 64 * 2**20, 4 * 2**20
+"""The timing shape's arrays are at most so large; cases above the second number are large."""
+_OFTEN_ELEMENTS, _OFTEN = 2**16, 3
+"""Cases that are called again and again: at most so large, and so many."""
+_LARGER = 1
+"""Larger cases, the smallest of them, that are called as well."""
+_COPIES, _COPIED_BYTES = 8, 8 * 2**20
+"""Calls between two stops of a worker whose threads are held up; bytes of their arrays."""
+_CALL_SECONDS = 1.0
+_FIRST_SEED = 1000
+_RACES_SECONDS: Mapping[Grade, float] = {"screening": 0.6, "full": 3.0}
+"""How long threads are held up."""
+_TEAMS = (3, 5, 6, 7, 9, 10, 12)
+"""One of them is tried throughout a session."""
+
+
+def has_threads(code: str) -> bool:
+    """Whether a source may run more than one thread."""
+    return _THREADS.search(code) is not None
+
+
+class FurtherChecks:
+    """Further cases of one problem, and runs on them. `seed` of the rules is secret."""
+
+    def __init__(
+        self, problem: Problem, shapes: Sequence[Sizes], references: References, rules: SessionRules
+    ) -> None:
+        self._problem, self._references, self._rules = problem, references, rules
+        self._shapes = shapes
+        self._team = random.Random(rules.seed).choice(_TEAMS)
+        self._stood: dict[bool, list[Case]] = {}
+        """Cases that the serial code stands: small ones (False), large ones."""
+
+    def fault(
+        self, serial: Program, program: Program, threads: int, call_seconds: float, grade: Grade
+    ) -> Failure | None:
+        """The first case that a candidate gets wrong.
+
+        On a CPU large ones are run by some secret number of threads; fully judged, by one, too.
+        """
+        small, large = (self._lot(serial, large) for large in (False, True))
+        rounds = [(threads, [*small, *large])]
+        if not program.cuda:
+            teams = (self._team, 1) if grade == "full" else (self._team,)
+            rounds = [(threads, small), *((team, large) for team in teams)]
+        for team, cases in rounds:
+            with self._staffed(program, cases, team, self._rules.surroundings) as (worker, check):
+                patient = replace(check, call_seconds=call_seconds)
+                failure = worker.start or patient.each(worker, cases, self._runs)
+            if failure and team != threads:
+                text = f"with {_threads(team)}: {failure.diagnosis}"
+                return replace(failure, diagnosis=text)
+            if failure:
+                return failure
+        return None
+
+    def races(self, program: Program, cases: Sequence[Case], grade: Grade) -> Failure | None:
+        """The first wrong output or crash of a build whose threads are held up.
+
+        `cases` are those of a verification.
+        """
+        often, teams = self._often(cases), self._teams(grade)
+        seconds = _RACES_SECONDS[grade] / len(teams)
+        for asked, given in teams:
+            failure = self._in_team(program, often, asked, given, seconds if given > 1 else 0.0)
+            if failure and failure.outcome in (Outcome.NONDETERMINISTIC, Outcome.CRASHED):
+                fewer = f" (it asked for {asked})" if given < asked else ""
+                text = f"with {_threads(given)}, held up at random{fewer}: {failure.diagnosis}"
+                return replace(failure, diagnosis=text)
+        return None
+
+    def _teams(self, grade: Grade) -> list[tuple[int, int]]:
+        """Threads that OpenMP is set to, and how many it gives."""
+        more = len(os.sched_getaffinity(0)) + 1
+        teams = [(3, 3), (5, 5), (more, more), (2, 2), (4, 2), (1, 1)]
+        teams += [(self._team, self._team)] if grade == "full" else []
+        return list(dict.fromkeys(teams))
+
+    def _in_team(
+        self, program: Program, cases: Sequence[Case], asked: int, given: int, seconds: float
+    ) -> Failure | None:
+        """Run each case again and again for so many seconds, a few times at least."""
+        where = Surroundings(thread_limit=given if given < asked else None)
+        with self._staffed(program, cases, asked, where, together=True) as (worker, check):
+            failure, end = worker.start, time.monotonic() + seconds
+            for poison in itertools.cycle(POISONS):
+                for case in cases:
+                    failure = failure or check.together(worker, case, poison)
+                if failure or time.monotonic() > end:
+                    break
+            return failure
+
+    def _often(self, cases: Sequence[Case]) -> list[Case]:
+        """The largest of the cases that are small enough, and a few that are larger."""
+        usual = [case for case in cases if case.aligned and not case.version]
+        small = [case for case in usual if self._is_small(case)] or usual[:1]
+        further = [case for lot in self._stood.values() for case in lot if not case.alteration]
+        larger = [case for case in further if not self._is_small(case)]
+        by_shape = {shape_text(case.sizes): case for case in small}
+        often = sorted(by_shape.values(), key=self._elements)[-_OFTEN:]
+        return [*often, *sorted(larger, key=self._elements)[:_LARGER]]
+
+    def _elements(self, case: Case) -> int:
+        return self._problem.elements(case.sizes)
+
+    def _is_small(self, case: Case) -> bool:
+        return self._elements(case) <= _OFTEN_ELEMENTS
+
+    def _lot(self, serial: Program, large: bool) -> list[Case]:
+        """Small cases, or large ones, that the serial code stands, as far as time allows."""
+        if large in self._stood:
+            return self._stood[large]
+        waiting = [case for case in self._planned() if self._is_large(case) == large]
+        stood = self._stood[large] = []
+        end = time.monotonic() + _TRUTHS_SECONDS
+        while waiting:
+            with self._staffed(serial, waiting, 1) as (worker, verification):
+                while waiting and not worker.is_gone:
+                    if worker.start or time.monotonic() > end:
+                        return stood
+                    stood += self._standing(worker, verification, waiting.pop(0))
+        return stood
+
+    def _standing(self, worker: Worker, verification: Verification, case: Case) -> list[Case]:
+        """The case, if the serial code and its reference stand it."""
+        runs = self._runs(case)
+        with suppress(BadInput):
+            failure = verification.repeat(worker, case, runs)
+            if not (failure or verification.each(worker, [case], self._runs)):
+                return [case]
+        return []
+
+    def _is_large(self, case: Case) -> bool:
+        return self._problem.nbytes(case.sizes) > _LARGE_BYTES
+
+    def _runs(self, case: Case) -> int:
+        return 1 if self._is_large(case) else len(POISONS)
+
+    def _alters(self, case: Case) -> bool:
+        """Whether a case's alteration changes some input."""
+        plain = self._references.given(replace(case, alteration=None))
+        inputs = self._references.given(case)
+        return any(not np.array_equal(bits(plain[n]), bits(inputs[n])) for n in plain)
+
+    def _planned(self) -> list[Case]:
+        """All further cases: the smallest comes last of the small ones, the timing shape's last."""
+        problem, seed = self._problem, self._rules.seed + _FIRST_SEED
+        rng, counts = random.Random(seed), factors(problem)
+        shape = max(
+            (s for s in problem.sizes.check if problem.elements(s) <= _OFTEN_ELEMENTS),
+            key=problem.elements,
+            default=min(problem.sizes.check, key=problem.elements),
+        )
+        altered = [Case(shape, 0, seed, alteration=kind) for kind in self._alterations]
+        cases = [case for case in altered if self._alters(case)]
+        for sizes in self._shapes:
+            variant = variant_of(problem, [rng.randrange(count) for count in counts])
+            cases.append(Case(sizes, variant, seed))
+        smallest = min(problem.sizes.check, key=problem.elements)
+        cases.append(Case(smallest, 0, seed))  # what a longer call left behind would show
+        return [*cases, *self._near_timed(rng, counts, seed)]
+
+    @property
+    def _alterations(self) -> list[Alteration]:
+        """Those that fit the problem; a tolerance that is a number was chosen for drawn values."""
+        fixed = {"large", "skewed"} if isinstance(self._problem.tolerance, AbsoluteRule) else set()
+        return [k for k in get_args(Alteration) if k not in {*self._problem.excludes, *fixed}]
+
+    def _near_timed(self, rng: random.Random, counts: Sequence[int], seed: int) -> Iterator[Case]:
+        """Cases at the timing shape that timed calls do not have, and at a shape close to it."""
+        problem, seconds = self._problem, self._references.timed_seconds
+        timed, places = problem.sizes.time, range(max(counts, default=1))
+        near = nearly(problem, rng, min(1.0, _TRUTH_SECONDS / max(seconds, 1e-9)))
+        chosen = rng.sample(places, min(len(places), _NEAR_TIMED))
+        for place, sizes in itertools.product(chosen, [near] if near else []):
+            variant = variant_of(problem, [min(place, count - 1) for count in counts])
+            yield Case(sizes, variant, seed)
+        if near and "equal" in self._alterations:
+            yield Case(near, 0, seed, alteration="equal")
+        if seconds < _TRUTH_SECONDS and problem.nbytes(timed) <= _TIMED_BYTES:
+            for place in places[1:]:
+                variant = variant_of(problem, [min(place, count - 1) for count in counts])
+                yield Case(timed, variant, seed)
+
+    @contextmanager
+    def _staffed(
+        self,
+        program: Program,
+        cases: Sequence[Case],
+        threads: int,
+        where: Surroundings | None = None,
+        together: bool = False,
+    ) -> Iterator[tuple[Worker, Verification]]:
+        """A worker with memory for these cases, `together` for several calls of each."""
+        layout, rules = Layout(self._problem, alignment(self._problem)), self._rules
+        calls = {}
+        for text, sizes in {shape_text(case.sizes): case.sizes for case in cases}.items():
+            room = _COPIED_BYTES // max(self._problem.nbytes(sizes), 1)
+            copies = max(1, min(_COPIES, room)) if together else 1
+            calls[text, True] = [layout.call(sizes) for _ in range(copies)]
+        shared = layout.build()
+        try:
+            with Worker(program, shared, rules.defences, rules.limits, threads, where) as worker:
+                verification = Verification(
+                    *(self._problem, shared, calls, self._references),
+                    *(rules.defences, _CALL_SECONDS),
+                )
+                yield worker, verification
+        finally:
+            shared.close()
+
+
+def _threads(number: int) -> str:
+    return "one thread" if number == 1 else f"{number} threads"

@@ -1,0 +1,256 @@
+"""Shapes, values and teams of threads beyond the usual cases; what the serial code cannot do."""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.further import FurtherChecks, has_threads
+from regraph_kg.evaluation.problem.alterations import altered
+from regraph_kg.evaluation.problem.inputs import generate
+from regraph_kg.evaluation.problem.problem import AbsoluteRule, Array, Problem, load_problem
+from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.problem.types import Alteration
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
+from regraph_kg.evaluation.slot import SessionRules
+from regraph_kg.evaluation.verify.reference import Case, References
+from regraph_kg.evaluation.verify.secret_shapes import nearly, secret_shapes
+from regraph_kg.evaluation.worker.spawn import Program
+from regraph_kg.models.evaluation import Candidate, Grade, Outcome
+
+from .conftest import problem_named, scale_source
+
+RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
+ALL_EQUAL = " && ".join(f"x[{i}] == x[9]" for i in range(9))
+THREADS = "#include <omp.h>\n"
+ADDED = """extern "C" void total(const float* x, float* s, long long n) {
+  double sum = 0;
+#pragma omp parallel
+  {
+    double own = 0;
+#pragma omp for
+    for (long long i = 0; i < n; ++i) own += x[i];
+%s
+    sum += own;
+  }
+  s[0] = sum;
+}"""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The checks of one problem, with real compilers and processes."""
+
+    problem: Problem
+    compiler: Compiler
+    checks: FurtherChecks
+    references: References
+
+    def program(self, code: str, *, perturbed: bool = False) -> Program:
+        flags = (*HOST_FLAGS, "-fopenmp")
+        make = self.compiler.perturbed if perturbed else self.compiler.host
+        library = make(code, flags)
+        assert isinstance(library, Path), library
+        return Program(self.compiler.harness(self.problem), library, self.problem.entry)
+
+    def fault(self, code: str, grade: Grade = "screening") -> Failure | None:
+        serial = self.program(self.problem.serial_code)
+        return self.checks.fault(serial, self.program(code), 2, 1.0, grade)
+
+    def races(self, code: str, grade: Grade = "full") -> Failure | None:
+        cases = [Case(sizes, 0, 1) for sizes in self.problem.sizes.check]
+        return self.checks.races(self.program(code, perturbed=True), cases, grade)
+
+
+@pytest.fixture
+def desks(cache: Path) -> Iterator[Callable[..., Desk]]:
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
+    with ExitStack() as stack:
+
+        @contextmanager
+        def opened(problem: Problem) -> Iterator[Desk]:
+            shapes = secret_shapes(problem, random.Random(1))
+            library = compiler.host(to_double(problem.serial_code), HOST_FLAGS)
+            reference = Program(
+                compiler.harness(problem.promoted()), Path(str(library)), problem.entry
+            )
+            every = [*problem.sizes.check, problem.sizes.time, *shapes]
+            references = References(problem, reference, every, JudgeLimits())
+            rules = SessionRules(1, Defences(), JudgeLimits())
+            checks = FurtherChecks(problem, shapes, references, rules)
+            yield Desk(problem, compiler, checks, references)
+            references.close()
+
+        yield lambda problem: stack.enter_context(opened(problem))
+
+
+def test_secret_shapes_are_long_one_way_at_a_time_and_fit() -> None:
+    sizes = {"m": 5000, "n": 3000}
+    problem = problem_named("scale")
+    table = problem.sizes.model_copy(update={"time": sizes, "check": ({"m": 10, "n": 10},)})
+    args = (
+        *(arg.model_copy(update={"shape": ("m", "n")}) for arg in problem.args if arg.is_array),
+        *(problem.args[-1].model_copy(update={"name": name, "size": name}) for name in sizes),
+    )
+    matrix = problem.model_copy(update={"sizes": table, "args": args})
+    seen = [secret_shapes(matrix, random.Random(seed)) for seed in range(50)]
+    for shapes in seen:
+        assert any(shape["n"] == 1 and shape["m"] > 10 for shape in shapes)
+        assert any(shape["m"] == 1 and shape["n"] > 10 for shape in shapes)
+        assert any(1 < shape["n"] <= 33 and shape["m"] > 33 for shape in shapes)
+        assert any(2**17 <= matrix.elements(shape) <= 2**19 for shape in shapes)
+    each = [shape for shapes in seen for shape in shapes]
+    assert all(shape["m"] <= 5000 and shape["n"] <= 3000 for shape in each)
+    assert all(matrix.nbytes(shape) <= 8 * 2**20 for shape in each)
+    assert max(shape["m"] for shape in each) > 2500
+    assert len({tuple(shape.values()) for shape in each}) > 300
+
+
+def test_a_shape_near_the_timing_shape_is_never_that() -> None:
+    problem = problem_named("scale")
+    shapes = [nearly(problem, random.Random(seed), 1.0) for seed in range(50)]
+    assert all(shape and 195_000 <= shape["n"] < 200_000 for shape in shapes)
+    quarter = nearly(problem, random.Random(1), 0.25)
+    assert quarter
+    assert 40_000 < quarter["n"] <= 50_000
+
+
+def test_no_secret_shape_contradicts_what_a_problem_requires() -> None:
+    problem = problem_named("scale")
+    impossible = problem.sizes.model_copy(update={"require": ("n <= 1000",)})
+    shapes = secret_shapes(problem.model_copy(update={"sizes": impossible}), random.Random(1))
+    assert all(shape["n"] <= 1000 for shape in shapes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "holds"),
+    [
+        ("small", lambda x, y: np.allclose(y, x / 1000)),
+        ("large", lambda x, y: np.allclose(y, x * 1000)),
+        ("equal", lambda x, y: np.ptp(y) == 0 and y[0] in x),
+        ("ascending", lambda x, y: np.array_equal(y, np.sort(x))),
+        ("extremes", np.array_equal),
+        ("tiny", lambda x, y: np.allclose(y * 1e12, x)),
+        ("coarse", lambda x, y: np.array_equal(y * 4, np.rint(x * 4))),
+        ("skewed", lambda x, y: np.abs(y).max() > 5 * np.abs(x).max()),
+        ("negative zeros", lambda x, y: 200 < np.count_nonzero(np.signbit(y) & (y == 0)) < 300),
+    ],
+)
+def test_inputs_are_altered_as_a_whole(
+    kind: Alteration, holds: Callable[[Array, Array], bool]
+) -> None:
+    problem = problem_named("scale")
+    inputs = generate(problem, {"n": 1000}, 0, 1)
+    x = inputs["x"].copy()
+    y = altered(problem, {"n": 1000}, inputs, kind, 1)["x"]
+    assert y.dtype == x.dtype
+    assert holds(x, y)
+    assert np.array_equal(inputs["x"], x), "the drawing itself stays"
+
+
+@pytest.mark.parametrize("kind", ["small", "large", "equal", "extremes", "skewed"])
+def test_no_alteration_leaves_a_range(kind: Alteration) -> None:
+    problem, sizes = problem_named("bump"), {"n": 1000, "k": 7}
+    made = altered(problem, sizes, generate(problem, sizes, 0, 1), kind, 1)
+    assert np.abs(made["b"].astype(int)).max() <= 1000
+    if kind == "extremes":
+        assert set(made["b"]) == {-1000, 1000}
+    if kind == "skewed":
+        assert np.median(made["b"]) < -980
+
+
+def test_right_code_passes(desks: Callable[..., Desk]) -> None:
+    desk = desks(problem_named("scale"))
+    for grade in ("screening", "full"):
+        assert desk.fault(scale_source(RIGHT), grade) is None
+    assert desk.races(scale_source(f"#pragma omp parallel for\n{RIGHT}")) is None
+
+
+def test_what_is_wrong_for_long_arrays_only_is_seen(desks: Callable[..., Desk]) -> None:
+    desk = desks(problem_named("scale"))
+    failure = desk.fault(scale_source(f"if (n > 2000) n = n / 64 * 64;\n{RIGHT}"))
+    assert failure is not None
+    assert failure.outcome is Outcome.WRONG_ANSWER
+    assert "never written" in failure.diagnosis
+
+
+def test_an_altered_input_is_named_and_may_be_excluded(desks: Callable[..., Desk]) -> None:
+    code = scale_source(f"if (n > 9 && {ALL_EQUAL}) n -= 1;\n{RIGHT}")
+    failure = desks(problem_named("scale")).fault(code)
+    assert failure is not None
+    assert "altered: equal" in failure.diagnosis
+    excluded = problem_named("scale").model_copy(update={"excludes": ("equal",)})
+    assert desks(excluded).fault(code) is None
+
+
+def test_large_values_are_left_out_where_the_tolerance_is_a_number(
+    desks: Callable[..., Desk],
+) -> None:
+    code = scale_source(f"if (n > 9 && x[5] * x[5] > 400) n -= 1;\n{RIGHT}")
+    assert desks(problem_named("scale")).fault(code) is not None
+    absolute = problem_named("scale").model_copy(update={"tolerance": AbsoluteRule(absolute=1e-3)})
+    assert desks(absolute).fault(code) is None
+
+
+@pytest.mark.parametrize("limit", ["__builtin_trap();", "for (;;) y[0] = 1;"])
+def test_what_the_serial_code_does_not_stand_is_asked_of_nobody(
+    desks: Callable[..., Desk], problem_folder: Callable[..., Path], limit: str
+) -> None:
+    guard = f"if (n > 9 && {ALL_EQUAL}) {{ {limit} }}"
+    problem = load_problem(problem_folder(serial=("for (int i", f"{guard}\n  for (int i")))
+    desk = desks(problem)
+    assert desk.fault(scale_source(f"if (n > 9 && {ALL_EQUAL}) return;\n{RIGHT}")) is None
+    assert desk.fault(scale_source(f"if (n > 2000) n -= 1;\n{RIGHT}")) is not None
+
+
+def test_a_lost_update_is_brought_about(desks: Callable[..., Desk]) -> None:
+    desk = desks(problem_named("total"))
+    failure = desk.races(ADDED % "")
+    assert failure is not None
+    assert failure.outcome is Outcome.NONDETERMINISTIC
+    assert "threads, held up at random" in failure.diagnosis
+    assert desk.races(ADDED % "#pragma omp atomic") is None
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+def test_a_team_of_another_size_is_tried(desks: Callable[..., Desk], threads: int) -> None:
+    body = f"#pragma omp parallel\nif (omp_get_num_threads() == {threads}) n = 0;\n{RIGHT}"
+    failure = desks(problem_named("scale")).races(scale_source(body, THREADS), "screening")
+    assert failure is not None
+    assert "never written" in failure.diagnosis
+
+
+def test_fewer_threads_may_come_than_are_asked_for(desks: Callable[..., Desk]) -> None:
+    body = """
+#pragma omp parallel num_threads(4)
+{
+  const int t = omp_get_thread_num();
+  for (int i = t * n / 4; i < (t + 1) * n / 4; ++i) y[i] = a * x[i];
+}"""
+    failure = desks(problem_named("scale")).races(scale_source(body, THREADS))
+    assert failure is not None
+    assert "with 2 threads, held up at random (it asked for 4)" in failure.diagnosis
+
+
+def test_code_without_threads_is_not_compiled_again(cache: Path) -> None:
+    assert not has_threads(scale_source(RIGHT))
+    assert has_threads(scale_source(f"#pragma omp parallel for\n{RIGHT}"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grade", ["screening", "full"])
+def test_the_judge_asks_last(cache: Path, grade: Grade) -> None:
+    wrong = Candidate("openmp", scale_source(f"if (n == 1) return;\n{RIGHT}"))
+    long = Candidate("openmp", scale_source(f"if (n > 2000 && n < 200000) n -= 1;\n{RIGHT}"))
+    with Judge(cache, grade=grade) as judge:
+        early = judge.evaluate(wrong, problem_named("scale"))
+        late = judge.evaluate(long, problem_named("scale"))
+    assert "further" not in early.stages
+    assert (late.outcome, "further" in late.stages) == (Outcome.WRONG_ANSWER, True)
