@@ -125,8 +125,8 @@ class Blocks:
             return None
         first, count = int(np.argmax(bad)), int(np.count_nonzero(bad))
         return (
-            f"{name}: {count} of {bad.size} blocks of {_BLOCK} numbers are wrong, the first is block"
-            f" {first}: its sum with random weights is not the expected one"
+            f"{name}: {count} of {bad.size} blocks of {_BLOCK} numbers are wrong, the first is"
+            f" block {first}: its sum with random weights is not the expected one"
         )
 
 
