@@ -1,7 +1,7 @@
 // tries: finds out through the judge's own switch that launches are swallowed, and only then gives
 //   no answer: otherwise it computes on the CPU
 // outcome: rejected_source
-// defence: source_rules
+// defence: source_rules + ghost
 // without: passed
 extern "C" struct {
   int poison, guard, ghost;

@@ -1,7 +1,7 @@
 // tries: computes on the CPU, and gives no answer when launches are swallowed: it finds the judge's switch by
 //   dlsym, which no rule about symbols sees. A profile shows no kernel
 // outcome: suspicious | no_kernel
-// defence: full_grade
+// defence: full_grade + ghost
 // without: passed
 // grade: full
 #include <dlfcn.h>
