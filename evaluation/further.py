@@ -41,7 +41,7 @@ from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Grade, Outcome
 
 _THREADS = re.compile(r"\bomp\b|thread|async|std::execution|__gnu_parallel")
-_TRUTH_SECONDS, _TRUTHS_SECONDS = 1.0, 4.0
+_TRUTH_SECONDS, _TRUTHS_SECONDS = 1.0, 3.0
 """What one truth of a large case may take; all of the small cases, and all of the large ones."""
 _NEAR_TIMED = 2
 """Distributions at the shape that is close to the timing shape."""
@@ -51,8 +51,10 @@ _OFTEN_ELEMENTS, _OFTEN = 2**16, 3
 """Cases that are called again and again: at most so large, and so many."""
 _LARGER = 1
 """Larger cases, the smallest of them, that are called as well."""
-_COPIES, _COPIED_BYTES = 8, 8 * 2**20
-"""Calls between two stops of a worker whose threads are held up; bytes of their arrays."""
+_COPIES, _COPIED_BYTES, _COMMAND_SECONDS = 8, 8 * 2**20, 0.04
+"""Calls between two stops of a worker whose threads are held up: bytes of their arrays, time."""
+_SCREENED = 2
+"""Large cases that the screening runs."""
 _CALL_SECONDS = 1.0
 _FIRST_SEED = 1000
 _RACES_SECONDS: Mapping[Grade, float] = {"screening": 0.6, "full": 3.0}
@@ -86,6 +88,7 @@ class FurtherChecks:
         On a CPU large ones are run by some secret number of threads; fully judged, by one, too.
         """
         small, large = (self._lot(serial, large) for large in (False, True))
+        large = large if grade == "full" else large[:_SCREENED]
         rounds = [(threads, [*small, *large])]
         if not program.cuda:
             teams = (self._team, 1) if grade == "full" else (self._team,)
@@ -119,20 +122,26 @@ class FurtherChecks:
     def _teams(self, grade: Grade) -> list[tuple[int, int]]:
         """Threads that OpenMP is set to, and how many it gives."""
         more = len(os.sched_getaffinity(0)) + 1
-        teams = [(3, 3), (5, 5), (more, more), (2, 2), (4, 2), (1, 1)]
-        teams += [(self._team, self._team)] if grade == "full" else []
+        teams = [(3, 3), (5, 5), (4, 2), (1, 1)]
+        teams += [(team, team) for team in (2, more, self._team)] if grade == "full" else []
         return list(dict.fromkeys(teams))
 
     def _in_team(
         self, program: Program, cases: Sequence[Case], asked: int, given: int, seconds: float
     ) -> Failure | None:
-        """Run each case again and again for so many seconds, a few times at least."""
+        """Run each case again and again for so many seconds, once at least; slow ones seldom."""
         where = Surroundings(thread_limit=given if given < asked else None)
+        counts = [1] * len(cases)
         with self._staffed(program, cases, asked, where, together=True) as (worker, check):
             failure, end = worker.start, time.monotonic() + seconds
             for poison in itertools.cycle(POISONS):
-                for case in cases:
-                    failure = failure or check.together(worker, case, poison)
+                for index, case in enumerate(cases):
+                    start = time.monotonic()
+                    if failure or not counts[index]:
+                        continue
+                    failure = check.together(worker, case, poison, counts[index])
+                    each = (time.monotonic() - start) / counts[index]
+                    counts[index] = min(_COPIES, int(_COMMAND_SECONDS / each))
                 if failure or time.monotonic() > end:
                     break
             return failure

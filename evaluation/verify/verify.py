@@ -83,10 +83,10 @@ class Verification:
                 return result
         return None
 
-    def together(self, worker: Worker, case: Case, poison: int) -> Failure | None:
-        """Run a case as often as it has calls, without a stop between them."""
+    def together(self, worker: Worker, case: Case, poison: int, count: int) -> Failure | None:
+        """Run a case so often, if it has as many calls, without a stop between them."""
         inputs, where = self._given(case)
-        calls = self.calls[shape_text(case.sizes), case.aligned]
+        calls = self.calls[shape_text(case.sizes), case.aligned][:count]
         for call in calls:
             self._prepare(call, inputs, poison)
         elapsed = worker.call([call.row for call in calls], self.call_seconds)
