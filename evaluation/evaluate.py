@@ -43,7 +43,7 @@ from a swept cache, ghost calls, unseen inputs, floors, guarded device allocatio
 timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
 of several workers and of the baseline are in the interval; later in 3: what launches no kernel on
 the GPU fails as no_kernel, which was suspicious before; ghost calls and no_kernel also where the
-answer is one number."""
+answer is one number; further cases, threads held up, racecheck and synccheck (2026-11)."""
 
 _DIAGNOSIS_LENGTH = 1500
 

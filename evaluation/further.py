@@ -86,6 +86,7 @@ class FurtherChecks:
         """The first case that a candidate gets wrong.
 
         On a CPU large ones are run by some secret number of threads; fully judged, by one, too.
+        Another number of threads than usual may well take too long.
         """
         small, large = (self._lot(serial, large) for large in (False, True))
         large = large if grade == "full" else large[:_SCREENED]
@@ -93,15 +94,15 @@ class FurtherChecks:
         if not program.cuda:
             teams = (self._team, 1) if grade == "full" else (self._team,)
             rounds = [(threads, small), *((team, large) for team in teams)]
-        for team, cases in rounds:
+        for team, cases in ((team, cases) for team, cases in rounds if cases):
             with self._staffed(program, cases, team, self._rules.surroundings) as (worker, check):
                 patient = replace(check, call_seconds=call_seconds)
                 failure = worker.start or patient.each(worker, cases, self._runs)
-            if failure and team != threads:
+            if failure and team == threads:
+                return failure
+            if failure and failure.outcome is not Outcome.TIMED_OUT:
                 text = f"with {_threads(team)}: {failure.diagnosis}"
                 return replace(failure, diagnosis=text)
-            if failure:
-                return failure
         return None
 
     def races(self, program: Program, cases: Sequence[Case], grade: Grade) -> Failure | None:
@@ -142,7 +143,7 @@ class FurtherChecks:
                     failure = check.together(worker, case, poison, counts[index])
                     each = (time.monotonic() - start) / counts[index]
                     counts[index] = min(_COPIES, int(_COMMAND_SECONDS / each))
-                if failure or time.monotonic() > end:
+                if failure or not any(counts) or time.monotonic() > end:
                     break
             return failure
 

@@ -33,8 +33,7 @@ class Runner:
     """Calls one trusted program on given inputs, in one process that is started when first asked.
 
     `problem` has the program's signature; a shape beside `shapes` gets a process and memory of its
-    own. Raises `BadInput` where the program fails; the next call
-    starts it anew.
+    own. Raises `BadInput` where the program fails; the next call starts it anew.
     """
 
     def __init__(

@@ -239,7 +239,7 @@ def test_fewer_threads_may_come_than_are_asked_for(desks: Callable[..., Desk]) -
     assert "with 2 threads, held up at random (it asked for 4)" in failure.diagnosis
 
 
-def test_code_without_threads_is_not_compiled_again(cache: Path) -> None:
+def test_threads_are_known_by_the_source() -> None:
     assert not has_threads(scale_source(RIGHT))
     assert has_threads(scale_source(f"#pragma omp parallel for\n{RIGHT}"))
 
