@@ -45,7 +45,7 @@ _TRUTH_SECONDS, _TRUTHS_SECONDS = 1.0, 3.0
 """What one truth of a large case may take; all of the small cases, and all of the large ones."""
 _NEAR_TIMED = 2
 """Distributions at the shape that is close to the timing shape."""
-_TIMED_BYTES, _LARGE_BYTES = 64 * 2**20, 4 * 2**20
+_TIMED_BYTES, _LARGE_BYTES = 32 * 2**20, 4 * 2**20
 """The timing shape's arrays are at most so large; cases above the second number are large."""
 _OFTEN_ELEMENTS, _OFTEN = 2**16, 3
 """Cases that are called again and again: at most so large, and so many."""

@@ -50,7 +50,7 @@ _SLOW_SECONDS = 1.0
 _ALIKE = ("equal", "extremes")
 """Alterations that leave so few values that all terms of a sum round the same way."""
 _SUMS = " in blocks"
-_KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = 256 * 2**20, 2**20
+_KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = 160 * 2**20, 2**20
 
 
 @dataclass(frozen=True, slots=True)

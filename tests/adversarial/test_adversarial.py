@@ -36,6 +36,8 @@ from tests.requirement import require
 
 LIMITS = JudgeLimits(sanitizer_seconds=0)
 HANGING = JudgeLimits(load_seconds=3, call_seconds=1.0, sanitizer_seconds=0)
+TRIES = 3
+"""A candidate without its defence is tried so often."""
 """Short, for those alone that hang: a machine may be slow over the others."""
 SANITIZER_SECONDS = 30.0
 """At the full grade, which has the tool look."""
@@ -166,7 +168,10 @@ def assert_caught(judges: Judges, target: Target, adversary: Adversary, bait: Sc
 
 
 def assert_gets_through(judges: Judges, target: Target, adversary: Adversary, bait: Scene) -> None:
-    report = judged(judges, target, adversary.defences, adversary, bait)
+    for _ in range(TRIES):  # once is enough for a cheat; a race may show by chance
+        report = judged(judges, target, adversary.defences, adversary, bait)
+        if verdict(report) in adversary.without:
+            break
     assert verdict(report) in adversary.without, report.diagnosis
     if adversary.harm:
         assert bait.happened(adversary.harm, report, limits_of(adversary, "screening").call_seconds)
