@@ -41,8 +41,10 @@ from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Grade, Outcome
 
 _THREADS = re.compile(r"\bomp\b|thread|async|std::execution|__gnu_parallel")
-_TRUTH_SECONDS, _TRUTHS_SECONDS = 1.0, 3.0
-"""What one truth of a large case may take; all of the small cases, and all of the large ones."""
+_TRUTH_SECONDS = 1.0
+"""What the truth of a large case may take."""
+_TRUTHS_SECONDS: Mapping[Grade, float] = {"screening": 0.7, "full": 3.0}
+"""What new truths may take of one candidate: of small cases, and of large ones."""
 _NEAR_TIMED = 2
 """Distributions at the shape that is close to the timing shape."""
 _TIMED_BYTES, _LARGE_BYTES = 32 * 2**20, 4 * 2**20
@@ -77,8 +79,10 @@ class FurtherChecks:
         self._problem, self._references, self._rules = problem, references, rules
         self._shapes = shapes
         self._team = random.Random(rules.seed).choice(_TEAMS)
-        self._stood: dict[bool, list[Case]] = {}
+        self._stood: dict[bool, list[Case]] = {False: [], True: []}
         """Cases that the serial code stands: small ones (False), large ones."""
+        self._waiting: list[Case] | None = None
+        """Cases that it was not asked about."""
 
     def fault(
         self, serial: Program, program: Program, threads: int, call_seconds: float, grade: Grade
@@ -88,8 +92,7 @@ class FurtherChecks:
         On a CPU large ones are run by some secret number of threads; fully judged, by one, too.
         Another number of threads than usual may well take too long.
         """
-        small, large = (self._lot(serial, large) for large in (False, True))
-        large = large if grade == "full" else large[:_SCREENED]
+        small, large = (self._lot(serial, is_large, grade) for is_large in (False, True))
         rounds = [(threads, [*small, *large])]
         if not program.cuda:
             teams = (self._team, 1) if grade == "full" else (self._team,)
@@ -163,20 +166,28 @@ class FurtherChecks:
     def _is_small(self, case: Case) -> bool:
         return self._elements(case) <= _OFTEN_ELEMENTS
 
-    def _lot(self, serial: Program, large: bool) -> list[Case]:
-        """Small cases, or large ones, that the serial code stands, as far as time allows."""
-        if large in self._stood:
-            return self._stood[large]
-        waiting = [case for case in self._planned() if self._is_large(case) == large]
-        stood = self._stood[large] = []
-        end = time.monotonic() + _TRUTHS_SECONDS
-        while waiting:
+    def _lot(self, serial: Program, large: bool, grade: Grade) -> list[Case]:
+        """Small cases, or large ones, that the serial code stands: more each time, as time allows.
+
+        The screening has few large ones.
+        """
+        if self._waiting is None:
+            self._waiting = self._planned()
+        stood, end = self._stood[large], time.monotonic() + _TRUTHS_SECONDS[grade]
+        waiting = [case for case in self._waiting if self._is_large(case) == large]
+        most = _SCREENED if large and grade == "screening" else len(stood) + len(waiting)
+
+        def has_more() -> bool:
+            return bool(waiting) and len(stood) < most and time.monotonic() < end
+
+        while has_more():
             with self._staffed(serial, waiting, 1) as (worker, verification):
-                while waiting and not worker.is_gone:
-                    if worker.start or time.monotonic() > end:
-                        return stood
+                if worker.start:
+                    break
+                while has_more() and not worker.is_gone:
+                    self._waiting.remove(waiting[0])
                     stood += self._standing(worker, verification, waiting.pop(0))
-        return stood
+        return stood[:most]
 
     def _standing(self, worker: Worker, verification: Verification, case: Case) -> list[Case]:
         """The case, if the serial code and its reference stand it."""

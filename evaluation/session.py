@@ -11,6 +11,7 @@ that allocates, nor at the full grade.
 """
 
 import contextlib
+import math
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -48,7 +49,9 @@ _BASELINE_SECONDS = 120.0
 _BASELINE_RULE = StopRule(0.25, 0.01, least=3)
 _SHORT_WARM_UP = WarmUp(seconds=0.05, least=2, change=0.05)
 """Of a CPU: there are several workers."""
-_FIRST_WORKERS, _BASELINE_WORKERS = 3, 4
+_FIRST_WORKERS, _BASELINE_WORKERS, _FIRST_SECONDS = 3, 4, 1.0
+"""Of the baseline: at first, if they take no longer than that (else they follow one by one); later.
+"""
 _FIRST_REACH, _WORST_REACH, _MORE_WORKERS = 0.1, 0.3, 3
 """A baseline known less well than this (log; at first, later) gets so many more workers at once."""
 _RENEWED_AFTER, _RENEWED_SHARE, _RENEWED_SHARE_GPU = 1.0, 0.2, 0.07
@@ -131,9 +134,11 @@ class Session:
         tell("computing truths at the timing shape")
         self._show_changes()
         tell("timing the serial code")
-        for number in range(_FIRST_WORKERS):
-            self.time_serial(examine=number == 0)
-        self._steady_baseline(_FIRST_REACH)
+        self.time_serial(examine=True)
+        end = time.monotonic() + _FIRST_SECONDS
+        while len(self.baseline) < _FIRST_WORKERS and time.monotonic() < end:
+            self.time_serial()
+        self._steady_baseline(_FIRST_REACH, end)
 
     @contextlib.contextmanager
     def candidate(self, program: Program) -> Iterator[Slot]:
@@ -294,7 +299,8 @@ class Session:
         since = time.monotonic() - self._renewed
         cost = (_BASELINE_RULE.least + 2) * self.serial_seconds
         share = _RENEWED_SHARE if self.rules.surroundings.gpu is None else _RENEWED_SHARE_GPU
-        if since > max(_RENEWED_AFTER, cost / share):
+        wait = cost / share if len(self.baseline) >= _FIRST_WORKERS else 0.0
+        if since > max(_RENEWED_AFTER, wait):
             self.time_serial()
             self._steady_baseline(_WORST_REACH)
 
@@ -313,10 +319,13 @@ class Session:
         self._renewed = time.monotonic()
         return series
 
-    def _steady_baseline(self, reach: float) -> None:
-        """A noisy baseline would condemn the candidates that follow: measure it again at once."""
+    def _steady_baseline(self, reach: float, end: float = math.inf) -> None:
+        """A noisy baseline would condemn the candidates that follow: measure it again at once.
+
+        Not after `end`, on the monotonic clock.
+        """
         for _ in range(_MORE_WORKERS):
-            if self.serial_level.reach <= reach:
+            if self.serial_level.reach <= reach or time.monotonic() > end:
                 return
             self.time_serial()
 

@@ -7,7 +7,7 @@ contexts while one is judged.
 """
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -28,7 +28,7 @@ from regraph_kg.evaluation.verify.verify import Verification
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.evaluation import Grade, Outcome
 
 Isolation = Literal["fresh", "shared"]
 """A process for each candidate, or one for many that passed: only for code that is trusted."""
@@ -37,6 +37,8 @@ _HOST_ALIGNMENT, _DEVICE_ALIGNMENT = 64, 256
 _CLEARLY = 2.0
 _AUDIT_SECONDS = 0.03
 """What a truth that only one worker needs may cost on average; more at the full grade."""
+_TRUTHS_SECONDS: Mapping[Grade, float] = {"screening": 0.5, "full": 4.0}
+"""What truths that are not at hand may take of one series, beyond the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +141,23 @@ class Examiner:
         self._rng = random.Random(rules.seed + 1)
 
     def examine(self, bench: Bench, *, full: bool) -> Failure | None:
-        """The first witness that is wrong, at the full grade with an audit."""
+        """The first witness that is wrong, at the full grade with an audit.
+
+        Of those whose truths are not at hand yet, one at random at least is examined.
+        """
         if not (self._defences.timed_verify and self._defences.comparison):
             return None
-        witnesses = [*bench.witnesses]
+        witnesses = self._rng.sample(bench.witnesses, len(bench.witnesses))
+        witnesses.sort(key=self._is_unknown)
         if bench.audit and (full or self._rng.random() * self._references.seconds < _AUDIT_SECONDS):
             witnesses.append(bench.audit)
+        left = _TRUTHS_SECONDS["full" if full else "screening"]
         for witness in witnesses:
+            is_unknown = self._is_unknown(witness)
+            if is_unknown and left <= 0 and witness is not bench.audit:
+                continue
             failure = self._wrong(witness)
+            left -= self._references.seconds if is_unknown else 0.0
             if witness is bench.audit and not self._pool.holds(witness.content.seed):
                 self._references.forget(self._case(witness.content))
             if failure:
@@ -203,6 +214,9 @@ class Examiner:
             return True
         self._references.forget(self._case(content.next))
         return False
+
+    def _is_unknown(self, witness: Witness) -> bool:
+        return not self._references.knows(self._case(witness.content))
 
     def _wrong(self, witness: Witness) -> Failure | None:
         text = self._mismatch(witness)
