@@ -5,18 +5,17 @@
     python benchmarks/aa.py --again FILE                 decide anew on the samples of such a run
     python benchmarks/aa.py --smoke                      openmp, small: shows that the script runs
 
-Each measurement is one fresh worker at the full grade. One code is measured `--workers` times in a
-row: a kernel of about 20 us, one of about 200 us (metric "device"), and the first behind copies and
-allocations (metric "call").
+Each measurement is a pair of fresh workers at the full grade, timed in turn. One code is measured
+against itself `--pairs` times: a kernel of about 20 us, one of about 200 us (metric "device"), and
+the first behind copies and allocations (metric "call").
 
-A trial of the A/A test: of a window of 24 measurements that follow each other, at a random place,
-16 are drawn and kept in order; they are dealt to a and b in turn (a b, b a, a b, ...), and the two
-are compared after 3, 5 and 8 rounds until something is known, as `Judge.compare` does. Trials share
-measurements: 1,000 of them are not 1,000 independent experiments.
+A trial of the A/A test: of a window of 12 pairs that follow each other, at a random place, 8 are
+drawn and kept in order, their sides changed at random, and compared after 3, 5 and 8 until
+something is known, as `Judge.compare` does. Trials share measurements: 1,000 of them are not 1,000
+independent experiments.
 
 The planted difference: a variant of the 200 us kernel that runs more of the same steps, so many
-more that its median is 5 % longer (measured; the ratio that was reached is reported). Base and
-variant are measured in turn; a trial draws 8 rounds, in order, from a window of 12.
+more that it takes 5 % longer (measured; the ratio that was reached is reported).
 
 Prints one JSON object with all samples, in nanoseconds. Not measured: other machines' noise, other
 tenants of the GPU.
@@ -44,10 +43,10 @@ from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.target import Target
 
 PLANTED = 1.05
-WINDOW, PLANTED_WINDOW = 24, 12
+WINDOW = 12
 TABLES = ("same", "planted")
 CALIBRATION = 5
-"""Measurements of base and of variant each, to set the variant's steps; done twice."""
+"""Pairs that set the variant's steps; done twice."""
 
 TOML = """schema = 1
 name = "settle"
@@ -150,7 +149,7 @@ class Run:
 
     judge: Judge
     folder: Path
-    workers: int
+    pairs: int
     trials: int
     out: Path | None
     figures: dict[str, object] = field(default_factory=dict)
@@ -176,22 +175,14 @@ class Run:
             self.problems[code.metric] = load_problem(folder)
         return self.problems[code.metric]
 
-    def series(self, code: Code, steps: int | None = None) -> MeasuredSeries:
-        return self.judge.series(code.candidate(steps), self.problem(code))
-
-    def in_turn(
-        self, code: Code, steps: int, rounds: int
-    ) -> tuple[list[MeasuredSeries], list[MeasuredSeries]]:
-        """Base and variant: a b, b a, a b, ..."""
-        base: list[MeasuredSeries] = []
-        variant: list[MeasuredSeries] = []
-        for index in range(rounds):
-            order = [(base, code.steps), (variant, steps)]
-            for found, count in order if index % 2 == 0 else reversed(order):
-                found.append(self.series(code, count))
-        return base, variant
+    def measured(self, code: Code, steps: int, count: int) -> "Pairs":
+        """The code, and one with so many steps: their series."""
+        codes = code.candidate(), code.candidate(steps)
+        pairs = [self.judge.pair(*codes, self.problem(code)) for _ in range(count)]
+        return [ours for ours, _ in pairs], [theirs for _, theirs in pairs]
 
 
+Pairs = tuple[Sequence[MeasuredSeries], Sequence[MeasuredSeries]]
 Series = Sequence[Sequence[float]]
 
 
@@ -202,18 +193,6 @@ def verdict(a: Series, b: Series) -> tuple[str, int]:
         if found != "unknown":
             break
     return found, rounds
-
-
-def dealt(series: Series) -> tuple[list[Sequence[float]], list[Sequence[float]]]:
-    """Two sides in turn: a b, b a, a b, ..."""
-    a: list[Sequence[float]] = []
-    b: list[Sequence[float]] = []
-    for index in range(0, len(series) - 1, 2):
-        pair = series[index : index + 2]
-        first, second = (a, b) if index % 4 == 0 else (b, a)
-        first.append(pair[0])
-        second.append(pair[1])
-    return a, b
 
 
 def drawn(rng: random.Random, count: int, window: int, wanted: int) -> list[int]:
@@ -233,12 +212,13 @@ def trials(number: int, trial: Callable[[random.Random], tuple[str, int]]) -> di
     }
 
 
-def aa(series: Series, number: int) -> dict[str, object]:
+def aa(a: Series, b: Series, number: int) -> dict[str, object]:
     """The same code twice."""
 
     def trial(rng: random.Random) -> tuple[str, int]:
-        chosen = drawn(rng, len(series), WINDOW, 2 * LOOKS[-1])
-        return verdict(*dealt([series[i] for i in chosen]))
+        pairs = [(a[i], b[i]) for i in drawn(rng, len(a), WINDOW, LOOKS[-1])]
+        sides = [pair if rng.random() < 1 / 2 else pair[::-1] for pair in pairs]
+        return verdict([one for one, _ in sides], [other for _, other in sides])
 
     found = trials(number, trial)
     return found | {"called_different": different(found["verdicts"])}
@@ -253,7 +233,7 @@ def planted(base: Series, variant: Series, number: int) -> dict[str, object]:
     """The base against the variant."""
 
     def trial(rng: random.Random) -> tuple[str, int]:
-        chosen = drawn(rng, len(base), PLANTED_WINDOW, LOOKS[-1])
+        chosen = drawn(rng, len(base), WINDOW, LOOKS[-1])
         return verdict([base[i] for i in chosen], [variant[i] for i in chosen])
 
     found = trials(number, trial)
@@ -282,9 +262,8 @@ def calibrated(run: Run, code: Code) -> tuple[int, list[float]]:
     """Steps of the variant that takes 5 % longer; the ratios seen on the way."""
     steps, ratios = round(code.steps * PLANTED), []
     for _ in range(2):
-        base, variant = run.in_turn(code, steps, CALIBRATION)
-        at = [median(median(one.samples) for one in side) for side in (base, variant)]
-        ratios.append(at[1] / at[0])
+        base, variant = run.measured(code, steps, CALIBRATION)
+        ratios.append(compare(samples(base), samples(variant)).ratio)
         off = (PLANTED - 1) / max(ratios[-1] - 1, 0.01)
         steps = code.steps + max(1, round((steps - code.steps) * min(max(off, 0.5), 2.0)))
     return steps, ratios
@@ -293,15 +272,15 @@ def calibrated(run: Run, code: Code) -> tuple[int, list[float]]:
 def sections(run: Run, codes: Sequence[Code]) -> Iterator[tuple[str, dict[str, object]]]:
     for code in codes:
         start = time.perf_counter()
-        measured = [run.series(code) for _ in range(run.workers)]
-        seconds = (time.perf_counter() - start) / run.workers
-        found = {"code": code.name} | aa(samples(measured), run.trials)
-        yield "same", found | {"seconds_each": round(seconds, 3)} | raw(measured)
+        a, b = run.measured(code, code.steps, run.pairs)
+        seconds = (time.perf_counter() - start) / run.pairs
+        found = {"code": code.name} | aa(samples(a), samples(b), run.trials)
+        yield "same", found | {"seconds_each": round(seconds, 3)} | raw(a) | {"b": raw(b)}
     code = codes[min(PLANTED_IN, len(codes) - 1)]
     steps, ratios = calibrated(run, code)
-    base, variant = run.in_turn(code, steps, max(run.workers // 2, PLANTED_WINDOW))
+    base, variant = run.measured(code, steps, max(run.pairs, WINDOW))
     found = planted(samples(base), samples(variant), run.trials)
-    whole = compare(samples(variant), samples(base))
+    whole = compare(samples(base), samples(variant))
     yield (
         "planted",
         found
@@ -309,8 +288,8 @@ def sections(run: Run, codes: Sequence[Code]) -> Iterator[tuple[str, dict[str, o
             "code": code.name,
             "steps": [code.steps, steps],
             "calibration_ratios": [round(ratio, 5) for ratio in ratios],
-            "measured_ratio": round(1 / whole.ratio, 5),
-            "measured_ratio_interval": [1 / whole.interval.high, 1 / whole.interval.low],
+            "measured_ratio": round(whole.ratio, 5),
+            "measured_ratio_interval": [whole.interval.low, whole.interval.high],
             "base": raw(base),
             "variant": raw(variant),
         },
@@ -320,7 +299,7 @@ def sections(run: Run, codes: Sequence[Code]) -> Iterator[tuple[str, dict[str, o
 def again(figures: dict[str, Any], number: int) -> dict[str, Any]:
     """The figures of an earlier run, its samples compared by the rules of now."""
     for row in figures["same"]:
-        row.update(aa(row["samples_ns"], number))
+        row.update(aa(row["samples_ns"], row["b"]["samples_ns"], number))
     for row in figures.get("planted", []):
         row.update(planted(row["base"]["samples_ns"], row["variant"]["samples_ns"], number))
     return figures
@@ -328,7 +307,7 @@ def again(figures: dict[str, Any], number: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A/A test and planted difference.")
-    parser.add_argument("--workers", type=int, default=80, help="fresh workers a code")
+    parser.add_argument("--pairs", type=int, default=40, help="pairs of fresh workers a code")
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--smoke", action="store_true", help="openmp, small")
     parser.add_argument("--out", type=Path, help="file for partial results")
@@ -339,12 +318,12 @@ def main() -> None:
         print(json.dumps(again(figures.get("figures", figures), given.trials)))
         return
     codes = SMOKE if given.smoke else CODES
-    workers, number = (16, 50) if given.smoke else (given.workers, given.trials)
+    pairs, number = (8, 50) if given.smoke else (given.pairs, given.trials)
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder, "cache")
         cache.mkdir()
         with Judge(cache) as judge:
-            run = Run(judge, Path(folder), workers, number, given.out)
+            run = Run(judge, Path(folder), pairs, number, given.out)
             run.note("date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
             run.note("command", " ".join(("python", *sys.argv)))
             run.note("device", judge.device(codes[0].target))

@@ -278,7 +278,7 @@ SECTIONS = {
             "rounds": "{rounds_mean}",
             "median, µs": "{median_us:.1f}",
             "spread of the workers' medians": "{workers_spread:.1%}",
-            "a worker, s": "{seconds_each:.2f}",
+            "a pair of workers, s": "{seconds_each:.2f}",
         },
         "planted": {
             "code": "{code}",

@@ -8,12 +8,14 @@ say which.
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.compare import LOOKS, Comparison, compare
+from regraph_kg.evaluation.compare import LOOKS, Comparison, compare, far_apart
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.gpu.kernels import advice, unfinished
@@ -46,6 +48,8 @@ the GPU fails as no_kernel, which was suspicious before; ghost calls and no_kern
 answer is one number; further cases, threads held up, racecheck and synccheck (2026-11)."""
 
 _DIAGNOSIS_LENGTH = 1500
+
+_Kept = TypeVar("_Kept")
 
 
 class Judge:
@@ -95,7 +99,7 @@ class Judge:
     def rest(self) -> None:
         """End the workers that wait for a next candidate, and free the GPU memory they hold."""
         for session in self._sessions.values():
-            session.cool_down()
+            session.slots.cool_down()
 
     def device(self, target: Target) -> str:
         return self._machine.device(target)
@@ -158,32 +162,46 @@ class Judge:
         project's own commands.
         """
         problem = comparable(problem)
-        session = self._session(problem, candidate.target)
-        trial = Trial(session, candidate, "full")
-        programs = [self._machine.program(code, problem) for code in (candidate, incumbent)]
-        series: tuple[list[MeasuredSeries], list[MeasuredSeries]] = ([], [])
+        trial = Trial(self._session(problem, candidate.target), candidate, "full")
+        programs = self._both(candidate, incumbent, problem)
         with self._turn(candidate.target):
-            for rounds in LOOKS:
-                while len(series[0]) < rounds:
-                    for index in (0, 1) if len(series[0]) % 2 else (1, 0):
-                        series[index].append(self._timed(trial, programs[index]))
-                comparison = compare(*([m.samples for m in side] for side in series))
+            return _passed(problem, self._in_turn(trial, programs, LOOKS))
+
+    def pair(
+        self, candidate: Candidate, other: Candidate, problem: Problem
+    ) -> tuple[MeasuredSeries, MeasuredSeries]:
+        """Times of a fresh worker of each, taken in turn. Raises `BadInput` where one fails."""
+        trial = Trial(self._session(problem, candidate.target), candidate, "full")
+        programs = self._both(candidate, other, problem)
+        with self._turn(candidate.target):
+            return _passed(problem, trial.in_turn(programs))
+
+    def _both(
+        self, candidate: Candidate, other: Candidate, problem: Problem
+    ) -> tuple[Program, Program]:
+        first, second = (
+            _passed(problem, self._machine.program(code, problem)) for code in (candidate, other)
+        )
+        return first, second
+
+    @staticmethod
+    def _in_turn(
+        trial: Trial, programs: tuple[Program, Program], looks: Sequence[int]
+    ) -> Comparison | Failure:
+        """Pairs of fresh workers until something is known, or after the last look."""
+        series: tuple[list[Sequence[float]], list[Sequence[float]]] = ([], [])
+        with trial.session.slots.silence(programs[0]):
+            for pairs in looks:
+                while len(series[0]) < pairs:
+                    pair = trial.in_turn(programs)
+                    if isinstance(pair, Failure):
+                        return pair
+                    for side, measured in zip(series, pair, strict=True):
+                        side.append(measured.samples)
+                comparison = compare(*series)
                 if comparison.verdict != "unknown":
                     break
         return comparison
-
-    def series(self, candidate: Candidate, problem: Problem) -> MeasuredSeries:
-        """Times of one fresh worker at the full grade. Raises `BadInput` where it fails."""
-        trial = Trial(self._session(problem, candidate.target), candidate, "full")
-        with self._turn(candidate.target):
-            return self._timed(trial, self._machine.program(candidate, problem))
-
-    def _timed(self, trial: Trial, program: Program | Failure) -> MeasuredSeries:
-        times = program if isinstance(program, Failure) else trial.fresh(program)
-        if isinstance(times, Failure):
-            name = trial.session.problem.name
-            raise BadInput(f"problem {name}: code to be timed does not pass: {times.diagnosis}")
-        return times
 
     def _judge(self, trial: Trial) -> Failure | Times:
         session, target = trial.session, TARGETS[trial.candidate.target]
@@ -208,8 +226,26 @@ class Judge:
                     result = failure or self._profile(trial, program, result)
             if isinstance(result, Times):
                 with trial.stage("further"):
-                    return self._further(trial, program) or result
+                    result = self._further(trial, program) or result
+            if isinstance(result, Times):
+                self._meet_rival(trial, program, result)
             return result
+
+    def _meet_rival(self, trial: Trial, program: Program, times: Times) -> None:
+        """Note how the candidate does against its rival, both in turn where they are close."""
+        session, rival = trial.session, trial.candidate.rival
+        session.levels[code_hash(trial.candidate.code)] = times.level
+        if rival is None:
+            return
+        known = session.levels.get(code_hash(rival))
+        if known:
+            trial.rivalry = far_apart(rival, known, times.level)
+        other = self._machine.program(replace(trial.candidate, code=rival), session.problem)
+        if trial.rivalry is None and not isinstance(other, Failure):
+            with trial.stage("compare"):
+                looks = LOOKS if trial.grade == "full" else LOOKS[:1]
+                result = self._in_turn(trial, (program, other), looks)
+            trial.rivalry = None if isinstance(result, Failure) else result.against(rival)
 
     def _further(self, trial: Trial, program: Program) -> Failure | None:
         """Cases beyond those of every verification, of code that has passed that."""
@@ -221,7 +257,7 @@ class Judge:
     def _run(self, trial: Trial, program: Program) -> Failure | Times:
         """Verify, then time; a noisy candidate is timed again, then at the full grade."""
         session = trial.session
-        with session.candidate(program) as slot:
+        with session.slots.candidate(program) as slot:
             with trial.stage("verify"):
                 flags = slot.worker.start or session.verify(slot, full=trial.grade == "full")
             if isinstance(flags, Failure):
@@ -270,7 +306,7 @@ class Judge:
     def _session(self, problem: Problem, target: Target) -> Session:
         key = (problem.model_dump_json(), target)
         for other in self._sessions.keys() - {key}:
-            self._sessions[other].cool_down()
+            self._sessions[other].slots.cool_down()
         if key not in self._sessions:
             self._sessions[key] = self._open(problem, target)
         return self._sessions[key]
@@ -292,13 +328,14 @@ class Judge:
     def _report(self, trial: Trial, result: Failure | Times) -> EvalReport:
         report = _report(self._machine, trial.candidate, trial.session.problem, trial.grade)
         facts = report.facts | {"sandbox": trial.session.sandbox} | trial.energy()
-        stages = {"stages": trial.stages(), "load": trial.load, "facts": facts}
+        stages: dict[str, object] = {"stages": trial.stages(), "load": trial.load, "facts": facts}
         if isinstance(result, Failure):
             return report.model_copy(update=stages | _failed(result))
         return report.model_copy(
             update=stages
             | result.fields()
             | self._account(trial, result)
+            | {"rivalry": trial.rivalry}
             | {"facts": facts | result.facts() | trial.facts()}
         )
 
@@ -308,6 +345,14 @@ class Judge:
         work = account(trial.session.problem, result.seconds, peaks)
         failure = below_floor(work) if self._rules.defences.floor else None
         return {"account": work} | (_failed(failure) if failure else {})
+
+
+def _passed(problem: Problem, result: _Kept | Failure) -> _Kept:
+    if isinstance(result, Failure):
+        raise BadInput(
+            f"problem {problem.name}: code to be timed does not pass: {result.diagnosis}"
+        )
+    return result
 
 
 def unmeasured(

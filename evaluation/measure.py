@@ -1,7 +1,8 @@
 """Measures a trajectory: judges every step's code and says outcome and times of each.
 
-All steps of a trajectory are measured in one go, so that a step's effect (time before over time
-after) compares times of one session. Not covered: steps of a trajectory spread over machines.
+All steps of a trajectory are measured in one go, each in turn with the step before it: a step's
+effect (time before over time after) is that of times taken side by side. Not covered: steps of a
+trajectory spread over machines.
 
 The corpus' CUDA steps are written for pointers to the host. With metric "device" they are judged as
 device_pointers.py makes them fit for pointers to the device.
@@ -59,17 +60,21 @@ def measurements(
     """
     check_serial(trajectory, problem)
     before: float | None = None
+    rival: str | None = None
     measured = []
     for index, step in enumerate(trajectory.steps):
         code = step.code
         if problem.metric == "device":
             code = for_device_pointers(code)
-        report = _judge(judge, problem, Candidate(trajectory.target, code))
+        report = _judge(judge, problem, Candidate(trajectory.target, code, rival))
         if index == 0 and report.baseline:
             before = report.baseline.median
+        if report.rivalry and report.timing:
+            before = report.rivalry.ratio * report.timing.median
         new = measurement(report, run, before)
         measured.append(new)
-        before = new.seconds if new.outcome is Outcome.PASSED else None
+        passed = new.outcome is Outcome.PASSED
+        before, rival = (new.seconds, code) if passed else (None, None)
     return tuple(measured)
 
 

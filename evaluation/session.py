@@ -3,11 +3,6 @@
 The serial code is the first candidate: it must load, be right, also at the timing shape, and be the
 same from run to run, or the problem itself is bad input. Its times at the timing shape are the
 baseline: those of the last few fresh workers, one of which is replaced every now and then.
-
-For cuda the next workers make their device contexts while one candidate is judged: the driver makes
-contexts one after another, 0.2 s each [measured, H200], so that is what limits candidates a second.
-It also makes others' device allocations wait, so that none is made in a timed span of a candidate
-that allocates, nor at the full grade.
 """
 
 import contextlib
@@ -19,15 +14,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.further import FurtherChecks
 from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.slot import Examiner, Plan, SessionRules, Slot
+from regraph_kg.evaluation.staff import Slots
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level
-from regraph_kg.evaluation.timing.readying import Readying
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp
 from regraph_kg.evaluation.timing.timing import (
     SLEEPING,
@@ -36,12 +31,12 @@ from regraph_kg.evaluation.timing.timing import (
     TimingOptions,
     measure,
 )
+from regraph_kg.evaluation.timing.turns import measure_in_turn
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.secret_shapes import secret_shapes
 from regraph_kg.evaluation.verify.timed_inputs import Contents
 from regraph_kg.evaluation.verify.verify import ReportFlag, check_shapes, plan
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
-from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Grade, Outcome
 from regraph_kg.models.target import USUAL
 
@@ -59,13 +54,6 @@ _RENEWED_AFTER, _RENEWED_SHARE, _RENEWED_SHARE_GPU = 1.0, 0.2, 0.07
 
 Machines drift by a tenth within ten seconds, which a CPU candidate's times would follow as well.
 """
-_SPARES, _FEW_SPARES, _LEAVING = 4, 1, 3
-"""Workers that warm up, and such as are taken down meanwhile."""
-_LARGE_BYTES = 256 * 2**20
-"""Above this much shared memory a slot, one spare worker is enough."""
-_SMALL_BYTES = 64 * 2**20
-"""Below this, of arrays of the timing shape, workers for the CPU are started ahead as well."""
-_POLL_SECONDS, _SETTLE_SECONDS = 0.001, 90.0
 _MORE_CHANGES, _MOST_CHANGED = 32, 4
 """If changes do not show, so many times as many are made; up to this part of the smallest array."""
 
@@ -105,22 +93,16 @@ class Session:
             monitor=rules.monitor,
             warm_up=WarmUp() if rules.monitor else _SHORT_WARM_UP,
         )
-        self._spares: list[Slot] = []
-        self._taken: list[Slot] = []
-        self._leaving: list[Worker] = []
-        self._is_silent, self._seat_bytes = False, 0
+        self.slots = Slots(problem, self._plan, self._contents, rules, threads)
         self._renewed = time.monotonic()
-        self._readying = Readying()
+        self.levels: dict[str, TimeEstimate] = {}
+        """Of codes that passed, by their hashes."""
         self.baseline: tuple[MeasuredSeries, ...] = ()
         """Series of the serial code, the oldest first."""
 
     def close(self) -> None:
         """End every process and release the memory."""
-        self.cool_down()
-        while self._taken:
-            self._vacate(self._taken.pop())
-        while self._leaving:
-            self._leaving.pop().kill()
+        self.slots.close()
         self._references.close()
 
     def open(self, tell: Callable[[str], None]) -> None:
@@ -140,90 +122,9 @@ class Session:
             self.time_serial()
         self._steady_baseline(_FIRST_REACH, end)
 
-    @contextlib.contextmanager
-    def candidate(self, program: Program) -> Iterator[Slot]:
-        """A slot whose worker is to load the program; the next workers warm up beside or after."""
-        slot = self._ready_seat(program)
-        self._taken.append(slot)
-        # Candidates may allocate while they are timed: they would wait for warm-ups.
-        silent = self._is_silent or self.problem.metric == "call"
-        if not program.cuda:
-            self._settle()  # starting workers would be in the way of its clock
-        try:
-            slot.worker.assign(program)
-            if not silent:
-                self.warm_up(program)
-            slot.worker.costs = self._readying.costs(slot.bench, slot.worker)
-            yield slot
-        finally:
-            if slot in self._taken:
-                self._taken.remove(slot)
-                self._vacate(slot)
-        if silent and not self._is_silent:
-            self.warm_up(program)
-
-    @contextlib.contextmanager
-    def silence(self, program: Program) -> Iterator[None]:
-        """Start no worker ahead meanwhile, so that timed workers wait for nothing."""
-        self._is_silent = True
-        try:
-            yield
-        finally:
-            self._is_silent = False
-        self.warm_up(program)
-
-    def _ready_seat(self, program: Program) -> Slot:
-        """A slot whose worker has its device context.
-
-        One that was started ahead may have found the device's memory taken by the candidate of its
-        time: then it is started again, once that is gone.
-        """
-        slot = self._warm_seat(program)
-        if slot:
-            try:
-                slot.worker.wait_until_ready()
-                return slot
-            except ToolError:
-                self._vacate(slot)
-                self.cool_down()
-                self._settle()
-        slot = self._staffed(program)
-        try:
-            slot.worker.wait_until_ready()
-        except ToolError:
-            self._vacate(slot)
-            raise
-        return slot
-
-    def keep(self, slot: Slot) -> None:
-        """After a clean pass: with shared isolation its worker serves the next candidate, too."""
-        if self.rules.isolation == "shared" and slot.worker.programs_left:
-            slot.bench = self._plan.bench(slot.verification.shared, self._contents)
-            self._taken.remove(slot)
-            self._spares.append(slot)
-
-    def warm_up(self, program: Program) -> None:
-        """Start workers for the programs that may come; only cuda's take long to start."""
-        if not program.cuda or self.rules.isolation == "shared":
-            return
-        self._leaving = [worker for worker in self._leaving if not worker.is_gone]
-        count = _SPARES if self._seat_bytes < _LARGE_BYTES else _FEW_SPARES
-        while sum(self._is_spare(slot, program) for slot in self._spares) < count:
-            if len(self._leaving) > _LEAVING:
-                return  # the rest is being taken down
-            self._spares.append(self._staffed(program))
-
     def staff(self, count: int) -> None:
         """Start so many workers before a CPU candidate is compiled, if they are small."""
-        small = self.problem.nbytes(self.problem.sizes.time) < _SMALL_BYTES
-        if small and self.rules.isolation == "fresh":
-            while len(self._spares) < count:
-                self._spares.append(self._staffed(self._programs.serial))
-
-    def cool_down(self) -> None:
-        """End the idle workers."""
-        while self._spares:
-            self._vacate(self._spares.pop())
+        self.slots.staff(self._programs.serial, count)
 
     def verify(self, slot: Slot, *, full: bool) -> Failure | frozenset[ReportFlag]:
         """Check a loaded candidate at the check shapes; flags where it is right."""
@@ -240,30 +141,58 @@ class Session:
         return self._further.races(perturbed, self._cases(full=False), grade)
 
     def time(
-        self, slot: Slot, rule: StopRule, call_seconds: float, *, full: bool
+        self, slot: Slot, rule: StopRule, call_seconds: float, *, full: bool, audit: bool
     ) -> MeasuredSeries | Failure:
-        """Time a loaded candidate, end it, then verify the outputs of its timed calls."""
+        """Time a loaded candidate, end it, then verify the outputs of its timed calls.
+
+        `audit`: also of one call whose inputs nobody has had.
+        """
         worker = slot.worker
         if full or worker.device_work[0]:
-            self._settle()
+            self.slots.settle()
         ghosts = self.rules.defences.ghost and slot.serves.cuda
         method = replace(self._method, kernels=ghosts and self._examiner.needs_kernels)
         measured = self._measure(slot, rule, call_seconds, method)
         if isinstance(measured, Failure):
             self._examiner.retire(slot.bench.shown)  # its last words may tell of them
             return measured
-        is_asked = self.rules.defences.device_state
-        failure = self._readying.shrunk(slot.bench, worker) if is_asked else None
-        if ghosts and not failure:
+        return self._checked(slot, call_seconds, audit=audit) or measured
+
+    def in_turn(
+        self, programs: tuple[Program, Program], call_seconds: float
+    ) -> tuple[MeasuredSeries, MeasuredSeries] | Failure:
+        """Time two codes that have passed, a fresh worker of each, batch by batch in turn."""
+        first, second = programs
+        with self.slots.candidate(first) as one, self.slots.candidate(second) as other:
+            both = one, other
+            failure = one.worker.start or other.worker.start
+            if failure:
+                return failure
+            self.slots.settle()
+            workers = [(slot.worker, slot.bench) for slot in both]
+            with pinned(self.rules.judge_cores):
+                measured = measure_in_turn(workers, call_seconds, self._method)
+            if isinstance(measured, Failure):
+                self._examiner.retire([*one.bench.shown, *other.bench.shown])
+                return measured
+            checks = (self._checked(slot, call_seconds, audit=False) for slot in both)
+            return next(filter(None, checks), None) or measured
+
+    def _checked(self, slot: Slot, call_seconds: float, *, audit: bool) -> Failure | None:
+        """Ask a worker that was timed what it did, end it, and verify its outputs."""
+        worker, failure = slot.worker, None
+        if self.rules.defences.device_state:
+            failure = self.slots.readying.shrunk(slot.bench, worker)
+        if not failure and self.rules.defences.ghost and slot.serves.cuda:
             failure = self._examiner.ghost(slot.bench, worker, call_seconds)
         if self.rules.isolation == "fresh":
             slot.dismiss()  # it stands still: none of its code runs any more
-        return failure or self._examiner.examine(slot.bench, full=full) or measured
+        return failure or self._examiner.examine(slot.bench, audit=audit)
 
     def profile(self, program: Program, library: Path, seconds: float) -> KernelTimes | None:
         """Kernels and copies of one warm call, in a worker of its own; None where that fails."""
         where = replace(self.rules.surroundings, profiler=library, programs=1)
-        slot = self._plan.slot(self._contents, program, self._threads, where)
+        slot = self.slots.started(program, where)
         try:
             worker, bench = slot.worker, slot.bench
             worker.assign(program)
@@ -277,12 +206,12 @@ class Session:
             times = None if isinstance(rows, Failure) else profile(worker, rows[0], seconds)
             return times if isinstance(times, KernelTimes) else None
         finally:
-            self._vacate(slot)
+            self.slots.vacate(slot)
 
     @property
     def is_disturbed(self) -> bool:
         """Whether the last candidate's times are too short, as too much was taken off them."""
-        return self._readying.was_off
+        return self.slots.readying.was_off
 
     @property
     def serial_seconds(self) -> float:
@@ -307,15 +236,15 @@ class Session:
     def time_serial(self, *, examine: bool = False) -> MeasuredSeries:
         """Time the serial code again, in a fresh worker; its series joins the baseline."""
         with self._serial() as slot:
-            self._settle()
+            self.slots.settle()
             self._require(slot.worker.start)
             method = replace(self._method, monitor=None)
             series = self._require(self._measure(slot, _BASELINE_RULE, _BASELINE_SECONDS, method))
             if examine:
                 slot.dismiss()
-                self._require(self._examiner.examine(slot.bench, full=False))
+                self._require(self._examiner.examine(slot.bench, audit=False))
         self.baseline = (*self.baseline, series)[-_BASELINE_WORKERS:]
-        self._readying.forget()
+        self.slots.readying.forget()
         self._renewed = time.monotonic()
         return series
 
@@ -347,42 +276,7 @@ class Session:
             slot.worker.assign(self._programs.serial)
             yield slot
         finally:
-            self._vacate(slot)
-
-    def _vacate(self, slot: Slot) -> None:
-        slot.end()
-        self._leaving.append(slot.worker)
-        self._leaving = [worker for worker in self._leaving if not worker.is_gone]
-
-    def _settle(self) -> None:
-        """Wait until no device context is being made or taken down."""
-        deadline = time.monotonic() + _SETTLE_SECONDS
-        while any(slot.is_settling for slot in self._spares) or any(
-            not worker.is_gone for worker in self._leaving
-        ):
-            if time.monotonic() > deadline:
-                raise ToolError("GPU: a device context is not made or taken down in time")
-            time.sleep(_POLL_SECONDS)
-
-    def _warm_seat(self, program: Program) -> Slot | None:
-        for slot in [slot for slot in self._spares if slot.worker.is_gone]:
-            self._spares.remove(slot)
-            self._vacate(slot)
-        spares = [slot for slot in self._spares if self._is_spare(slot, program)]
-        best = max(spares, key=lambda slot: slot.worker.is_ready, default=None)
-        if best:
-            self._spares.remove(best)
-        return best
-
-    @staticmethod
-    def _is_spare(slot: Slot, program: Program) -> bool:
-        return slot.serves.harness == program.harness
-
-    def _staffed(self, program: Program) -> Slot:
-        where = self.rules.surroundings
-        slot = self._plan.slot(self._contents, program, self._threads, where)
-        self._seat_bytes = slot.verification.shared.nbytes
-        return slot
+            self.slots.vacate(slot)
 
     def _cases(self, full: bool) -> list[Case]:
         return plan(self.problem, self._shapes, self.rules.seed, full)

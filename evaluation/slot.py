@@ -7,7 +7,7 @@ contexts while one is judged.
 """
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -28,7 +28,7 @@ from regraph_kg.evaluation.verify.verify import Verification
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
-from regraph_kg.models.evaluation import Grade, Outcome
+from regraph_kg.models.evaluation import Outcome
 
 Isolation = Literal["fresh", "shared"]
 """A process for each candidate, or one for many that passed: only for code that is trusted."""
@@ -36,8 +36,8 @@ Isolation = Literal["fresh", "shared"]
 _HOST_ALIGNMENT, _DEVICE_ALIGNMENT = 64, 256
 _CLEARLY = 2.0
 _AUDIT_SECONDS = 0.03
-"""What a truth that only one worker needs may cost on average; more at the full grade."""
-_TRUTHS_SECONDS: Mapping[Grade, float] = {"screening": 0.5, "full": 4.0}
+"""What a truth that only one worker needs may cost on average, if it is not asked for."""
+_TRUTHS_SECONDS = 0.5
 """What truths that are not at hand may take of one series, beyond the first."""
 
 
@@ -140,8 +140,8 @@ class Examiner:
         self._defences = rules.defences
         self._rng = random.Random(rules.seed + 1)
 
-    def examine(self, bench: Bench, *, full: bool) -> Failure | None:
-        """The first witness that is wrong, at the full grade with an audit.
+    def examine(self, bench: Bench, *, audit: bool) -> Failure | None:
+        """The first witness that is wrong; with an audit, or now and then with one.
 
         Of those whose truths are not at hand yet, one at random at least is examined.
         """
@@ -149,9 +149,11 @@ class Examiner:
             return None
         witnesses = self._rng.sample(bench.witnesses, len(bench.witnesses))
         witnesses.sort(key=self._is_unknown)
-        if bench.audit and (full or self._rng.random() * self._references.seconds < _AUDIT_SECONDS):
+        if bench.audit and (
+            audit or self._rng.random() * self._references.seconds < _AUDIT_SECONDS
+        ):
             witnesses.append(bench.audit)
-        left = _TRUTHS_SECONDS["full" if full else "screening"]
+        left = _TRUTHS_SECONDS
         for witness in witnesses:
             is_unknown = self._is_unknown(witness)
             if is_unknown and left <= 0 and witness is not bench.audit:

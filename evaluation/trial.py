@@ -1,5 +1,6 @@
 """One evaluation under way: its flags, its stages, and the times of its candidate's workers."""
 
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -14,7 +15,7 @@ from regraph_kg.evaluation.timing.stop import StopRule
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.evaluation.verify.verify import ReportFlag
 from regraph_kg.evaluation.worker.spawn import Program
-from regraph_kg.models.evaluation import Candidate, Grade
+from regraph_kg.models.evaluation import Candidate, Grade, Rivalry
 from regraph_kg.models.target import TARGETS
 
 _CENSORED_ABOVE = 3.0
@@ -42,6 +43,7 @@ class Trial:
         self.flags: frozenset[ReportFlag] = frozenset()
         self.joules: float | None = None
         self.load = ""
+        self.rivalry: Rivalry | None = None
         self.opening = 0.0
         """Seconds that opening the problem's session took for this one's sake."""
         self._target = TARGETS[candidate.target]
@@ -77,7 +79,7 @@ class Trial:
         on_gpu = self._target.on_gpu
         watch = LoadWatch(1 if on_gpu else threads())
         full = self.grade == "full"
-        with session.silence(program) if full else nullcontext():
+        with session.slots.silence(program) if full else nullcontext():
             series = self._workers(program, slot)
             self.load = watch.found()
             if not isinstance(series, Failure) and (self.load or (full and not on_gpu)):
@@ -86,16 +88,24 @@ class Trial:
             return series
         return Times(tuple(series), session.serial_level, self._target.name, session.problem.metric)
 
-    def fresh(self, program: Program) -> Failure | MeasuredSeries:
-        """Times of one fresh worker; of another where the device was disturbed."""
-        times = self._fresh(program)
-        return self._fresh(program) if self.session.is_disturbed else times
+    def _fresh(self, program: Program, *, audit: bool) -> Failure | MeasuredSeries:
+        with self.session.slots.candidate(program) as slot:
+            return slot.worker.start or self._time(slot, audit=audit)
 
-    def _fresh(self, program: Program) -> Failure | MeasuredSeries:
-        rule, call_seconds = self._rule(), self.call_seconds
+    def _time(self, slot: Slot, *, audit: bool) -> Failure | MeasuredSeries:
         full = self.grade == "full"
-        with self.session.candidate(program) as slot:
-            return slot.worker.start or self.session.time(slot, rule, call_seconds, full=full)
+        return self.session.time(
+            slot, self._rule(), self.call_seconds, full=full, audit=audit and full
+        )
+
+    def in_turn(
+        self, programs: tuple[Program, Program]
+    ) -> Failure | tuple[MeasuredSeries, MeasuredSeries]:
+        """Times of two fresh workers in turn; of two others where the device was disturbed."""
+        times = self.session.in_turn(programs, self.call_seconds)
+        if self.session.is_disturbed:
+            times = self.session.in_turn(programs, self.call_seconds)
+        return times
 
     @property
     def call_seconds(self) -> float:
@@ -106,10 +116,13 @@ class Trial:
     def _workers(self, program: Program, slot: Slot | None) -> Failure | list[MeasuredSeries]:
         """Series of as many workers as the grade asks for, one where it is censored."""
         series: list[MeasuredSeries] = []
-        for _ in range(self._target.efforts[self.grade].workers):
-            times = self._once(slot) if slot else self._fresh(program)
+        count = self._target.efforts[self.grade].workers
+        audited = secrets.randbelow(count)
+        for number in range(count):
+            audit = number == audited
+            times = self._once(slot, audit) if slot else self._fresh(program, audit=audit)
             if self.session.is_disturbed:
-                times = self._fresh(program)
+                times = self._fresh(program, audit=audit)
             if isinstance(times, Failure):
                 return times
             series.append(times)
@@ -118,12 +131,11 @@ class Trial:
                 break
         return series
 
-    def _once(self, slot: Slot) -> Failure | MeasuredSeries:
+    def _once(self, slot: Slot, audit: bool) -> Failure | MeasuredSeries:
         """The verified worker itself."""
-        session, full = self.session, self.grade == "full"
-        times = session.time(slot, self._rule(), self.call_seconds, full=full)
+        times = self._time(slot, audit=audit)
         if not isinstance(times, Failure):
-            session.keep(slot)
+            self.session.slots.keep(slot)
         return times
 
     def _rule(self) -> StopRule:

@@ -52,16 +52,25 @@ def final_answer(
     records: Sequence[SimulationRecord],
     evaluate_final: Callable[[Candidate], EvalReport],
 ) -> Answer:
-    """Re-measure the finalists; the fastest of those that are surely faster, else serial."""
-    best, best_speedup = Answer((), task.serial, None), 1.0
+    """Re-measure the finalists; the fastest of those that are surely faster, else serial.
+
+    Each is timed in turn with the best before it: the serial code's scatter does not decide.
+    """
+    best = Answer((), task.serial, None)
     for step in finalists(records):
-        code = step.code or ""
-        report = evaluate_final(Candidate(task.target, code))
+        candidate = Candidate(task.target, step.code or "", best.code if best.report else None)
+        report = evaluate_final(candidate)
         if report.outcome is Outcome.UNSTABLE_TIMING:  # our machine's fault: timed once more
-            report = evaluate_final(Candidate(task.target, code))
-        if surely_faster(report) and (report.speedup or 0) > best_speedup:
-            best, best_speedup = Answer(step.path, code, report), report.speedup or 0
+            report = evaluate_final(candidate)
+        if surely_faster(report) and (best.report is None or _beats(report, best.report)):
+            best = Answer(step.path, candidate.code, report)
     return best
+
+
+def _beats(report: EvalReport, best: EvalReport) -> bool:
+    if report.rivalry:
+        return report.rivalry.ratio > 1
+    return (report.speedup or 0) > (best.speedup or 0)
 
 
 def summarise(

@@ -241,8 +241,8 @@ def _measurement(
 ) -> Measurement | None:
     """The measurement of a step; None where our machine timed it badly.
 
-    The time before the step is taken as the serial code's in the same session over the speedup
-    then: the two codes were measured at different times, each beside the serial code.
+    The time before the step is that of the code before, if the two were timed in turn. Else it is
+    taken as the serial code's in the same session over the speedup then.
     """
     report = node.report
     if not node.passed or report is None:
@@ -251,6 +251,9 @@ def _measurement(
     reference = None if before is None or not before.passed else before.report
     over = reference.speedup if reference else None
     earlier = serial / over if serial is not None and over else None
+    seconds, rivalry = report.timing.median if report.timing else None, report.rivalry
+    if seconds and rivalry and reference and rivalry.code_hash == reference.code_hash:
+        earlier = seconds * rivalry.ratio
     return Measurement(
         device=report.device,
         toolchain=report.toolchain,
@@ -258,7 +261,7 @@ def _measurement(
         run=_try(tree, node.step.path),
         outcome=Outcome.PASSED,
         metric=report.metric,
-        seconds=report.timing.median if report.timing else None,
+        seconds=seconds,
         before_seconds=serial if first else earlier,
         serial_seconds=serial,
         repairs=max(0, node.step.cost.calls - 1),

@@ -99,17 +99,17 @@ class Verdicts:
         if why_same := self._unchanged(answer.code, current):
             return SampleVerdict(Outcome.UNCHANGED, None, None, why_same, answer.done), Cost()
         other = launched(answer, reply.launch) if reply.launch and self._mend else None
-        verdict, cost = yield from self._judged(other or answer)
+        verdict, cost = yield from self._judged(other or answer, current)
         if other is None or not verdict.failed:
             return verdict, cost
-        verdict, more = yield from self._judged(answer)
+        verdict, more = yield from self._judged(answer, current)
         return verdict, cost + more
 
-    def _judged(self, answer: MendedCode) -> Effects[tuple[SampleVerdict, Cost]]:
+    def _judged(self, answer: MendedCode, current: str) -> Effects[tuple[SampleVerdict, Cost]]:
         code = self._task.whole(answer.code)
         text, cost = normalized(code), Cost()
         if text not in self._verdicts:
-            cost = yield from self._evaluate(code, text)
+            cost = yield from self._evaluate(code, text, self._rival(current))
         return replace(self._verdicts[text], mended=answer.done), cost
 
     def _read(self, reply: Reply, current: str) -> MendedCode | ParseFailure:
@@ -140,22 +140,28 @@ class Verdicts:
         started = (self._task.start, self._task.serial)
         return BEFORE if forms & {_but_headers(code) for code in started} else ""
 
-    def _evaluate(self, code: str, text: str) -> Effects[Cost]:
+    def _rival(self, current: str) -> str | None:
+        """The code that a step begins with, if it was measured; the serial code always is."""
+        return next((code for code, _ in self.measured[1:] if code == current), None)
+
+    def _evaluate(self, code: str, text: str, rival: str | None) -> Effects[Cost]:
         """Judge code, twice where our machine spoiled the first timing."""
-        candidate = Candidate(self._task.target, code)
+        candidate = Candidate(self._task.target, code, rival)
         reports = [(yield from judged(candidate, self._best_seconds))]
         if reports[0].outcome is Outcome.UNSTABLE_TIMING and text not in self._verdicts:
             reports.append((yield from judged(candidate, self._best_seconds)))
         if text in self._verdicts:  # an equal code's verdict, which came in just before
             return Cost()
-        self._remember(text, code, reports[-1])
+        self._remember(text, candidate, reports[-1])
         seconds = sum(report.stages.get("total", 0.0) for report in reports)
         cost = Cost(evaluations=len(reports), judge_seconds=seconds, joules=_joules(reports))
         return self._ledger.charge(cost)
 
-    def _remember(self, text: str, code: str, report: EvalReport) -> None:
+    def _remember(self, text: str, candidate: Candidate, report: EvalReport) -> None:
         self._ledger.judged(report)
-        factor = speedup(report)
+        factor, code = speedup(report), candidate.code
+        if report.passed and report.rivalry and candidate.rival:
+            factor = self.speedup(candidate.rival) * report.rivalry.ratio
         self._verdicts[text] = SampleVerdict(report.outcome, code, factor, report.diagnosis)
         if factor is None:
             return

@@ -36,10 +36,9 @@ class JudgeRequest:
     @property
     def key(self) -> str:
         """Equal for equal work."""
-        code, problem = self.candidate.code, self.problem.model_dump_json()
-        return repr(
-            (self.candidate.target, code_hash(code), self.grade, self.incumbent_seconds, problem)
-        )
+        candidate, problem = self.candidate, self.problem.model_dump_json()
+        codes = code_hash(candidate.code), candidate.rival and code_hash(candidate.rival)
+        return repr((candidate.target, codes, self.grade, self.incumbent_seconds, problem))
 
 
 @dataclass(eq=False, slots=True)

@@ -134,10 +134,13 @@ def measure(
     """
     failure = bench.begin(worker) or worker.settle()
     watch = method.monitor.watch() if method.monitor else None
-    series = _Series(worker, bench, rule, call_seconds, method, watch)
+    series = TimedSeries(worker, bench, rule, call_seconds, method, watch)
     measured = failure or series.run()
-    if not isinstance(measured, Failure):
-        return measured
+    return placed(measured, call_seconds) if isinstance(measured, Failure) else measured
+
+
+def placed(measured: Failure, call_seconds: float) -> Failure:
+    """A failure of timed calls, with its place."""
     limit = ""
     if measured.outcome is Outcome.TIMED_OUT:
         limit = (
@@ -148,7 +151,7 @@ def measure(
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class TimedBatch:
     """Consecutive calls, in seconds of the clock that counts."""
 
     calls: int
@@ -165,7 +168,7 @@ class _Batch:
 
 
 @dataclass(slots=True)
-class _Series:
+class TimedSeries:
     """One series of batches on one worker."""
 
     worker: Worker
@@ -181,13 +184,17 @@ class _Series:
     """Samples that were thrown away for what the host took."""
 
     def run(self) -> MeasuredSeries | Failure:
-        warm = self._warm_up()
+        warm = self.warm_up()
         if isinstance(warm, Failure):
             return warm
         first, count = warm
         batches = self._batches(count)
-        if isinstance(batches, Failure):
-            return batches
+        return batches if isinstance(batches, Failure) else self.end(first, count, batches)
+
+    def end(
+        self, first: float, count: int, batches: Sequence[TimedBatch]
+    ) -> MeasuredSeries | Failure:
+        """The series of these batches, once calls one by one and a last look say no more."""
         singles = self._singles(count)
         if isinstance(singles, Failure):
             return singles
@@ -209,7 +216,7 @@ class _Series:
             gpu=self.watch.finish() if self.watch else {},
         )
 
-    def _call(self, count: int, *, new: bool = False) -> _Batch | Failure:
+    def take(self, count: int, *, new: bool = True) -> TimedBatch | Failure:
         """Write inputs, `new` ones or those that time allows, call, keep the outputs to verify."""
         rows = self.bench.load(self.worker, count, math.inf if new else self.timed)
         if isinstance(rows, Failure):
@@ -223,7 +230,7 @@ class _Series:
             return failure
         ours = max(elapsed.ours - self.worker.round_trip, 0.0)
         self.timed += ours
-        return _Batch(
+        return TimedBatch(
             len(rows),
             ours if self.method.judge_clock else elapsed.own,
             elapsed.aside,
@@ -231,7 +238,7 @@ class _Series:
             self.bench.is_new,
         )
 
-    def _warm_up(self) -> tuple[float, int] | Failure:
+    def warm_up(self) -> tuple[float, int] | Failure:
         """Call until two successive batches agree and the GPU's clock has risen.
 
         Seconds of the first call, and how many calls make a batch.
@@ -241,7 +248,7 @@ class _Series:
         first, count, start = 0.0, 1, time.perf_counter()
         levels: list[float] = []
         while True:
-            batch = self._call(count)
+            batch = self.take(count, new=False)
             if isinstance(batch, Failure):
                 return batch
             if self.method.kernels and not levels and not self.worker.device_work[1]:
@@ -260,17 +267,17 @@ class _Series:
             if self.method.warm_up.done(levels, passed, clock_steady=steady):
                 return first, count
 
-    def _batches(self, count: int) -> list[_Batch] | Failure:
+    def _batches(self, count: int) -> list[TimedBatch] | Failure:
         """Batches until the rule is content."""
-        batches: list[_Batch] = []
+        batches: list[TimedBatch] = []
         spent, start = 0.0, time.perf_counter()
         patience = max(_PATIENCE * self.rule.seconds, _LEAST_PATIENCE_SECONDS)
         while True:
-            new = self._call(count)
+            new = self.take(count, new=False)
             if isinstance(new, Failure):
                 return new
             spent += new.seconds + new.aside
-            if self._too_hot() or self._robbed(new):
+            if self.is_spoiled(new):
                 continue
             batches.append(new)
             late = time.perf_counter() - start > patience and len(batches) >= self.rule.least
@@ -284,19 +291,23 @@ class _Series:
         seconds: list[float] = []
         one_by_one = count > 1 and self.method.one_by_one
         while one_by_one and len(seconds) < _SINGLES:
-            batch = self._call(1, new=True)
+            batch = self.take(1)
             if isinstance(batch, Failure):
                 return batch
-            if not (self._too_hot() or self._robbed(batch)) and batch.is_new:
+            if not self.is_spoiled(batch) and batch.is_new:
                 seconds.append(batch.each)
         return tuple(seconds)
 
-    def _allocations(self, batches: Sequence[_Batch]) -> float | None:
+    def _allocations(self, batches: Sequence[TimedBatch]) -> float | None:
         if self.method.monitor is None:
             return None
         return median(batch.allocations / batch.calls for batch in batches)
 
-    def _robbed(self, batch: _Batch) -> bool:
+    def is_spoiled(self, batch: TimedBatch) -> bool:
+        """Whether the last sample, which is this, means nothing."""
+        return self._too_hot() or self._robbed(batch)
+
+    def _robbed(self, batch: TimedBatch) -> bool:
         """Whether the host took much of the last sample, which then means nothing.
 
         Unless it would be too slow without that, too: slow code is given up the sooner.

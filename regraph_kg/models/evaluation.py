@@ -101,6 +101,8 @@ class Candidate:
 
     target: Target
     code: str
+    rival: str | None = None
+    """Code that has passed, whose time is compared with this one's, both in turn."""
 
 
 class Interval(Frozen):
@@ -116,6 +118,18 @@ class Timing(Frozen):
     samples: tuple[float, ...]
     median: float
     interval: Interval
+
+
+class Rivalry(Frozen):
+    """Times of two codes that were taken in turn, in one session."""
+
+    code_hash: str
+    """Of the other code."""
+    ratio: float
+    """Its seconds over this one's: above 1 where this one is faster."""
+    interval: Interval
+    verdict: Literal["faster", "slower", "same", "unknown"]
+    """Of this code; see evaluation/compare.py."""
 
 
 Bound = Literal["memory", "compute", "transfer"]
@@ -175,8 +189,8 @@ class EvalReport(Frozen):
     `speedup` = baseline median / candidate median (serial code, g++ -O3 -march=native, one thread,
     same metric, same session); None unless the candidate was timed. Reports whose `device`,
     `toolchain`, `evaluator`, `metric` or `grade` differ must not be compared.
-    History: 1 (2026-11) first version; later in 1: `account`, `load`, `guarantee`, absent
-    from older reports.
+    History: 1 (2026-11) first version; later in 1: `account`, `load`, `guarantee`,
+    `rivalry`, absent from older reports.
     """
 
     schema_version: Literal[1] = 1
@@ -197,6 +211,8 @@ class EvalReport(Frozen):
     baseline: Timing | None = None
     speedup: float | None = None
     speedup_interval: Interval | None = None
+    rivalry: Rivalry | None = None
+    """Against the rival that was asked for; None where none was, or one of the two failed."""
     account: WorkAccount | None = None
     """Work per second against the device's peaks; None unless the candidate was timed."""
     stages: dict[str, float] = Field(default_factory=dict)

@@ -13,7 +13,14 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.measure import check_serial, is_measured, measure, with_measurements
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
+from regraph_kg.models.evaluation import (
+    Candidate,
+    EvalReport,
+    Interval,
+    Outcome,
+    Rivalry,
+    code_hash,
+)
 from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
 from regraph_kg.runs.measuring import jobs, measure_all
 from tests.search.test_harvest import timing
@@ -172,6 +179,35 @@ def test_what_was_timed_under_load_is_timed_again_and_never_counts(
     assert (judge.asked, one.outcome) == (asked, outcome)
     assert (one.effect is None) is (outcome is Outcome.UNSTABLE_TIMING)
     assert is_measured(told, judge) is (outcome is Outcome.PASSED)
+
+
+class InTurn(Busy):
+    """A judge that says by how much each step is faster than the one it was timed in turn with."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.rivals: list[str | None] = []
+
+    def evaluate(self, candidate: Candidate, problem: Problem) -> EvalReport:
+        self.rivals.append(candidate.rival)
+        rivalry = candidate.rival and Rivalry(
+            code_hash=code_hash(candidate.rival),
+            ratio=1.25,
+            interval=Interval(low=1.2, high=1.3),
+            verdict="faster",
+        )
+        report = super().evaluate(candidate, problem)
+        return report.model_copy(update={"rivalry": rivalry})
+
+
+def test_a_step_is_timed_in_turn_with_the_one_before_it(write: Callable[..., Path]) -> None:
+    judge: Any = InTurn()
+    given = Trajectory.model_validate_json(write(RIGHT, SIMD).read_text())
+    told = measure(given, load_problem(PROBLEM), judge, "run")
+    (first,), (second,) = (step.measurements for step in told.steps)
+    assert judge.rivals == [None, RIGHT]
+    assert (first.before_seconds, first.seconds) == (1.0, 1.0), "the serial code's"
+    assert (second.before_seconds, second.seconds) == (0.625, 0.5)
 
 
 def test_measuring_does_not_change_which_trajectory_it_is(

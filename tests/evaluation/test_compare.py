@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.compare import LOOKS, Comparison, SpeedVerdict, compare
+from regraph_kg.evaluation.compare import LOOKS, Comparison, SpeedVerdict, compare, far_apart
+from regraph_kg.evaluation.timing.estimate import level
+from regraph_kg.models.evaluation import code_hash
 
 SAMPLES = 15
 TRIALS = 1000
@@ -27,10 +29,10 @@ def steady(*medians: float) -> list[list[float]]:
         ((1.000, 1.001, 1.002) * 3, (1.02, 1.021, 1.022) * 3, "faster"),
         # certain, and too small to matter
         ((1.000, 1.001, 1.002) * 3, (1.005, 1.006, 1.007) * 3, "same"),
-        # 20 % and three workers that are 20 % apart
-        ((1.0, 1.1, 1.2), (1.21, 1.3, 1.4), "unknown"),
-        # one worker of b inside a's range
-        ((1.00, 1.001, 1.002) * 3, (1.05,) * 8 + (1.0015,), "unknown"),
+        # 20 %, and three pairs that say 10 to 30 %
+        ((1.0, 1.1, 1.2), (1.1, 1.32, 1.56), "unknown"),
+        # each pair on a machine that had another speed: their ratios agree
+        ((1.0, 1.5, 2.0), (1.06, 1.591, 2.121), "faster"),
     ],
 )
 def test_verdicts(a: tuple[float, ...], b: tuple[float, ...], verdict: SpeedVerdict) -> None:
@@ -38,13 +40,13 @@ def test_verdicts(a: tuple[float, ...], b: tuple[float, ...], verdict: SpeedVerd
 
 
 def test_the_interval_is_students() -> None:
-    """Logs 0, 0.01, 0.02 and 0.1, 0.11, 0.12: s = 0.01, t(4) = 8.6103."""
-    a, b = (np.exp([0.0, 0.01, 0.02]) + shift for shift in (0.0, 0.0))
-    result = compare(steady(*a), steady(*(b * np.exp(0.1))))
-    reach = 8.6103 * 0.01 * (2 / 3) ** 0.5
+    """Logs of the ratios 0.09, 0.1, 0.11: s = 0.01, t(2) = 4.3027."""
+    a, b = np.exp([0.0, 0.2, 0.4]), np.exp([0.09, 0.3, 0.51])
+    result = compare(steady(*a), steady(*b))
+    reach = 4.3027 * 0.01 / 3**0.5
     assert result.ratio == pytest.approx(np.exp(0.1))
-    assert result.interval.low == pytest.approx(np.exp(0.1 - reach))
-    assert result.interval.high == pytest.approx(np.exp(0.1 + reach))
+    assert result.interval.low == pytest.approx(np.exp(0.1 - reach), rel=1e-5)
+    assert result.interval.high == pytest.approx(np.exp(0.1 + reach), rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -56,13 +58,26 @@ def test_too_few_workers_say_nothing(
     assert compare(a, b).verdict == "unknown"
 
 
-def test_samples_that_overlap_are_not_apart() -> None:
-    """Every worker of b has the higher median, but its samples may reach down to those of a."""
-    a = [[1.0, 1.0, 1.0]] * 9
-    b = [[0.9, 1.06, 1.06, 1.06, 1.06]] * 9
+def test_samples_taken_next_to_each_other_are_compared() -> None:
+    """A machine that slows down tenfold for half of a pair's samples slows both codes."""
+    a = [[1.0, 1.0, 10.0, 10.0]] * 3
+    b = [[1.06, 1.06, 10.6, 10.6], [1.061, 1.061, 10.61, 10.61], [1.06, 1.06, 10.6, 10.6]]
     assert compare(a, b).verdict == "faster"
-    torn = [[0.5, 0.5, 0.5, 1.06, 1.06, 1.06, 1.06]] * 9
-    assert compare(a, torn).verdict == "unknown"
+
+
+def test_times_far_apart_need_no_turns() -> None:
+    """Of one session: three workers each; scatter of 5 % is assumed."""
+    known, close, far = (
+        level([[seconds] * 5] * 3, "openmp", "call") for seconds in (1.0, 1.1, 2.0)
+    )
+    assert far_apart("code", known, close) is None
+    slower = far_apart("code", known, far)
+    assert slower is not None
+    assert (slower.verdict, slower.code_hash) == ("slower", code_hash("code"))
+    assert slower.ratio == pytest.approx(0.5)
+    faster = far_apart("code", far, known)
+    assert faster is not None
+    assert faster.verdict == "faster"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -12,7 +14,7 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.evaluation.timing.timing import NO_KERNEL
-from regraph_kg.models.evaluation import Candidate, Outcome
+from regraph_kg.models.evaluation import Candidate, Outcome, code_hash
 
 from .conftest import passed, problem_named, scale_source
 from .gpu.test_fake_cuda import FROM_HOST, KERNEL, ON_DEVICE
@@ -124,4 +126,29 @@ def test_two_candidates_are_compared_in_fresh_workers(cache: Path, scale: Proble
         with pytest.raises(BadInput, match="problem scale: code to be timed does not pass"):
             judge.compare(openmp("abort();"), openmp(RIGHT), scale)
         with pytest.raises(BadInput, match="problem scale: code to be timed does not pass"):
-            judge.series(openmp("abort();"), scale)
+            judge.pair(openmp("abort();"), openmp(RIGHT), scale)
+
+
+def test_two_workers_in_turn_have_as_many_samples_each(cache: Path, scale: Problem) -> None:
+    with Judge(cache) as judge:
+        ours, theirs = judge.pair(openmp(RIGHT), openmp(SLOW), scale)
+    assert len(ours.samples) == len(theirs.samples) >= 6
+    assert median(ours.samples) < median(theirs.samples)
+
+
+def test_a_rival_is_met_in_turn_or_known_to_be_far_away(cache: Path, scale: Problem) -> None:
+    with Judge(cache) as judge:
+        first = judge.evaluate(openmp(SLOW), scale)
+        assert first.rivalry is None, "it has none"
+        slow, right = openmp(SLOW).code, openmp(RIGHT).code
+        far = judge.evaluate(replace(openmp(RIGHT), rival=slow), scale).rivalry
+        assert far is not None
+        assert far.code_hash == code_hash(slow)
+        assert far.ratio > 1
+        near = judge.evaluate(replace(openmp(RIGHT), rival=right), scale)
+        assert near.rivalry is not None
+        assert "compare" in near.stages
+        assert near.rivalry.interval.low < near.rivalry.ratio < near.rivalry.interval.high
+        lost = judge.evaluate(replace(openmp(RIGHT), rival="no code"), scale)
+        assert passed(lost)
+        assert lost.rivalry is None, "a rival that does not compile says nothing"

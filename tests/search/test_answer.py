@@ -2,10 +2,18 @@
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome
+from regraph_kg.models.evaluation import (
+    Candidate,
+    EvalReport,
+    Interval,
+    Outcome,
+    Rivalry,
+    code_hash,
+)
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, SimulationRecord, StepRecord
 from regraph_kg.search.answer import commonest_failure, final_answer, finalists, summarise
@@ -99,6 +107,30 @@ def test_only_the_measurement_afterwards_decides() -> None:
     summary = summarise(header(budget=3), found, answer, ledger(found, 3))
     assert (summary.speedup, summary.improved, summary.stopped) == (5.0, True, "calls")
     assert summary.speedup_interval == Interval(low=4.0, high=10.0)
+
+
+@pytest.mark.parametrize(("ratio", "answered"), [(1.04, "b"), (0.96, "a")])
+def test_of_two_finalists_the_one_that_was_faster_in_turn_is_the_answer(
+    ratio: float, answered: str
+) -> None:
+    """Whatever their speedups over serial code say, which was timed beside each of them."""
+    single: Any = measured({"a": (3.0, 2.5), "b": (2.9, 2.4)})["evaluate_final"]
+    rivals: list[str | None] = []
+
+    def evaluate(candidate: Candidate) -> EvalReport:
+        rivals.append(candidate.rival)
+        rivalry = candidate.rival and Rivalry(
+            code_hash=code_hash(candidate.rival),
+            ratio=ratio,
+            interval=Interval(low=ratio - 0.02, high=ratio + 0.02),
+            verdict="unknown",
+        )
+        report: EvalReport = single(candidate)
+        return report.model_copy(update={"rivalry": rivalry})
+
+    answer = final_answer(TASK, records(step("a", 3.0), step("b", 2.9)), evaluate)
+    assert answer.code == code(answered)
+    assert rivals == [None, code("a")]
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,20 @@
 import pytest
 
 from regraph_kg.evaluation.timing.stop import summarise
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.evaluation import (
+    Candidate,
+    EvalReport,
+    Interval,
+    Outcome,
+    Rivalry,
+    code_hash,
+)
+from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.runs.choice import usual_settings
-from tests.search.toy import Toy, code, fenced, header, judge, searching
+from regraph_kg.search.effects import Evaluate
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.verdicts import Verdicts
+from tests.search.toy import TASK, Toy, code, fenced, header, judge, searching
 
 LEVELS = ("0.5", "wrong_answer", "1.5", "unstable_timing:3", "1.0", "2.0", "0.1")
 
@@ -34,3 +44,30 @@ def test_the_judge_is_told_the_best_time_of_a_right_code_so_far() -> None:
     assert best[1:] == pytest.approx(
         [1 / first, 1 / first, 1 / second, 1 / second, 1 / second, 1 / last]
     )
+
+
+def test_a_step_upon_measured_code_is_worth_what_it_gained_beside_that() -> None:
+    verdicts = Verdicts(TASK, Ledger(header(9).limits))
+    first = _judged(verdicts, code(0.5), TASK.start, {})
+    assert first.rival is None, "the serial code is timed beside each"
+    second = _judged(verdicts, code(1.5), first.code, {"ratio": 1.5})
+    assert second.rival == first.code
+    assert verdicts.speedup(second.code) == pytest.approx(1.5 * verdicts.speedup(first.code))
+    third = _judged(verdicts, code(2.0), second.code, {})
+    assert verdicts.speedup(third.code) == judge(third).speedup, "the rival was not timed"
+
+
+def _judged(verdicts: Verdicts, text: str, current: str, said: dict[str, float]) -> Candidate:
+    """The candidate that an answer becomes, once it is judged."""
+    work = verdicts.judge(Reply(text=fenced(text), finish="stop"), current)
+    effect = next(work)
+    assert isinstance(effect, Evaluate)
+    rivalry = said and Rivalry(
+        code_hash=code_hash(effect.candidate.rival or ""),
+        ratio=said["ratio"],
+        interval=Interval(low=1.0, high=2.0),
+        verdict="faster",
+    )
+    with pytest.raises(StopIteration):
+        work.send(judge(effect.candidate).model_copy(update={"rivalry": rivalry or None}))
+    return effect.candidate
