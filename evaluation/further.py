@@ -34,7 +34,7 @@ from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.slot import SessionRules, alignment
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.secret_shapes import nearly
-from regraph_kg.evaluation.verify.verify import POISONS, Verification
+from regraph_kg.evaluation.verify.verify import POISONS, CallTimes, Verification
 from regraph_kg.evaluation.worker.shared_memory import Layout
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -57,7 +57,8 @@ _COPIES, _COPIED_BYTES, _COMMAND_SECONDS = 8, 8 * 2**20, 0.04
 """Calls between two stops of a worker whose threads are held up: bytes of their arrays, time."""
 _SCREENED = 2
 """Large cases that the screening runs."""
-_CALL_SECONDS = 1.0
+_CALL_SECONDS, _TEAM_SECONDS = 1.0, 3.0
+"""One call whose threads are held up, or one of the serial code; all calls of a team."""
 _FIRST_SEED = 1000
 _RACES_SECONDS: Mapping[Grade, float] = {"screening": 0.6, "full": 3.0}
 """How long threads are held up."""
@@ -99,8 +100,8 @@ class FurtherChecks:
             rounds = [(threads, small), *((team, large) for team in teams)]
         for team, cases in ((team, cases) for team, cases in rounds if cases):
             with self._staffed(program, cases, team, self._rules.surroundings) as (worker, check):
-                patient = replace(check, call_seconds=call_seconds)
-                failure = worker.start or patient.each(worker, cases, self._runs)
+                check.times.call = call_seconds
+                failure = worker.start or check.each(worker, cases, self._runs)
             if failure and team == threads:
                 return failure
             if failure and failure.outcome is not Outcome.TIMED_OUT:
@@ -137,6 +138,7 @@ class FurtherChecks:
         where = Surroundings(thread_limit=given if given < asked else None)
         counts = [1] * len(cases)
         with self._staffed(program, cases, asked, where, together=True) as (worker, check):
+            check.times.all = _TEAM_SECONDS
             failure, end = worker.start, time.monotonic() + seconds
             for poison in itertools.cycle(POISONS):
                 for index, case in enumerate(cases):
@@ -271,7 +273,7 @@ class FurtherChecks:
             with Worker(program, shared, rules.defences, rules.limits, threads, where) as worker:
                 verification = Verification(
                     *(self._problem, shared, calls, self._references),
-                    *(rules.defences, _CALL_SECONDS),
+                    *(rules.defences, CallTimes(_CALL_SECONDS, rules.limits.calls_seconds)),
                 )
                 yield worker, verification
         finally:

@@ -117,6 +117,8 @@ class JudgeLimits:
     """From start to loaded candidate; a CUDA context gets a minute more."""
     call_seconds: float = 5.0
     """One call at a check shape."""
+    calls_seconds: float = 20.0
+    """All calls at check shapes together; of cases that come after the timing, again so much."""
     slower_than_serial: float = 10.0
     """A timed call may take this many times the serial one (and never less than 2 s)."""
     memory_bytes: int = 4 * 2**30

@@ -24,7 +24,7 @@ from regraph_kg.evaluation.verify.large_outputs import Arranged, Product
 from regraph_kg.evaluation.verify.outputs import fault
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
-from regraph_kg.evaluation.verify.verify import Verification
+from regraph_kg.evaluation.verify.verify import CallTimes, Verification
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -94,7 +94,7 @@ class Plan:
             raise
         verification = Verification(
             *(self._problem, shared, self._calls, self._references),
-            *(rules.defences, rules.limits.call_seconds),
+            *(rules.defences, CallTimes(rules.limits.call_seconds, rules.limits.calls_seconds)),
         )
         return Slot(worker, self.bench(shared, contents), verification, program)
 

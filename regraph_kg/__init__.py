@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.compare import Comparison
     from regraph_kg.evaluation.problem.problem import Problem
     from regraph_kg.evaluation.problem.project import ProjectProblem
-    from regraph_kg.models.evaluation import EvalReport, Outcome
+    from regraph_kg.models.evaluation import EvalReport, Outcome, Rivalry
     from regraph_kg.models.graph import KnownFailure
     from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep, UnfitStep
     from regraph_kg.models.run import RunSummary, SimulationRecord
@@ -37,6 +37,7 @@ __all__ = [
     "Problem",
     "ProjectProblem",
     "RegraphError",
+    "Rivalry",
     "RunSummary",
     "Settings",
     "SimulationRecord",
@@ -59,7 +60,7 @@ _NAMES = {
     "evaluation.compare": "Comparison",
     "evaluation.problem.problem": "Problem",
     "evaluation.problem.project": "ProjectProblem",
-    "models.evaluation": "EvalReport Outcome",
+    "models.evaluation": "EvalReport Outcome Rivalry",
     "models.graph": "KnownFailure",
     "models.next_steps": "NextSteps StepExample SuggestedStep UnfitStep",
     "models.run": "RunSummary SimulationRecord",

@@ -137,6 +137,8 @@ class Bench:
         self._is_lean = self._is_compared = False
         self._nbytes = shared.problem.nbytes(calls[0].sizes)
         self._decoy: int | None = None
+        self._last: Sequence[int] = ()
+        """Places of the last batch."""
         self._refilled = any(arg.role == "inout" for arg in shared.problem.outputs)
 
     @property
@@ -164,7 +166,9 @@ class Bench:
         self._is_lean = bool(lean and self._can_change and all(self._holds[at] for at in chosen))
         is_free = self._can_change and self._batch not in self._planned
         decoy = is_free and self._rng.random() < _DECOYS
-        self._decoy = self._rng.choice(chosen) if decoy else None
+        used, self._last = self._last, chosen
+        places = [at for at in chosen if at in used] or chosen  # as that of a planned change
+        self._decoy = self._rng.choice(places) if decoy else None
         changed, written = 0, list[ArrayPlace]()
         if worker.on_device:
             self._sealing.begin()

@@ -50,6 +50,7 @@ _SLOW_SECONDS = 1.0
 _ALIKE = ("equal", "extremes")
 """Alterations that leave so few values that all terms of a sum round the same way."""
 _SUMS = " in blocks"
+_Keep = Callable[[str, Array], Array | large_outputs.Sampled]
 _KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = 160 * 2**20, 2**20
 
 
@@ -198,22 +199,7 @@ class References:
         keep = partial(_keep, at, case.seed)
         start = time.perf_counter()
         values = _columns(self._run.run(case.sizes, fill, keep, stays=True))
-        elements = sum(arg.elements(case.sizes) for arg in problem.inputs)
-        runs = self._condition_runs(values, elements)
-        seconds = time.perf_counter() - start
-        self._require_patience(case, seconds, 1 + runs)
-        deviations = {name: np.zeros(array.shape) for name, array in values.items()}
-        if case.timed and runs > _FEW_CONDITION_RUNS and self._usual.keys() == values.keys():
-            runs, deviations = _FEW_CONDITION_RUNS, {n: a.copy() for n, a in self._usual.items()}
-        moved = [self._moved(fill, seed) for seed in range(runs)]
-        if runs * seconds > _SLOW_SECONDS and self._run.keeps(case.sizes):
-            outputs = run_all(self._runner, case.sizes, moved, keep)
-        else:
-            outputs = (self._run.run(case.sizes, each, keep, stays=True) for each in moved)
-        for output in outputs:
-            self._deviate(deviations, values, _columns(output))
-        if case.timed and runs > _FEW_CONDITION_RUNS:
-            self._usual = {name: array.copy() for name, array in deviations.items()}
+        deviations = self._deviations(case, values, fill, keep, time.perf_counter() - start)
         truths: dict[str, ExpectedOutput] = {}
         heads = {name: row.number(values) for row in rows_of(problem) for name in row.names}
         for arg in problem.results:
@@ -236,6 +222,28 @@ class References:
         if is_timed:
             self.timed_seconds = self.seconds
         return truths
+
+    def _deviations(
+        self, case: Case, values: Mapping[str, Array], fill: Fill, keep: _Keep, seconds: float
+    ) -> dict[str, Array]:
+        """The largest changes of `values` where inputs move; a run takes so many seconds."""
+        elements = sum(arg.elements(case.sizes) for arg in self._problem.inputs)
+        runs = self._condition_runs(values, elements)
+        self._require_patience(case, seconds, 1 + runs)
+        largest = {name: np.zeros(array.shape) for name, array in values.items()}
+        is_many = case.timed and runs > _FEW_CONDITION_RUNS
+        if is_many and self._usual.keys() == values.keys():
+            runs, largest = _FEW_CONDITION_RUNS, {n: a.copy() for n, a in self._usual.items()}
+        moved = [self._moved(fill, seed) for seed in range(runs)]
+        if runs * seconds > _SLOW_SECONDS and self._run.keeps(case.sizes):
+            outputs = run_all(self._runner, case.sizes, moved, keep)
+        else:
+            outputs = (self._run.run(case.sizes, each, keep, stays=True) for each in moved)
+        for output in outputs:
+            self._deviate(largest, values, _columns(output))
+        if is_many and not self._usual:
+            self._usual = {name: array.copy() for name, array in largest.items()}
+        return largest
 
     def _of_rows(
         self, arg: Argument, case: Case, head: Array, shape: tuple[int, ...]

@@ -26,6 +26,7 @@ from regraph_kg.evaluation.verify.covering import check_shapes, plan
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
 from regraph_kg.evaluation.verify.outputs import fault, paired
 from regraph_kg.evaluation.verify.reference import Case, References
+from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.shared_memory import POISON, Call, SharedMemory
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
@@ -45,6 +46,26 @@ _SUSPECT_RUNS = 3
 _LATE_SECONDS = 0.2
 
 
+@dataclass(slots=True)
+class CallTimes:
+    """Seconds that one call may take, and all together."""
+
+    call: float
+    all: float
+    spent: float = 0.0
+
+    def of(self, worker: Worker, rows: Sequence[int]) -> Elapsed | Failure:
+        """Call prepared rows."""
+        start, left = time.perf_counter(), max(0.0, self.all - self.spent)
+        elapsed = worker.call(rows, min(self.call, left))
+        self.spent += time.perf_counter() - start
+        late = isinstance(elapsed, Failure) and elapsed.outcome is Outcome.TIMED_OUT
+        if late and left < self.call:
+            text = f"this call and those before it took {self.all:.3g} s, more than all may: killed"
+            return Failure(Outcome.TIMED_OUT, text)
+        return elapsed
+
+
 @dataclass(frozen=True, slots=True)
 class Verification:
     """State of a verification besides the worker under test."""
@@ -55,7 +76,7 @@ class Verification:
     """By shape text, and whether arrays are aligned to more than their elements: one, or more."""
     references: References
     defences: Defences
-    call_seconds: float
+    times: CallTimes
 
     def examine(self, worker: Worker, cases: list[Case]) -> Failure | frozenset[ReportFlag]:
         """Run every case; the first failure ends it. Flags of a candidate that is right."""
@@ -89,7 +110,7 @@ class Verification:
         calls = self.calls[shape_text(case.sizes), case.aligned][:count]
         for call in calls:
             self._prepare(call, inputs, poison)
-        elapsed = worker.call([call.row for call in calls], self.call_seconds)
+        elapsed = self.times.of(worker, [call.row for call in calls])
         if isinstance(elapsed, Failure):
             return Failure(elapsed.outcome, f"{where}: {elapsed.diagnosis}")
         for call in calls:
@@ -171,7 +192,7 @@ class Verification:
     ) -> dict[str, Array] | Failure:
         places = list(call.places.values())
         failure = worker.upload(places)
-        elapsed = failure or worker.call([call.row], self.call_seconds)
+        elapsed = failure or self.times.of(worker, [call.row])
         if isinstance(elapsed, Failure):
             return Failure(elapsed.outcome, f"{where}: {elapsed.diagnosis}")
         failure = worker.download(places)

@@ -209,22 +209,6 @@ def test_a_step_says_what_was_measured_and_what_it_gained() -> None:
     assert math.isclose(2**20 * math.log2(3), _sum(found), rel_tol=1e-6)
 
 
-@pytest.mark.parametrize(("other", "before"), [("int a;", 1.8), ("int b;", 4.5)])
-def test_a_step_that_was_timed_in_turn_with_the_one_before_says_what_it_gained_then(
-    other: str, before: float
-) -> None:
-    rivalry = {
-        "code_hash": code_hash(other),
-        "ratio": 1.2,
-        "interval": {"low": 1.1, "high": 1.3},
-        "verdict": "faster",
-    }
-    reports = [report("int a;", 2.0), report("int a_b;", 6.0, serial=9.0, rivalry=rivalry)]
-    (trajectory,) = taught(step("a"), step("a b", 6.0), reports=reports).trajectories
-    second = trajectory.steps[1].measurements[0]
-    assert second.before_seconds == pytest.approx(before)
-
-
 def _sum(found: Harvest) -> int:
     return statistics(found)[Pair("openmp/a", "openmp/b"), RowKey("cpu", HEADER.model)].counts[
         "sum_log2_effect"

@@ -1,10 +1,12 @@
 """Cases cover shapes and distributions; runs that differ are told apart from wrong ones."""
 
 import itertools
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +33,8 @@ from regraph_kg.evaluation.verify.covering import (
 )
 from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
 from regraph_kg.evaluation.verify.reference import References
-from regraph_kg.evaluation.verify.verify import Verification, _unsteady
+from regraph_kg.evaluation.verify.verify import CallTimes, Verification, _unsteady
+from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.shared_memory import Layout
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -186,7 +189,9 @@ def examined(cache: Path) -> Iterator[Callable[..., Failure | frozenset[str]]]:
                 Worker(built(problem, code), shared, Defences(), limits, threads=1)
             )
             assert worker.start is None
-            verification = Verification(problem, shared, calls, references, Defences(), 1.0)
+            verification = Verification(
+                problem, shared, calls, references, Defences(), CallTimes(1.0, 20.0)
+            )
             return verification.examine(worker, plan(problem, shapes, 1, full=True))
 
         def built(problem: Problem, code: str) -> Program:
@@ -345,3 +350,33 @@ def test_empty_shapes_occur_once_and_stand_for_no_distribution() -> None:
     assert sum(row[0] == 0 for row in rows) == 1
     with_elements = {(row[0], row[1]) for row in rows if row[0]}
     assert with_elements == {(shape, place) for shape in (1, 2) for place in range(3)}
+
+
+class Dawdler:
+    """A worker whose calls take so many seconds, or are ended."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+        self.now, self._seconds = 0.0, seconds
+        monkeypatch.setattr(time, "perf_counter", lambda: self.now)
+
+    def call(self, _: Sequence[int], seconds: float) -> Elapsed | Failure:
+        self.now += min(self._seconds, seconds)
+        if self._seconds > seconds:
+            return Failure(Outcome.TIMED_OUT, f"no result after {seconds:.3g} s: killed")
+        return Elapsed(self._seconds, self._seconds)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "calls", "said"),
+    [(0.9, 11, "this call and those before it took 10 s"), (1.1, 0, "no result after 1 s")],
+)
+def test_calls_that_each_end_in_time_may_not_take_forever(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, calls: int, said: str
+) -> None:
+    worker: Any = Dawdler(monkeypatch, seconds)
+    times = CallTimes(call=1.0, all=10.0)
+    for _ in range(calls):
+        assert isinstance(times.of(worker, [0]), Elapsed)
+    late = times.of(worker, [0])
+    assert isinstance(late, Failure)
+    assert late.diagnosis.startswith(said)
