@@ -46,6 +46,7 @@ _ROUNDING, _LONG = 2.0**33, 2.0**24
 beyond which sums are better made in double than allowed for."""
 _GUESS = 64
 """Operations in a row, of rows whose errors are not known; and how much more is tried next."""
+_WHOLE = "small-int"
 _NAMES = {24: "fp32", 11: "fp16", 4: "fp8"}
 _KEPT = 'role = "inout" where the function leaves what it does not write'
 _C_ONLY = {"restrict": "__restrict__", "void*": "a cast of what malloc returns"}
@@ -72,6 +73,7 @@ class Checker:
         self._tell(f"{problem.name}: compiling the serial code")
         errors = [*self._compiled(problem)] or [*self._declared(problem)]
         yield from errors
+        yield from _values(problem)
         if not errors:
             try:
                 yield from self._run(problem)
@@ -153,6 +155,14 @@ class Checker:
                 return f"sums in double in serial.cpp, or {lines}" if terms > _LONG else lines
             terms = max(growth * terms, trial.terms)
         return ""
+
+
+def _values(problem: Problem) -> Iterator[ProblemFinding]:
+    """A note where nothing shows that floats are held in fewer bits, but what comes last."""
+    drawn = [arg for arg in problem.inputs if arg.is_inexact and not (arg.is_custom or arg.fields)]
+    if drawn and all(set(arg.values) == {_WHOLE} for arg in drawn):
+        text = f"floats are drawn as {_WHOLE} only, which a copy in 8 bits holds exactly"
+        yield note("values", text, f'values = ["normal", "{_WHOLE}"]')
 
 
 def suggested(

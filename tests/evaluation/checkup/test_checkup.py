@@ -211,6 +211,13 @@ def test_a_false_word_on_separation_is_a_note(check: Check) -> None:
     assert any(said.endswith("it is found; write: separates = true") for said in notes), notes
 
 
+def test_floats_that_are_small_integers_only_are_a_note(check: Check) -> None:
+    problem = of(f"{EACH} z[i] = x[i] + y[i];", values=["small-int"], tolerance="exact")
+    notes = told(check(problem), "note")
+    assert any(said.endswith('write: values = ["normal", "small-int"]') for said in notes), notes
+    assert not any("8 bits" in said for said in told(check(CLASSES["copy"]), "note"))
+
+
 def test_serial_code_that_is_not_its_own_reference_is_an_error(check: Check) -> None:
     problem = of(f"{EACH} z[i] = x[i];")
     other = problem.promoted().serial_code.replace("float", "double").replace("x[i]", "2 * x[i]")
