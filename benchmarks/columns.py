@@ -1,0 +1,297 @@
+"""What docs/results.md shows of each benchmark: headings, and what a cell shows of a row."""
+
+from benchmarks import likeness, nearest, search_worlds, stopping
+
+WRITTEN = {
+    "store": "{store}",
+    "writers": "{writers}",
+    "examples": "{examples:,}",
+}
+"""Which row of the graph's tables."""
+
+COLUMNS = {
+    "first_use": (
+        {
+            "command": "{command}",
+            "folders": "{which}",
+            "seconds": "{seconds:.0f}",
+            "load at its start": "{load:.1f}",
+        },
+    ),
+    "prompt_cache": (
+        {
+            "order of a prompt": "{order}",
+            "prompts": "{prompts}",
+            "tokens sent": "{sent_tokens:,}",
+            "evaluated": "{evaluated_tokens:,}",
+            "share": "{evaluated_share:.1%}",
+            "prompt time, s": "{prompt_seconds:.1f}",
+            "time of uncached": "{time_share:.0%}",
+        },
+    ),
+    "graph": (
+        WRITTEN
+        | {
+            "merge, examples/s": "{merge_per_second:,}",
+            "ceiling, examples/s": "{merge_ceiling_per_second:,}",
+            "merge of ceiling": "{merge_of_ceiling:.0%}",
+            "whole pipeline, examples/s": "{ingest_per_second:,}",
+            "of ceiling": "{ingest_of_ceiling:.0%}",
+            "plain layout, examples/s": "{plain_per_second:,}",
+            "CPU of merge, client + server, µs": "{merge_client_us} + {merge_server_us}",
+            "CPU of ceiling, µs": "{ceiling_client_us} + {ceiling_server_us}",
+            "retries": "{retries}",
+        },
+        WRITTEN
+        | {
+            "neighbourhood p50 / p99, ms": "{neighbourhood_p50_ms:.2f}"
+            " / {neighbourhood_p99_ms:.2f}",
+            "one problem left out, ms": "{neighbourhood_less_one_problem_p50_ms:.2f}"
+            " / {neighbourhood_less_one_problem_p99_ms:.2f}",
+            "best examples of the hottest pair, ms": "{best_examples_p50_ms:.2f}"
+            " / {best_examples_p99_ms:.2f}",
+            "nearest examples there, ms": "{nearest_examples_p50_ms:.2f}"
+            " / {nearest_examples_p99_ms:.2f}",
+            "its examples": "{hottest_pair:,}",
+            "bare RETURN 1, ms": "{bare_return_p50_ms:.2f} / {bare_return_p99_ms:.2f}",
+        },
+    ),
+    "bound": (
+        {
+            "bound": "{bound}",
+            "examples": "{examples:,}",
+            "pairs and devices asked": "{asked}",
+            "best example as good": "{best_as_good:.1%}",
+            "best three the same": "{best_three_equal:.1%}",
+            "similarity of the five nearest": "{similarity:.3f}",
+            "without bound": "{similarity_unbounded:.3f}",
+        },
+    ),
+    "kills": (
+        {
+            "store": "{store}",
+            "killed": "{victim}",
+            "times": "{rounds}",
+            "in the middle": "{cut_short}",
+            "lost trajectories": "{lost}",
+            "wrong graphs": "{wrong}",
+            "longest time down, s": "{longest_down_s:.1f}",
+        },
+    ),
+    "judge_kills": (
+        {
+            "kills": "{kills}",
+            "before the first verdict": "{before_the_first_verdict}",
+            "processes left": "{processes_left}",
+            "longest time to silence, s": "{longest_to_silence_s:.2f}",
+            "shared memory left": "{shared_memory_left}",
+            "temporary folders left": "{temporary_folders_left}",
+            "broken cache entries": "{broken_cache_entries}",
+            "drafts left in the cache": "{drafts_in_the_cache}",
+            "clean runs": "{clean_runs}",
+            "of these with other verdicts": "{clean_runs_with_other_verdicts}",
+        },
+    ),
+    "coverage": (
+        {
+            "code": "{code}",
+            "target": "{target}",
+            "problem": "{problem}",
+            "grade": "{grade}",
+            "busy processes beside": "{busy}",
+            "judgements": "{judgements}",
+            "outcomes": "{outcomes}",
+            "under load": "{under_load}",
+            "median speedup": "{median}",
+            "range": "{range[0]} .. {range[1]}",
+            "intervals that hold the median": "{hold_the_median}",
+            "share": "{share:.1%}",
+            "width of an interval, times": "{width}",
+            "called faster / slower than 1": "{faster} / {slower}",
+            "s each": "{seconds_each}",
+        },
+    ),
+    "search_overhead": (
+        {
+            "rollouts": "{rollouts:,}",
+            "mean, ms": "{mean:.3f}",
+            "p50, ms": "{p50:.3f}",
+            "p99, ms": "{p99:.3f}",
+            "limit, ms": "{limit:.1f}",
+        },
+    ),
+    "every_method": (
+        {
+            "model": "{model}",
+            "target": "{target}",
+            "method": "{method}",
+            "ended well": "{ended_well}",
+            "faster code in": "{faster}",
+            "calls": "{calls}",
+            "thoughts": "{thoughts}",
+            "evaluations": "{evaluations}",
+            "tokens in / out": "{prompt_tokens:,} / {output_tokens:,}",
+            "seconds a search": "{seconds:.0f}",
+            "joules a search": "{joules}",
+            "outcomes": "{outcomes}",
+        },
+    ),
+    "verdicts": (
+        {
+            "problem": "{problem}",
+            "codes": "{codes}",
+            "verified": "{verified}",
+            "faster than the serial code": "{faster}",
+            "geometric mean of the verified": "{geometric_mean:.2f}",
+            "best": "{best:.1f}",
+            "outcomes": "{outcomes}",
+        },
+    ),
+    "judge": (
+        {
+            "target": "{target}",
+            "problem": "{problem}",
+            "outcome": "{outcome}",
+            "cold, s": "{cold_s:.2f}",
+            "warm, s": "{warm_s:.2f}",
+            "of it compile / verify / time, s": "{warm_compile_s:.2f} / {warm_verify_s:.2f}"
+            " / {warm_time_s:.2f}",
+            "seen, s": "{seen_s:.2f}",
+            "bare compile, s": "{bare_compile_s:.2f}",
+            "toolchain": "{toolchain}",
+        },
+    ),
+}
+"""Tables of a benchmark: heading -> what a cell shows of a row."""
+
+RATES = {
+    "GPUs": "{gpus}",
+    "problem": "{problem}",
+    "isolation": "{isolation}",
+    "grade": "{grade}",
+    "candidates": "{candidates}",
+    "candidates/s": "{per_second}",
+    "of the limit": "{of_limit}",
+    "times one GPU": "{scaling}",
+    "median of verify / time, s": "{verify_s:.3f} / {time_s:.3f}",
+    "outcomes": "{outcomes}",
+}
+RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
+"""A mean ratio with its interval."""
+SECTIONS = {
+    "search_worlds": search_worlds.sections(RATIO),
+    "stopping": stopping.SECTIONS,
+    "likeness": likeness.SECTIONS,
+    "nearest": nearest.SECTIONS,
+    "fast": {
+        "rows": {
+            "method": "{method}",
+            "searches": "{searches}",
+            "evaluations, median": "{fast_evaluations:g}",
+            "of the default": "{evaluations:g}",
+            "kept of the speedup": RATIO.format(name="kept"),
+            "least": "{least:.2f}",
+        },
+    },
+    "learning": {
+        "rows": {
+            "answers": "{answers}",
+            "graph": "{graph}",
+            "method": "{method}",
+            "after": "{after}",
+            "pairs": "{pairs}",
+            "evaluations to 90 % of the best, before / after": "{median_before:g}"
+            " / {median_after:g}",
+            "not reached": "{not_reached_before} / {not_reached_after}",
+            "fewer by": RATIO.format(name="fewer_by"),
+            "best after 25 evaluations, better by": RATIO.format(name="better_early_by"),
+            "best, better by": RATIO.format(name="better_by"),
+        },
+        "alike": {
+            "problems": "{problems}",
+            "transitions": "{transitions}",
+            "correlation of gains": "{gains:.2f}",
+            "of shares that passed": "{passes:.2f}",
+            "spread of gains": "{spread:.2f}",
+        },
+    },
+    "parallel": {
+        "wall": {
+            "calls at once": "{parallel}",
+            "calls": "{calls}",
+            "seconds": "{seconds:.1f}",
+            "times faster": "{times_faster:.1f}",
+        },
+        "quality": {
+            "answers": "{answers}",
+            "runs": "{runs}",
+            "calls": "{calls}",
+            "calls at once": "{parallel}",
+            "best speedup, geometric mean": "{speedup:.2f}",
+            "of one at a time": "{of_one_at_a_time:.2f}",
+        },
+    },
+    "aa": {
+        "same": {
+            "code": "{code}",
+            "trials": "{trials}",
+            "called different": "{called_different}",
+            "verdicts": "{verdicts}",
+            "rounds": "{rounds_mean}",
+            "median, µs": "{median_us:.1f}",
+            "spread of the workers' medians": "{workers_spread:.1%}",
+            "a measurement, s": "{seconds_each:.2f}",
+        },
+        "planted": {
+            "code": "{code}",
+            "trials": "{trials}",
+            "found": "{share_found:.1%}",
+            "rounds": "{rounds_mean}",
+            "ratio of all": "{measured_ratio:.3f}",
+        },
+    },
+    "judged": {
+        "suite": {
+            "target": "{target}",
+            "kind": "{kind}",
+            "codes": "{codes}",
+            "a naive check": "{naive}",
+            "screening": "{screening}",
+            "full grade": "{full}",
+        },
+    },
+    "throughput": {
+        "contexts": {
+            "GPUs": "{gpus}",
+            "processes": "{processes}",
+            "contexts/s": "{per_second}",
+        },
+        "isolated": RATES,
+        "shared": RATES,
+        "full": RATES,
+        "agreement": {
+            "problem": "{problem}",
+            "candidates": "{candidates}",
+            "pool / alone: median": "{pool_median}",
+            "least .. most": "{pool_least} .. {pool_most}",
+            "again / alone: median": "{again_median}",
+            "least .. most again": "{again_least} .. {again_most}",
+        },
+        "verdict": {
+            "problem": "{problem}",
+            "state": "{state}",
+            "verdicts": "{verdicts}",
+            "source to verdict, s: median": "{median_s:.2f}",
+            "least .. most, s": "{least_s:.2f} .. {most_s:.2f}",
+            "of it compile / verify / time, s": "{compile_s:.2f} / {verify_s:.3f} / {time_s:.3f}",
+            "outcomes": "{outcomes}",
+        },
+        "inline": {
+            "torch": "{torch}",
+            "import, s": "{import_s}",
+            "load_inline, s": "{load_s}",
+            "first call, s": "{first_call_s}",
+        },
+    },
+}
+"""Benchmarks whose figures are several lists of rows: section -> its table."""
