@@ -250,6 +250,15 @@ SECTIONS = {
             "ratio of all": "{measured_ratio:.3f}",
         },
     },
+    "clocks": {
+        "rows": {
+            "code": "{code}",
+            "launches": "{launches}",
+            "judge, µs": "{judge_us:.1f}",
+            "CUPTI, µs": "{cupti_us:.1f}",
+            "ratio": "{ratio:.3f}",
+        },
+    },
     "judged": {
         "suite": {
             "target": "{target}",

@@ -37,6 +37,7 @@ TITLES = {
     "throughput": "The judge: candidates a second on GPUs",
     "coverage": "The judge: how often its intervals hold",
     "aa": "The judge: the same code twice, and 5 % planted",
+    "clocks": "The judge: its clock against CUPTI's",
     "judged": "The judge: exploits, bugs and honest code that pass",
     "judge_kills": "The judge: killed at random moments",
 }
@@ -50,6 +51,7 @@ OF_THE_JUDGE = frozenset(
         "throughput",
         "coverage",
         "aa",
+        "clocks",
         "judged",
         "learning",
     )

@@ -30,7 +30,7 @@ NAMES = (
     *("search_worlds", "stopping", "likeness"),
     "prompt_cache",
     *("verdicts", "every_method"),
-    *("judge", "throughput", "coverage", "aa", "judged", "judge_kills"),
+    *("judge", "throughput", "coverage", "aa", "clocks", "judged", "judge_kills"),
 )
 
 NEED_MORE = ("search_worlds", "stopping", "prompt_cache", "verdicts", "every_method")
