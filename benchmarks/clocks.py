@@ -3,10 +3,10 @@
     python benchmarks/run.py clocks                          needs a GPU and CUPTI
 
 One kernel of aa.py in several lengths, and the honest codes of benchmarks/suite/ with metric
-"device", at the full grade. The judge's time is that of three workers whose caches are swept before each call,
-less what sweeping takes; CUPTI's is what the device says of the kernels and copies of one such call, in
-a worker of its own. Prints one JSON object. Not measured: the CPU's part of a call, which CUPTI does
-not see.
+"device", at the full grade. The judge's time is that of three workers whose caches are swept before
+each call, less what sweeping takes; CUPTI's is what the device says of the kernels and copies of
+one such call, in a worker of its own. Prints one JSON object. Not measured: the CPU's part of a
+call, which CUPTI does not see.
 """
 
 import argparse
@@ -22,7 +22,6 @@ from benchmarks.judged import codes
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.models.evaluation import Candidate
-
 
 STEPS = tuple(round(300 * 1.6**power) for power in range(15))
 """Of the kernel: about 10 us to 5 ms on an H100."""
