@@ -235,8 +235,9 @@ class Judge:
         """Note how the candidate does against its rival, both in turn where they are close."""
         session, rival = trial.session, trial.candidate.rival
         session.levels[code_hash(trial.candidate.code)] = times.level
-        if rival is None:
-            return
+        is_slow = times.seconds > session.serial_seconds
+        if rival is None or (is_slow and trial.grade == "screening"):
+            return  # by how much slow code is slow interests nobody
         known = session.levels.get(code_hash(rival))
         if known:
             trial.rivalry = far_apart(rival, known, times.level)

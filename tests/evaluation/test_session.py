@@ -132,7 +132,7 @@ def test_two_candidates_are_compared_in_fresh_workers(cache: Path, scale: Proble
 def test_two_workers_in_turn_have_as_many_samples_each(cache: Path, scale: Problem) -> None:
     with Judge(cache) as judge:
         ours, theirs = judge.pair(openmp(RIGHT), openmp(SLOW), scale)
-    assert len(ours.samples) == len(theirs.samples) >= 6
+    assert len(ours.samples) == len(theirs.samples) >= 3
     assert median(ours.samples) < median(theirs.samples)
 
 
