@@ -1,7 +1,7 @@
 // tries: one thread clears what all count in, and nobody waits for it
 // outcome: nondeterministic
 // defence: further
-// without: passed | wrong_answer | nondeterministic
+// without: passed | wrong_answer
 // problem: histogram
 #include <omp.h>
 #include <string.h>
