@@ -137,7 +137,7 @@ def test_two_workers_in_turn_have_as_many_samples_each(cache: Path, scale: Probl
 
 
 def test_a_rival_is_met_in_turn_or_known_to_be_far_away(cache: Path, scale: Problem) -> None:
-    with Judge(cache) as judge:
+    with Judge(cache, grade="full") as judge:  # the screening compares no slow code
         first = judge.evaluate(openmp(SLOW), scale)
         assert first.rivalry is None, "it has none"
         slow, right = openmp(SLOW).code, openmp(RIGHT).code
