@@ -314,13 +314,18 @@ def hostile() -> dict[str, str]:
 @pytest.mark.parametrize("size", [6_000, pytest.param(60_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", list(hostile()))
 def test_no_text_makes_it_fail_or_wait(kind: str, size: int) -> None:
-    usual = seconds(hostile()["statements"][:size])
-    assert seconds(hostile()[kind][:size]) < max(1, 2.5 * usual)  # both on the same busy machine
+    # Both on the same busy machine: what else runs there may hold up some of the readings.
+    assert any(seconds(hostile()[kind][:size]) < max(1, 2.5 * usual(size)) for _ in range(4))
 
 
 @cache
+def usual(size: int) -> float:
+    return min(seconds(hostile()["statements"][:size]) for _ in range(2))
+
+
 def seconds(code: str) -> float:
-    """CPU time of reading a code for the first time: facts are remembered, too."""
+    """CPU time of reading a code for the first time: facts are remembered."""
+    facts_of.cache_clear()
     begin = time.process_time()
     facts = facts_of(code)
     passed = time.process_time() - begin
