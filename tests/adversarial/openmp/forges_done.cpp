@@ -1,8 +1,9 @@
-// tries: a thread of its own reports every command as done at once, and nothing is computed any more. Two
-//   layers: timed outputs are verified, and so short a time is impossible (where a core is free for the thread:
-//   on a busy machine it answers late, and gains nothing)
+// tries: a thread of its own reports every command as done at once, and nothing is computed any more. Three
+//   layers: timed outputs are verified, so short a time is impossible (where a core is free for the thread:
+//   on a busy machine it answers late, and gains nothing), and the thread works between the calls (which
+//   shows where the machine is so busy that much of its time falls there)
 // outcome: wrong_answer | suspicious
-// defence: timed_verify + floor
+// defence: timed_verify + floor + standstill
 // without: passed
 // alone: timed_verify wrong_answer
 // problem: stream
