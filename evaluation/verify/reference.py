@@ -2,7 +2,6 @@
 
 Truth comes from serial.cpp with fp64 types (or reference.cpp) in a process of its own.
 
-
 Arrays of the timing shape exist once, in the memory that the reference's process shares: inputs are
 written there in blocks, and of outputs above 16 MiB a secret sample is read.
 
