@@ -41,22 +41,22 @@ from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Grade, Outcome
 
 _THREADS = re.compile(r"\bomp\b|thread|async|std::execution|__gnu_parallel")
-_TRUTH_SECONDS = 1.0
+_TRUTH_SECONDS = 4.0
 """What the truth of a large case may take."""
 _TRUTHS_SECONDS: Mapping[Grade, float] = {"screening": 0.7, "full": 3.0}
 """What new truths may take of one candidate: of small cases, and of large ones."""
 _NEAR_TIMED = 2
 """Distributions at the shape that is close to the timing shape."""
-_TIMED_BYTES, _LARGE_BYTES = 32 * 2**20, 4 * 2**20
-"""The timing shape's arrays are at most so large; cases above the second number are large."""
+_TIMED_BYTES, _ALTERED_BYTES = 160 * 2**20, 8 * 2**20
+"""Arrays at most: of cases at the timing shape; of near ones that come with every alteration."""
 _OFTEN_ELEMENTS, _OFTEN = 2**16, 3
 """Cases that are called again and again: at most so large, and so many."""
-_LARGER = 1
-"""Larger cases, the smallest of them, that are called as well."""
+_MODERATE_ELEMENTS = 2**19
+"""One that is larger is called as well, at most so large."""
 _COPIES, _COPIED_BYTES, _COMMAND_SECONDS = 8, 8 * 2**20, 0.04
 """Calls between two stops of a worker whose threads are held up: bytes of their arrays, time."""
-_SCREENED = 2
-"""Large cases that the screening runs."""
+_SCREENED, _ALONE = 2, 1
+"""Large cases that the screening runs; that one thread runs."""
 _CALL_SECONDS, _TEAM_SECONDS = 1.0, 3.0
 """One call whose threads are held up, or one of the serial code; all calls of a team."""
 _FIRST_SEED = 1000
@@ -82,6 +82,8 @@ class FurtherChecks:
         self._team = random.Random(rules.seed).choice(_TEAMS)
         self._stood: dict[bool, list[Case]] = {False: [], True: []}
         """Cases that the serial code stands: small ones (False), large ones."""
+        self._near: Sizes | None = None
+        """The shape close to the timing shape; where they are planned."""
         self._waiting: list[Case] | None = None
         """Cases that it was not asked about."""
 
@@ -90,14 +92,13 @@ class FurtherChecks:
     ) -> Failure | None:
         """The first case that a candidate gets wrong.
 
-        On a CPU large ones are run by some secret number of threads; fully judged, by one, too.
+        On a CPU large ones are run by some secret number of threads, the first by one, too.
         Another number of threads than usual may well take too long.
         """
         small, large = (self._lot(serial, is_large, grade) for is_large in (False, True))
         rounds = [(threads, [*small, *large])]
         if not program.cuda:
-            teams = (self._team, 1) if grade == "full" else (self._team,)
-            rounds = [(threads, small), *((team, large) for team in teams)]
+            rounds = [(threads, small), (self._team, large), (1, large[:_ALONE])]
         for team, cases in ((team, cases) for team, cases in rounds if cases):
             with self._staffed(program, cases, team, self._rules.surroundings) as (worker, check):
                 check.times.call = call_seconds
@@ -153,14 +154,14 @@ class FurtherChecks:
             return failure
 
     def _often(self, cases: Sequence[Case]) -> list[Case]:
-        """The largest of the cases that are small enough, and a few that are larger."""
+        """The largest of the cases that are small enough; one that is larger in all its sizes."""
         usual = [case for case in cases if case.aligned and not case.version]
         small = [case for case in usual if self._is_small(case)] or usual[:1]
         further = [case for lot in self._stood.values() for case in lot if not case.alteration]
-        larger = [case for case in further if not self._is_small(case)]
+        larger = [c for c in further if _OFTEN_ELEMENTS < self._elements(c) <= _MODERATE_ELEMENTS]
         by_shape = {shape_text(case.sizes): case for case in small}
         often = sorted(by_shape.values(), key=self._elements)[-_OFTEN:]
-        return [*often, *sorted(larger, key=self._elements)[:_LARGER]]
+        return [*often, *sorted(larger, key=lambda case: min(case.sizes.values()))[-1:]]
 
     def _elements(self, case: Case) -> int:
         return self._problem.elements(case.sizes)
@@ -201,7 +202,7 @@ class FurtherChecks:
         return []
 
     def _is_large(self, case: Case) -> bool:
-        return self._problem.nbytes(case.sizes) > _LARGE_BYTES
+        return case.sizes in (self._near, self._problem.sizes.time)
 
     def _runs(self, case: Case) -> int:
         return 1 if self._is_large(case) else len(POISONS)
@@ -228,7 +229,7 @@ class FurtherChecks:
             cases.append(Case(sizes, variant, seed))
         smallest = min(problem.sizes.check, key=problem.elements)
         cases.append(Case(smallest, 0, seed))  # what a longer call left behind would show
-        return [*cases, *self._near_timed(rng, counts, seed)]
+        return [*cases, *self._near_timed(rng, seed)]
 
     @property
     def _alterations(self) -> list[Alteration]:
@@ -236,21 +237,35 @@ class FurtherChecks:
         fixed = {"large", "skewed"} if isinstance(self._problem.tolerance, AbsoluteRule) else set()
         return [k for k in get_args(Alteration) if k not in {*self._problem.excludes, *fixed}]
 
-    def _near_timed(self, rng: random.Random, counts: Sequence[int], seed: int) -> Iterator[Case]:
-        """Cases at the timing shape that timed calls do not have, and at a shape close to it."""
+    def _near_timed(self, rng: random.Random, seed: int) -> Iterator[Case]:
+        """Cases at a shape close to the timing shape; at that, those that timed calls do not have.
+
+        The first two are what the screening runs of large ones.
+        """
         problem, seconds = self._problem, self._references.timed_seconds
-        timed, places = problem.sizes.time, range(max(counts, default=1))
-        near = nearly(problem, rng, min(1.0, _TRUTH_SECONDS / max(seconds, 1e-9)))
-        chosen = rng.sample(places, min(len(places), _NEAR_TIMED))
-        for place, sizes in itertools.product(chosen, [near] if near else []):
-            variant = variant_of(problem, [min(place, count - 1) for count in counts])
-            yield Case(sizes, variant, seed)
-        if near and "equal" in self._alterations:
-            yield Case(near, 0, seed, alteration="equal")
+        timed, variants = problem.sizes.time, self._variants
+        self._near = near = nearly(problem, rng, min(1.0, _TRUTH_SECONDS / max(seconds, 1e-9)))
+        if near:
+            first, *others = rng.sample(variants, min(len(variants), _NEAR_TIMED))
+            yield Case(near, first, seed)
+            if "equal" in self._alterations:
+                yield Case(near, 0, seed, alteration="equal")
+            yield from (Case(near, variant, seed) for variant in others)
+            kinds = [kind for kind in self._alterations if kind != "equal"]
+            count = len(kinds) if problem.nbytes(near) <= _ALTERED_BYTES else min(1, len(kinds))
+            for kind in rng.sample(kinds, count):
+                yield Case(near, 0, seed, alteration=kind)
         if seconds < _TRUTH_SECONDS and problem.nbytes(timed) <= _TIMED_BYTES:
-            for place in places[1:]:
-                variant = variant_of(problem, [min(place, count - 1) for count in counts])
-                yield Case(timed, variant, seed)
+            yield from (Case(timed, variant, seed) for variant in variants[1:])
+
+    @property
+    def _variants(self) -> list[int]:
+        """So few that each distribution of each input is in one."""
+        counts = factors(self._problem)
+        return [
+            variant_of(self._problem, [min(place, count - 1) for count in counts])
+            for place in range(max(counts, default=1))
+        ]
 
     @contextmanager
     def _staffed(

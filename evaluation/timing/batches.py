@@ -354,8 +354,8 @@ class Bench:
         failure = worker.download(list(call.places.values()))
         if failure:
             return failure
-        keep = keeper(self._shared.problem, content.seed)
         problem = self._shared.problem
+        keep = keeper(problem, problem.sizes.time, content.seed)
         views = {arg.name: self._shared.view(call.places[arg.name]) for arg in problem.outputs}
         outputs = {name: keep(name, output) for name, output in settled(problem, views).items()}
         return Witness(content, outputs, self.poison)

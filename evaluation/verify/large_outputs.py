@@ -1,6 +1,6 @@
 """Checks of one large output that need not all of it: sampled, by random vectors, as a sort.
 
-Outputs of the timing shape above 16 MiB are compared at 2^19 secret places, of which a content's
+Outputs above 4 MiB are compared at 2^19 secret places, of which a content's
 own secret says which, and both ends. Of all others the sums of blocks are compared: 1,024 elements
 with secret signs, integers times secret numbers. Of honest errors e_i, |e_i| <= t, such a sum is
 above 4 t sqrt(1024) in one of 1,500 blocks (Hoeffding), and in none where they stay within t / 4,
@@ -22,12 +22,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regraph_kg.evaluation.problem.problem import Array, Problem
+from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
 from regraph_kg.evaluation.problem.types import parts, wide
 
 LARGE_BYTES = 64 * 2**20
 """Bytes of a call's arrays above which a declared cheap check is used."""
-_WHOLE_BYTES = 16 * 2**20
+_WHOLE_BYTES = 4 * 2**20
 """Of outputs above this a sample is compared."""
 _SAMPLES, _ENDS = 2**19, 4096
 """Of each verified call: a series has two for each doubling of its batches; truths are kept."""
@@ -47,41 +47,42 @@ def sample(size: int, seed: int) -> Array:
     return once
 
 
-def places(problem: Problem, seed: int) -> dict[str, Array]:
-    """Sampled places of the large outputs of the timing shape, by name."""
-    return {name: sample(size, seed) for name, size in _sampled(problem).items()}
+def places(problem: Problem, sizes: Sizes, seed: int) -> dict[str, Array]:
+    """Sampled places of the large outputs of a shape, by name."""
+    return {name: sample(size, seed) for name, size in _sampled(problem, sizes).items()}
 
 
 def thinning(problem: Problem) -> int:
     """The largest ratio of elements to sampled elements of an output of the timing shape."""
-    return max((-(-size // _SAMPLES) for size in _sampled(problem).values()), default=1)
+    sizes = _sampled(problem, problem.sizes.time).values()
+    return max((-(-size // _SAMPLES) for size in sizes), default=1)
 
 
-def _sampled(problem: Problem) -> dict[str, int]:
+def _sampled(problem: Problem, shape: Sizes) -> dict[str, int]:
     """Size of each output of which a sample is compared."""
-    declared = problem.cheap_check is not None and _is_large(problem)
+    declared = problem.cheap_check is not None and problem.nbytes(shape) > LARGE_BYTES
     results = [arg for arg in problem.results if not (arg.count or arg.order)]
-    sizes = {arg.name: arg.elements(problem.sizes.time) for arg in results}
+    sizes = {arg.name: arg.elements(shape) for arg in results}
     types = {arg.name: arg.dtype.itemsize for arg in results}
     return {
         name: size for name, size in sizes.items() if declared or size * types[name] > _WHOLE_BYTES
     }
 
 
-def is_checked(problem: Problem) -> bool:
-    """Whether the timing shape's output is checked in a way that takes no run of the reference."""
-    check = problem.cheap_check
-    return check is not None and check.rule != "random-indices" and _is_large(problem)
+def is_checked(problem: Problem, sizes: Sizes) -> bool:
+    """Whether a shape's output is checked in a way that takes no run of the reference."""
+    check, is_large = problem.cheap_check, problem.nbytes(sizes) > LARGE_BYTES
+    return check is not None and check.rule != "random-indices" and is_large
 
 
-def keeper(problem: Problem, seed: int) -> "Callable[[str, Array], KeptOutput]":
-    """A function that copies the compared elements of each output of the timing shape."""
-    if is_checked(problem):
+def keeper(problem: Problem, sizes: Sizes, seed: int) -> "Callable[[str, Array], KeptOutput]":
+    """A function that copies the compared elements of each output of a shape."""
+    if is_checked(problem, sizes):
         assert problem.cheap_check
         if problem.cheap_check.rule == "sorted":
             return lambda _, output: ordered(output, seed)
         return lambda _, output: Products(_times(output, _signs(output.shape[1], seed)))
-    at = places(problem, seed)
+    at = places(problem, sizes, seed)
     return lambda name, output: kept(output, at.get(name), seed)
 
 
@@ -166,10 +167,6 @@ def _weighed(flat: Array, weights: Array) -> Array:
         if rest.size:
             sums[whole] = rest @ weights[: rest.size]
     return sums
-
-
-def _is_large(problem: Problem) -> bool:
-    return problem.nbytes(problem.sizes.time) > LARGE_BYTES
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,9 @@
 Truth comes from serial.cpp with fp64 types (or reference.cpp) in a process of its own.
 
 Arrays of the timing shape exist once, in the memory that the reference's process shares: inputs are
-written there in blocks, and of outputs above 16 MiB a secret sample is read.
+written there in blocks. Of outputs above 4 MiB a secret sample is read.
 
-Not covered: outputs of the timing shape above 64 MiB, where the problem declares a cheap check;
-what check shapes of that size take.
+Not covered: outputs above 64 MiB, where the problem declares a cheap check.
 """
 
 import time
@@ -117,13 +116,11 @@ class References:
         """A function that writes the inputs of a case into given arrays."""
         if case.timed:
             return partial(self._contents.write, TimedInputs(case.seed, case.version))
-        return lambda views: put(self.given(case), views)
+        return partial(put, self.given(case))
 
     def keeper(self, case: Case) -> Callable[[str, Array], large_outputs.KeptOutput]:
         """A function that copies the elements of a candidate's outputs that a case compares."""
-        if case.sizes == self._problem.sizes.time:
-            return large_outputs.keeper(self._problem, case.seed)
-        return lambda _, output: output.copy()
+        return large_outputs.keeper(self._problem, case.sizes, case.seed)
 
     def truths(self, case: Case) -> Mapping[str, Expected]:
         """Expected outputs by argument name. Raises `BadInput` where the reference fails."""
@@ -175,7 +172,7 @@ class References:
     def _cheap(self, case: Case) -> Mapping[str, Expected] | None:
         """Truths of large outputs that need no run of the reference."""
         problem, check = self._problem, self._problem.cheap_check
-        if not check or case.sizes != problem.sizes.time or not large_outputs.is_checked(problem):
+        if not check or not large_outputs.is_checked(problem, case.sizes):
             return None
         inputs, out = self.given(case), check.args[-1]
         if check.rule == "sorted":
@@ -193,8 +190,7 @@ class References:
 
     def _computed(self, case: Case) -> dict[str, ExpectedOutput]:
         problem, fill = self._problem, self.fill(case)
-        is_timed = case.sizes == problem.sizes.time
-        at = large_outputs.places(problem, case.seed) if is_timed else {}
+        at = large_outputs.places(problem, case.sizes, case.seed)
         keep = partial(_keep, at, case.seed)
         start = time.perf_counter()
         values = _columns(self._run.run(case.sizes, fill, keep, stays=True))
@@ -218,7 +214,7 @@ class References:
                 sums, moves = (each.get(arg.name + _SUMS) for each in (values, deviations))
                 truths[arg.name] = _sampled(truths[arg.name], at[arg.name], sums, moves, case.seed)
         self.seconds = time.perf_counter() - start
-        if is_timed:
+        if case.sizes == problem.sizes.time:
             self.timed_seconds = self.seconds
         return truths
 

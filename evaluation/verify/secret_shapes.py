@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from regraph_kg.evaluation.problem.expression import holds, size_of
 from regraph_kg.evaluation.problem.problem import Problem, Sizes
 
-_MOST_BYTES, _MOST_LARGE_BYTES = 8 * 2**20, 16 * 2**20
+_MOST_BYTES, _MOST_LARGE_BYTES = 8 * 2**20, 160 * 2**20
 _MOST_FLOP = 2e7
 _MODERATE = 2**17, 2**19
 """Elements of all arrays of such a shape."""

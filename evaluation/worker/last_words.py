@@ -12,8 +12,8 @@ from regraph_kg.evaluation.worker.shared_memory import Control, SharedMemory
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import quoted
 
-_DAMAGED, _CHANGED = -3, -4
-"""`status` of harness.cpp: an allocation's canary, a state of the device."""
+_DAMAGED, _CHANGED, _UNRESTORED = -3, -4, -5
+"""`status` of harness.cpp: an allocation's canary, a state of the device, of the processor."""
 
 
 def after_call(control: Control) -> Failure:
@@ -21,6 +21,8 @@ def after_call(control: Control) -> Failure:
     text = quoted(control.message.decode(errors="replace"))
     if control.status == _CHANGED:
         return Failure(Outcome.SUSPICIOUS, f"its worker says: {text}")
+    if control.status == _UNRESTORED:
+        return Failure(Outcome.WRONG_ANSWER, f"its worker says: {text}")
     where = "its worker says" if control.status == _DAMAGED else "CUDA error after the call"
     return Failure(Outcome.CRASHED, f"{where}: {text}")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from regraph_kg.evaluation import further
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.evaluate import Judge
@@ -70,7 +71,8 @@ class Desk:
 
 
 @pytest.fixture
-def desks(cache: Path) -> Iterator[Callable[..., Desk]]:
+def desks(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Desk]]:
+    monkeypatch.setattr(further, "_TRUTHS_SECONDS", {"screening": 60.0, "full": 60.0})
     compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
     with ExitStack() as stack:
 

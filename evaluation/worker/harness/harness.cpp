@@ -64,7 +64,7 @@ enum Flag {
 };
 
 constexpr int MAX_BATCH = 4096, MAX_SPANS = 4096;
-constexpr int64_t DAMAGED = -3, CHANGED = -4;  // statuses
+constexpr int64_t DAMAGED = -3, CHANGED = -4, UNRESTORED = -5;  // statuses
 constexpr int POISON = 0xA5;  // glibc fills malloc'ed memory with it until SETTLE
 constexpr int POPULATE_WRITE = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 constexpr uint64_t PAGE = 4096;
@@ -80,6 +80,7 @@ const char *entry;
 void *library, *function;  // the candidate
 Wraps *wraps;  // of a CUDA candidate
 void (*perturb)();  // of perturb.cpp, in a candidate that was compiled with it
+uint32_t mode_at_first;  // once the candidate is loaded
 bool settled;
 int (*profile_begin)();  // of profile.cpp, where that was loaded
 int (*profile_end)(char *, size_t);
@@ -94,6 +95,16 @@ uint64_t now() {
 void say(int64_t status, const char *text) {
   control->status = status;
   snprintf(control->message, sizeof control->message, "%s", text ? text : "unknown error");
+}
+
+// Of floating-point numbers: rounding, flush-to-zero, denormals-are-zero. The calling convention has
+// a function put them back.
+uint32_t mode() {
+#ifdef __x86_64__
+  return __builtin_ia32_stmxcsr() & ~0x3fu;
+#else
+  return 0;
+#endif
 }
 
 #ifdef REGRAPH_CUDA
@@ -291,6 +302,9 @@ void run_calls(uint64_t count) {
   }
   control->nanoseconds = now() - start - swept;
   if (wraps) note_traces();
+  if (!control->status && mode() != mode_at_first)
+    say(UNRESTORED, "left another floating-point mode (rounding, flush-to-zero or"
+                    " denormals-are-zero) than it found: put it back before returning");
 }
 
 // What getting that many timed calls ready takes by itself.
@@ -361,6 +375,7 @@ void load(uint64_t descriptor) {
   perturb = reinterpret_cast<void (*)()>(dlsym(library, "regraph_perturb"));
   if (wraps && !(flags & POISONED)) wraps->poison = 0;
   if (wraps && !(flags & DEVICE_GUARDS)) wraps->guard = 0;
+  mode_at_first = mode();
   control->stage = LOADED;
 }
 

@@ -101,12 +101,12 @@ int omp_get_max_threads() __attribute__((weak));
 void omp_set_num_threads(int) __attribute__((weak));
 }
 
-// Before each call. Now and then there is a thread less than there was, never one more than at first.
+// Before each call. Teams change: the first, and one of four later, has a thread less than the others.
 EXPORT void regraph_perturb() {
   const uint64_t call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
   if (!omp_get_max_threads) return;
   if (!most) most = omp_get_max_threads();
-  omp_set_num_threads(call % 4 == 3 && most > 1 ? most - 1 : most);
+  omp_set_num_threads(call % 4 == 1 && most > 1 ? most - 1 : most);
 }
 
 extern "C" {

@@ -318,7 +318,7 @@ def test_of_large_outputs_elements_are_kept_that_are_the_contents_secret(
         desk.batch(1)
     places = {}
     for witness in desk.bench.witnesses:
-        at = large_outputs.places(scale, witness.content.seed)["y"]
+        at = large_outputs.places(scale, scale.sizes.time, witness.content.seed)["y"]
         places[witness.content.seed] = at.tobytes()
         wanted = 2 * desk.contents.arrays(witness.content)["x"][at]
         seen = witness.outputs["y"]
