@@ -1,5 +1,6 @@
 """Outcomes, reports and the problem's own faults, with real compilers and workers."""
 
+import platform
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,6 +94,15 @@ def test_leaving_early_with_exit_code_0_is_a_crash(scaled: Scaled, before: str, 
     report = scaled(body, f"#include <stdlib.h>\n#include <unistd.h>\n{before}")
     assert report.outcome is Outcome.CRASHED
     assert "exit code 0" in report.diagnosis
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the mode is read on x86-64 only")
+def test_the_mode_of_floating_point_numbers_must_be_put_back(scaled: Scaled) -> None:
+    flush = "const unsigned mode = _mm_getcsr(); _mm_setcsr(mode | 0x8040);"
+    report = scaled(f"{flush}\n{RIGHT}", "#include <immintrin.h>")
+    assert report.outcome is Outcome.WRONG_ANSWER
+    assert "another floating-point mode" in report.diagnosis
+    assert passed(scaled(f"{flush}\n{RIGHT}\n_mm_setcsr(mode);", "#include <immintrin.h>"))
 
 
 def test_a_candidate_without_the_entry_point_fails_to_compile(judge: Judge) -> None:

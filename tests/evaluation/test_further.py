@@ -44,6 +44,14 @@ ADDED = """extern "C" void total(const float* x, float* s, long long n) {
   s[0] = sum;
 }"""
 
+OWN_PARTS = """
+#pragma omp parallel
+{
+  const int t = omp_get_thread_num(), all = omp_get_num_threads();
+  if (t < room)
+    for (int i = (long long)t * n / all; i < (long long)(t + 1) * n / all; ++i) y[i] = a * x[i];
+}"""
+
 
 @dataclass(frozen=True)
 class Desk:
@@ -183,6 +191,16 @@ def test_what_is_wrong_for_long_arrays_only_is_seen(desks: Callable[..., Desk]) 
     assert "never written" in failure.diagnosis
 
 
+@pytest.mark.parametrize("condition", ["n != 200000", f"{ALL_EQUAL}", "omp_get_max_threads() == 1"])
+def test_the_screening_runs_a_shape_close_to_the_timing_shape(
+    desks: Callable[..., Desk], condition: str
+) -> None:
+    wrong = f"if (n > 190000 && {condition}) n -= 1;\n{RIGHT}"
+    failure = desks(problem_named("scale")).fault(scale_source(wrong, THREADS))
+    assert failure is not None
+    assert "thread" in failure.diagnosis
+
+
 def test_an_altered_input_is_named_and_may_be_excluded(desks: Callable[..., Desk]) -> None:
     code = scale_source(f"if (n > 9 && {ALL_EQUAL}) n -= 1;\n{RIGHT}")
     failure = desks(problem_named("scale")).fault(code)
@@ -227,6 +245,15 @@ def test_a_team_of_another_size_is_tried(desks: Callable[..., Desk], threads: in
     failure = desks(problem_named("scale")).races(scale_source(body, THREADS), "screening")
     assert failure is not None
     assert "never written" in failure.diagnosis
+
+
+def test_a_team_may_grow_from_call_to_call(desks: Callable[..., Desk]) -> None:
+    body = f"static const int room = omp_get_max_threads();\n{OWN_PARTS}"
+    failure = desks(problem_named("scale")).races(scale_source(body, THREADS))
+    assert failure is not None
+    assert "never written" in failure.diagnosis
+    right = scale_source(f"const int room = omp_get_max_threads();\n{OWN_PARTS}", THREADS)
+    assert desks(problem_named("scale")).races(right) is None
 
 
 def test_fewer_threads_may_come_than_are_asked_for(desks: Callable[..., Desk]) -> None:

@@ -11,11 +11,14 @@ from regraph_kg.evaluation.verify.large_outputs import (
     Sampled,
     arranged,
     blocks,
+    keeper,
     product,
     sample,
     sums_of_blocks,
 )
 from regraph_kg.evaluation.verify.patterns import PLACES, VALUES, Wrong
+
+from ..conftest import problem_named
 
 POISON = 0x5A
 Change = Callable[[np.ndarray], np.ndarray]
@@ -259,6 +262,15 @@ def test_samples_hold_both_ends_and_secret_places() -> None:
     assert {0, 4095, 2**22 - 1, 2**22 - 4096} <= set(at.tolist())
     assert (np.diff(at) > 0).all()
     assert not np.array_equal(at, sample(2**22, 2))
+
+
+@pytest.mark.parametrize("n", [100, 100_000, 2**21])
+def test_outputs_above_4_mib_are_sampled_at_every_shape(n: int) -> None:
+    output = np.arange(n, dtype=np.float32)
+    kept = keeper(problem_named("scale"), {"n": n}, 1)("y", output)
+    assert isinstance(kept, Sampled) == (n > 2**20)
+    if not isinstance(kept, Sampled):
+        assert np.array_equal(kept, output)
 
 
 def test_a_product_is_checked_by_random_vectors() -> None:
