@@ -1,10 +1,10 @@
 """Checks of one large output that need not all of it: sampled, by random vectors, as a sort.
 
-Outputs above 4 MiB are compared at 2^19 secret places, of which a content's
-own secret says which, and both ends. Of all others the sums of blocks are compared: 1,024 elements
-with secret signs, integers times secret numbers. Of honest errors e_i, |e_i| <= t, such a sum is
-above 4 t sqrt(1024) in one of 1,500 blocks (Hoeffding), and in none where they stay within t / 4,
-as they should (calibrate.py). A problem may declare how outputs above 64 MiB are checked:
+Outputs above 4 MiB are compared at 2^19 secret places, of which a content's own secret says which,
+and both ends. Of all others the sums of blocks are compared: 1,024 elements with secret signs,
+integers times secret numbers. Of honest errors e_i, |e_i| <= t, such a sum is above 4 t sqrt(1024)
+in one of 1,500 blocks (Hoeffding), and in none where they stay within t / 4, as they should
+(calibrate.py). A problem may declare how outputs above 64 MiB are checked:
 
     random-indices   2^19 secret elements and both ends, against the full reference
     freivalds        C x against A (B x) for four secret vectors of signs, row by row
