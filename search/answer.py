@@ -22,6 +22,8 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.by_rule import BY_RULE
 
 FINALISTS = 3
+Final = tuple[StepRecord, EvalReport]
+"""A step with one of the best codes, and what was measured of it at the end."""
 
 T = TypeVar("T")
 
@@ -56,21 +58,27 @@ def final_answer(
 
     Each is timed in turn with the best before it: the serial code's scatter does not decide.
     """
-    best = Answer((), task.serial, None)
+    best: Final | None = None
     for step in finalists(records):
-        candidate = Candidate(task.target, step.code or "", best.code if best.report else None)
+        candidate = Candidate(task.target, step.code or "", best and best[0].code)
         report = evaluate_final(candidate)
         if report.outcome is Outcome.UNSTABLE_TIMING:  # our machine's fault: timed once more
             report = evaluate_final(candidate)
-        if surely_faster(report) and (best.report is None or _beats(report, best.report)):
-            best = Answer(step.path, candidate.code, report)
-    return best
+        best = better(best, (step, report))
+    if best is None:
+        return Answer((), task.serial, None)
+    return Answer(best[0].path, best[0].code or "", best[1])
 
 
-def _beats(report: EvalReport, best: EvalReport) -> bool:
-    if report.rivalry:
-        return report.rivalry.ratio > 1
-    return (report.speedup or 0) > (best.speedup or 0)
+def better(best: Final | None, other: Final) -> Final | None:
+    """The best finalist so far, or the one after it if that beats it; None while none is sure."""
+    if not surely_faster(other[1]):
+        return best
+    if best is None:
+        return other
+    rivalry = other[1].rivalry
+    ratio = rivalry.ratio if rivalry else (other[1].speedup or 0) / (best[1].speedup or 1)
+    return other if ratio > 1 else best
 
 
 def summarise(

@@ -7,7 +7,7 @@ here: going on with a run (trace.py); whether a trace is to be believed (claims.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -25,7 +25,7 @@ from regraph_kg.models.run import (
     StepRecord,
     Stopped,
 )
-from regraph_kg.search.answer import Answer, finalists, summarise, surely_faster
+from regraph_kg.search.answer import Answer, Final, better, finalists, summarise
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.roof import RoofWatch
 from regraph_kg.search.trace_lines import AS_WRITTEN, VALUES, Event, TraceReader, header_of
@@ -155,11 +155,10 @@ class RunRecord:
         return finalists(self.records)
 
     @cached_property
-    def answer(self) -> tuple[StepRecord, EvalReport] | None:
+    def answer(self) -> Final | None:
         """The fastest that is surely faster than the serial code, measured again."""
         again = ((step, self.finals.get(code_hash(step.code or ""))) for step in self.finalists)
-        sure = [(step, final) for step, final in again if final and surely_faster(final)]
-        return max(sure, key=lambda pair: pair[1].speedup or 0, default=None)
+        return reduce(better, ((step, final) for step, final in again if final), None)
 
     @property
     def finished(self) -> bool:

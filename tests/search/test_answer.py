@@ -18,6 +18,7 @@ from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, SimulationRecord, StepRecord
 from regraph_kg.search.answer import commonest_failure, final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
+from tests.search import test_harvest as traced
 from tests.search.toy import SERIAL, TASK, code, header, judge
 
 
@@ -131,6 +132,23 @@ def test_of_two_finalists_the_one_that_was_faster_in_turn_is_the_answer(
     answer = final_answer(TASK, records(step("a", 3.0), step("b", 2.9)), evaluate)
     assert answer.code == code(answered)
     assert rivals == [None, code("a")]
+
+
+@pytest.mark.parametrize(("ratio", "answered"), [(1.04, "b"), (0.96, "a")])
+def test_a_trace_has_the_answer_that_the_search_gave(ratio: float, answered: str) -> None:
+    interval = {"low": ratio - 0.02, "high": ratio + 0.02}
+    rivalry = {"code_hash": code_hash("int a;"), "ratio": ratio, "interval": interval}
+    faster = {"low": 2.0, "high": 4.0}
+    finals = [
+        traced.report("int a;", 3.0, speedup_interval=faster),
+        traced.report(
+            "int b;", 2.9, speedup_interval=faster, rivalry=rivalry | {"verdict": "unknown"}
+        ),
+    ]
+    steps = traced.step("a", 3.0), traced.step("b", 2.9)
+    run = traced.run(*steps, finals={final.code_hash: final for final in finals})
+    assert run.answer is not None
+    assert run.answer[0].code == f"int {answered};"
 
 
 @pytest.mark.parametrize(
