@@ -191,7 +191,7 @@ def test_what_is_wrong_for_long_arrays_only_is_seen(desks: Callable[..., Desk]) 
     assert "never written" in failure.diagnosis
 
 
-@pytest.mark.parametrize("condition", ["n != 200000", f"{ALL_EQUAL}", "omp_get_max_threads() == 1"])
+@pytest.mark.parametrize("condition", ["n != 200000", ALL_EQUAL, "omp_get_max_threads() == 1"])
 def test_the_screening_runs_a_shape_close_to_the_timing_shape(
     desks: Callable[..., Desk], condition: str
 ) -> None:
