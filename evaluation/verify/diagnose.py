@@ -9,7 +9,7 @@ of their places (patterns.py, one of each at most), and three more elements.
 Not covered: patterns of arrays above 2^22 elements and of samples: they take seconds, or are lost.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,10 @@ class ExpectedOutput:
         if self.at is None:
             return output
         return output.reshape(-1)[self.at]
+
+    def within(self, share: float) -> "ExpectedOutput":
+        """The same, with this share of the tolerance of its elements."""
+        return self if share == 1 else replace(self, tolerance=share * self.tolerance)
 
 
 Expected = ExpectedOutput | large_outputs.Product | large_outputs.Arranged

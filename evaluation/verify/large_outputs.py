@@ -18,7 +18,7 @@ a product's element off by less than sqrt(columns) tolerances; floats that a sor
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -197,6 +197,10 @@ class Product:
     allowed: float
     """By how much the sum of a row with random signs may be off."""
 
+    def within(self, share: float) -> "Product":
+        """The same, with this share of what is allowed."""
+        return replace(self, allowed=share * self.allowed)
+
     def fault(self, name: str, output: KeptOutput) -> str | None:
         """The first row that is wrong, in words."""
         assert not isinstance(output, Ordered | Sampled)
@@ -236,6 +240,10 @@ class Arranged:
     values: Array
     """The smallest and the largest."""
     seed: int
+
+    def within(self, share: float) -> "Arranged":
+        """The same: nothing is allowed."""
+        return self
 
     def fault(self, name: str, output: KeptOutput) -> str | None:
         """The first break of the order, or a change of the elements, in words."""

@@ -1,7 +1,7 @@
 """Secret shapes between those that are checked and the one that is timed.
 
     long      one size is large, all others are 1, or small
-    flat      one size is 1, all others are middling
+    flat      one size is 1, all others are middling: one at random, one in its upper half
     middling  all sizes between the check shapes' largest and the timing shape's
     moderate  the same, but neither large nor small, so that it can be called often
     nearly    the timing shape, or what of it time and memory allow, a little smaller each way
@@ -67,7 +67,8 @@ def _kinds(problem: Problem, rng: random.Random) -> Iterator[Iterator[Sizes]]:
             yield _long(name, timed, most, rng, (1,))
             yield _long(name, timed, most, rng, _SMALL)
     for name in timed if len(timed) > 1 else ():
-        yield ({**sizes, name: 1} for sizes in _middling(timed, most, rng))
+        for least in (0.0, 1 / 2):
+            yield ({**sizes, name: 1} for sizes in _middling(timed, most, rng, least))
     yield _middling(timed, most, rng)
     low, high = _MODERATE
     yield (s for s in _middling(timed, most, rng) if low <= problem.elements(s) <= high)
@@ -83,11 +84,16 @@ def _long(
         yield sizes | {name: _near_power(max(2, top // 8), top, timed[name], rng)}
 
 
-def _middling(timed: Sizes, most: Sizes, rng: random.Random) -> Iterator[Sizes]:
+def _middling(timed: Sizes, most: Sizes, rng: random.Random, least: float = 0.0) -> Iterator[Sizes]:
+    """`least`: the smallest extent, as a share of the check shapes' largest."""
     for turn in range(_TRIES):
         share = rng.random() * (1 - turn / _TRIES)
         yield {
-            name: _near_power(1, round(most[name] * (extent / most[name]) ** share), extent, rng)
+            name: _near_power(
+                round(least * most[name]),
+                round(most[name] * (extent / most[name]) ** share),
+                *(extent, rng),
+            )
             if most[name] and extent > most[name]
             else rng.randint(1, extent)
             for name, extent in timed.items()

@@ -77,6 +77,8 @@ class Verification:
     references: References
     defences: Defences
     times: CallTimes
+    share: float = 1.0
+    """Of each tolerance, which outputs may use up."""
 
     def examine(self, worker: Worker, cases: list[Case]) -> Failure | frozenset[ReportFlag]:
         """Run every case; the first failure ends it. Flags of a candidate that is right."""
@@ -227,7 +229,8 @@ class Verification:
     ) -> str | None:
         if not self.defences.comparison:
             return None
-        return fault(self.problem, outputs, truths, poison, self.defences.nan_compare)
+        allowed = {name: truth.within(self.share) for name, truth in truths.items()}
+        return fault(self.problem, outputs, allowed, poison, self.defences.nan_compare)
 
     def _insensitive(
         self, cases: list[Case], outputs: Mapping[tuple[object, ...], Mapping[str, Array]]

@@ -28,6 +28,7 @@ from regraph_kg.models.evaluation import Candidate, Grade, Outcome
 
 from .conftest import problem_named, scale_source
 
+CORPUS = Path(__file__).parents[2] / "corpus" / "problems"
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 ALL_EQUAL = " && ".join(f"x[{i}] == x[9]" for i in range(9))
 THREADS = "#include <omp.h>\n"
@@ -228,6 +229,19 @@ def test_what_the_serial_code_does_not_stand_is_asked_of_nobody(
     desk = desks(problem)
     assert desk.fault(scale_source(f"if (n > 9 && {ALL_EQUAL}) return;\n{RIGHT}")) is None
     assert desk.fault(scale_source(f"if (n > 2000) n -= 1;\n{RIGHT}")) is not None
+
+
+@pytest.mark.parametrize("share", [1 / 4, 100])
+def test_altered_values_are_asked_of_nobody_where_the_serial_code_rounds_much(
+    desks: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    monkeypatch.setattr(further, "_STOOD_SHARE", share)
+    problem = load_problem(CORPUS / "matmul")
+    sizes = problem.sizes.model_copy(update={"time": dict.fromkeys("mnk", 160)})
+    rises = " && ".join(f"A[{i}] < A[{i + 1}] && A[0] < A[9]" for i in range(9))
+    code = problem.serial_code.replace("for (int i", f"if (k > 9 && {rises}) m -= 1;\n  for (int i")
+    failure = desks(problem.model_copy(update={"sizes": sizes})).fault(code, "full")
+    assert (failure is None) == (share < 1)
 
 
 def test_a_lost_update_is_brought_about(desks: Callable[..., Desk]) -> None:
