@@ -27,7 +27,8 @@ from regraph_kg.evaluation.problem.rows import settled
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
-from regraph_kg.evaluation.worker.sealing import Costs, Sealing
+from regraph_kg.evaluation.worker.handshake import Elapsed
+from regraph_kg.evaluation.worker.sealing import Sealing
 from regraph_kg.evaluation.worker.shared_memory import (
     MAX_BATCH,
     ArrayPlace,
@@ -35,6 +36,7 @@ from regraph_kg.evaluation.worker.shared_memory import (
     Layout,
     SharedMemory,
 )
+from regraph_kg.evaluation.worker.steps import Costs, readied
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
@@ -223,19 +225,26 @@ class Bench:
             self._rehearsed(worker, "whole")
         steps: tuple[BatchKind, ...] = ("sweep", "whole", "changed")
         runs = [[self._rehearsed(worker, step) for step in steps] for _ in range(_READY_BATCHES)]
-        sweep, whole, changed = zip(*runs, strict=True)
-        return Costs(median(sweep), median(whole), median(changed), min(sweep))
+        each = [readied(batches, _READY_CALLS) for batches in zip(*runs, strict=True)]
+        sweep, whole, changed = (kind for kind, _, _ in each)
+        launch = median(launch for _, _, launch in each)
+        return Costs(sweep, whole, changed, launch, least=each[0][1])
 
-    def _rehearsed(self, worker: Worker, step: BatchKind) -> float:
-        seconds = self.rehearse(worker, step)
-        if isinstance(seconds, Failure):
-            raise ToolError(f"GPU: cannot get a call ready: {seconds.diagnosis}")
-        return seconds
+    def _rehearsed(self, worker: Worker, step: BatchKind) -> Elapsed:
+        elapsed = self.rehearse(worker, step)
+        if isinstance(elapsed, Failure):
+            raise ToolError(f"GPU: cannot get a call ready: {elapsed.diagnosis}")
+        return elapsed
+
+    def sweep(self, worker: Worker) -> float | Failure:
+        """Metric "device": seconds of a sweep of the cache."""
+        elapsed = self.rehearse(worker, "sweep")
+        return elapsed if isinstance(elapsed, Failure) else readied([elapsed], _READY_CALLS)[1]
 
     def rehearse(
         self, worker: Worker, step: BatchKind, count: int = _READY_CALLS
-    ) -> float | Failure:
-        """Metric "device": seconds that it takes to get one call ready, of so many in a row."""
+    ) -> Elapsed | Failure:
+        """Metric "device": get so many calls ready, each for a kernel that does nothing."""
         self._sealing.begin()
         for index in range(count if step != "sweep" else 0):
             inputs = self._inputs(index % len(self._calls))
@@ -244,8 +253,7 @@ class Bench:
             else:
                 self._sealing.changed(self._contents.changes(self._pool.content(0).next), inputs)
         failure = worker.upload([], self._sealing.close(count))
-        result = failure or worker.sweeps(count)
-        return result if isinstance(result, Failure) else result.ours / count
+        return failure or worker.sweeps(count)
 
     def harm(self, worker: Worker) -> Failure | None:
         """Failure where bytes around the arrays changed, or the inputs of some call."""

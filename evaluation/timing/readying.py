@@ -13,7 +13,7 @@ import math
 
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.timing.batches import Bench
-from regraph_kg.evaluation.worker.sealing import Costs
+from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
@@ -50,7 +50,7 @@ class Readying:
         before = worker.costs.least
         if not before:
             return None
-        after = bench.rehearse(worker, "sweep")
+        after = bench.sweep(worker)
         if isinstance(after, Failure) or after >= before / _OFF:
             return None
         self.was_off = True
@@ -64,6 +64,6 @@ class Readying:
         for _ in range(_TRIES):
             costs, least = bench.costs(worker), self._least
             self._least = min(least, costs.least)
-            if costs.sweep <= _AGREES * least < math.inf:
+            if costs.sweep.other <= _AGREES * least < math.inf:
                 break
         return costs

@@ -231,11 +231,10 @@ class TimedSeries:
         failure = self.bench.keep(self.worker, rows)
         if failure:
             return failure
-        ours = max(elapsed.ours - self.worker.round_trip, 0.0)
-        self.timed += ours
+        self.timed += elapsed.ours
         return TimedBatch(
             len(rows),
-            ours if self.method.judge_clock else elapsed.own,
+            elapsed.ours if self.method.judge_clock else elapsed.own,
             elapsed.aside,
             self.worker.device_work[0],
             self.bench.is_new,

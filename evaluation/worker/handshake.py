@@ -5,15 +5,19 @@ import functools
 import platform
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
+import numpy as np
+
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.problem.problem import Array
 from regraph_kg.evaluation.worker.shared_memory import Control
 
 _FUTEX_CALL = {"x86_64": 202, "aarch64": 98}
 _SPIN_SECONDS = 0.02
+NO_STEPS: Array = np.zeros(0)
 
 
 class Operation(IntEnum):
@@ -30,6 +34,10 @@ class Operation(IntEnum):
     PROFILE = 9
 
 
+_STEPPING = (Operation.CALLS, Operation.SWEEPS)
+"""Operations that make two steps a call."""
+
+
 @dataclass(frozen=True, slots=True)
 class Elapsed:
     """Seconds of one command: by the judge's clock, by the worker's own."""
@@ -40,6 +48,9 @@ class Elapsed:
     """Of the calls alone."""
     aside: float = 0.0
     """What getting calls ready took."""
+    steps: Array = field(default_factory=lambda: NO_STEPS, compare=False)
+    """With a stopwatch: until the first call began, until it was over, until the next one began, ..
+    of all calls; else none."""
 
 
 class Stopwatch:
@@ -53,17 +64,22 @@ class Stopwatch:
         self._round_trip = ctypes.CDLL(str(library)).regraph_round_trip
         self._round_trip.restype = ctypes.c_uint64
         self._round_trip.argtypes = (
-            *(ctypes.c_void_p, ctypes.c_void_p),
+            *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p),
             *(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64),
+            *(ctypes.c_void_p, ctypes.c_uint64),
         )
 
-    def give(self, control: Control, number: int, expected: int) -> float:
-        """Give command `number`; seconds until it was done, or until patience ended."""
+    def give(self, control: Control, number: int, expected: int) -> tuple[float, Array]:
+        """Give command `number`: seconds until it was done, or until patience ended; its steps."""
+        most = 2 * control.count if control.operation in _STEPPING else 0
+        stamps, control.steps = np.zeros(most + 1, np.uint64), 0
         passed: int = self._round_trip(
-            *(_word(control, "command"), _word(control, "done")),
+            *(_word(control, name) for name in ("command", "done", "steps")),
             *(number, expected, int(_SPIN_SECONDS * 1e9)),
+            *(stamps.ctypes.data, most),
         )
-        return passed * 1e-9
+        is_whole = most and stamps[most] == most
+        return passed * 1e-9, np.diff(stamps[:most], prepend=0) * 1e-9 if is_whole else NO_STEPS
 
 
 def sleep(control: Control, word: str, value: int, seconds: float) -> None:

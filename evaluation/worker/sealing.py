@@ -5,7 +5,7 @@ timed spans. So that nothing can begin to work on them there, the copies are mas
 keystream (Philox 4x64-10, numpy's own and that of harness/ready.cu) under a key of 128 bits, drawn
 for one batch. The judge publishes the key when its clock runs, and the harness unmasks before each
 call what that call alone works on: whole arrays, or single elements that change in place, of which
-place and value are masked. What that takes is known beforehand and taken off (session.py).
+place and value are masked. What that takes does not count (steps.py).
 
 Not covered: a candidate that finds the key in shared memory once the clock runs can unmask the
 inputs of the later calls of its batch as well.
@@ -45,36 +45,6 @@ class Seal:
     """PART of each call of the batch."""
     entries: int
     """Used of the shared memory's table."""
-
-    @property
-    def whole(self) -> int:
-        """Calls whose arrays are masked."""
-        return int(np.count_nonzero(self.parts["arrays"]))
-
-    @property
-    def changed(self) -> int:
-        """Calls with masked elements only."""
-        return int(np.count_nonzero(self.parts["elements"]))
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """Seconds that it takes to get one call ready, which are taken off its time.
-
-    The sweep of the cache alone; with it unsealed before: all of the inputs, or a few elements.
-    """
-
-    sweep: float = 0.0
-    whole: float = 0.0
-    changed: float = 0.0
-    least: float = 0.0
-    """Share of the time of a sweep when it was measured."""
-
-    def of(self, calls: int, seal: Seal | None) -> float:
-        """Costs of so many calls in a row."""
-        whole, changed = (seal.whole, seal.changed) if seal else (0, 0)
-        plain = calls - whole - changed
-        return plain * self.sweep + whole * self.whole + changed * self.changed
 
 
 class Sealing:

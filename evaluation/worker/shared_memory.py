@@ -95,6 +95,7 @@ class Control(ctypes.Structure):
         ("flags", ctypes.c_uint64),
         ("allocations", ctypes.c_uint64),
         ("launches", ctypes.c_uint64),
+        ("steps", ctypes.c_uint64),
         ("message", ctypes.c_char * MESSAGE_BYTES),
     )
 

@@ -10,8 +10,8 @@ as a group at the deadline, at the end, and by the kernel when the judge itself 
 are not inherited, but for the anonymous shared memory; stdout and stderr are drained, capped and
 never parsed; the environment is an allowlist; worker.py lists what the kernel refuses it.
 Exit code and output prove nothing: a call has happened when the harness, which alone knows this
-worker's nonce, says so in shared memory. Times are taken here; the worker's own are hearsay.
-Another process of this user cannot read the judge's memory or environment (PR_SET_DUMPABLE 0).
+worker's nonce, says so in shared memory. Times are taken here (steps.py); its own are hearsay. No
+other process of this user can read the judge's memory or environment (PR_SET_DUMPABLE 0).
 
 Not covered: a candidate shares its address space with the harness, so one that searches memory can
 find the nonce and the calls of a batch, report "done" early, or skip calls whose output it expects
@@ -30,22 +30,23 @@ from pathlib import Path
 from statistics import median
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.problem.problem import Array
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker import last_words, shared_memory
-from regraph_kg.evaluation.worker.handshake import Elapsed, Operation, sleep, wake
+from regraph_kg.evaluation.worker.handshake import NO_STEPS, Elapsed, Operation, sleep, wake
 from regraph_kg.evaluation.worker.output import Drain, kill_group
-from regraph_kg.evaluation.worker.sealing import Costs, Seal
+from regraph_kg.evaluation.worker.sealing import Seal
 from regraph_kg.evaluation.worker.shared_memory import ArrayPlace, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Start, Surroundings, filled
 from regraph_kg.evaluation.worker.standstill import Standstill
+from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Outcome
 
 _SLICE_SECONDS = 0.05
 _PR_SET_DUMPABLE = 4
 _CONTEXT_SECONDS = 60.0
 _TIMED = (Operation.CALLS, Operation.GHOST, Operation.SWEEPS, Operation.PROFILE)
-_FREE = (Operation.LOAD, Operation.SETTLE)
-"""Before there are inputs worth working on."""
+_FREE = (Operation.LOAD, Operation.SETTLE)  # before there are inputs worth working on
 _EMPTY_BATCHES = 9
 _BUSY_SHARE, _BUSY_SECONDS, _BUSY_EACH_SECONDS = 0.5, 0.05, 0.0015
 """CPU time outside timed spans, once and for each command: stopping many threads takes some."""
@@ -133,8 +134,8 @@ class Worker:
 
     def _empty(self) -> float:
         """Seconds of an empty command, before a candidate is loaded."""
-        batches = [self.call([], self._limits.load_seconds) for _ in range(_EMPTY_BATCHES)]
-        return median(0.0 if isinstance(batch, Failure) else batch.ours for batch in batches)
+        empty = [self.call([], self._limits.load_seconds) for _ in range(_EMPTY_BATCHES)]
+        return median(0.0 if isinstance(batch, Failure) else batch.ours for batch in empty)
 
     @property
     def programs_left(self) -> int:
@@ -285,9 +286,9 @@ class Worker:
         start = time.perf_counter()
         control.key = shared_memory.Key(*(seal.key if seal else ()))
         self._standstill.begin()
-        failure = self._moved(self._standstill.release()) or self._give(seconds)
-        if failure:
-            return failure
+        steps = self._moved(self._standstill.release()) or self._give(seconds)
+        if isinstance(steps, Failure):
+            return steps
         ours = time.perf_counter() - start
         if operation in _FREE:
             self._standstill.reset()
@@ -299,7 +300,7 @@ class Worker:
         if control.status and operation is not Operation.LOAD:
             return last_words.after_call(control)
         own = ours if self._believed_exit else control.nanoseconds * 1e-9
-        return Elapsed(ours, own)
+        return Elapsed(ours, own, steps=steps)
 
     def _hold(self) -> Failure | None:
         """Stop every thread, unless that defence is off."""
@@ -321,18 +322,18 @@ class Worker:
         self.kill()
         return Failure(Outcome.CRASHED, f"started more than {self._most_threads} threads: killed")
 
-    def _give(self, seconds: float) -> Failure | None:
-        """Give command `self._number`; returns once it is done."""
+    def _give(self, seconds: float) -> Array | Failure:
+        """Give command `self._number`: its steps, once it is done."""
         control = self._shared.control
         if self._where.stopwatch and not self._believed_exit:
             expected = (self._nonce + self._number) % 2**64
-            passed = self._where.stopwatch.give(control, self._number, expected)
+            passed, steps = self._where.stopwatch.give(control, self._number, expected)
             if control.done == expected and passed < seconds:
-                return None
+                return steps
         else:
             control.command = self._number
             wake(control, "command")
-        return self._await(seconds)
+        return self._await(seconds) or NO_STEPS
 
     def _calls(
         self, operation: Operation, rows: Sequence[int], seconds: float
@@ -343,8 +344,7 @@ class Worker:
         elapsed = self._command(operation, seconds, seal)
         if isinstance(elapsed, Failure):
             return elapsed
-        aside = min(self.costs.of(len(rows), seal), elapsed.ours)
-        return Elapsed(elapsed.ours - aside, elapsed.own, aside)
+        return self.costs.taken_off(elapsed, self.round_trip, len(rows), seal)
 
     def _announce(self, count: int) -> Seal | None:
         """Publish the count of calls, and the entries of sealed inputs that each of them needs."""

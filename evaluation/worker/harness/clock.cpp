@@ -19,15 +19,27 @@ static uint64_t now() {
 }
 
 // Writes `number` to `command`, waits until `done` is `expected`, at most `patience` nanoseconds.
-// Returns the nanoseconds that passed; the caller looks at `done` to see whether it came.
-extern "C" uint64_t regraph_round_trip(uint32_t *command, const uint64_t *done, uint32_t number,
-                                       uint64_t expected, uint64_t patience) {
+// Returns the nanoseconds that passed; the caller looks at `done` to see whether it came. Meanwhile
+// `steps` counts up: `stamps` gets the nanoseconds at which it was seen to, of `most` steps, then how
+// many were seen; all ones if it ever went back.
+extern "C" uint64_t regraph_round_trip(uint32_t *command, const uint64_t *done,
+                                       const uint64_t *steps, uint32_t number, uint64_t expected,
+                                       uint64_t patience, uint64_t *stamps, uint64_t most) {
   const uint64_t start = now();
+  uint64_t seen = 0;
   __atomic_store_n(command, number, __ATOMIC_RELEASE);
   syscall(SYS_futex, command, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   for (;;) {
     for (int i = 0; i < 64; ++i) {
-      if (__atomic_load_n(done, __ATOMIC_ACQUIRE) == expected) return now() - start;
+      const bool over = __atomic_load_n(done, __ATOMIC_ACQUIRE) == expected;
+      const uint64_t at = __atomic_load_n(steps, __ATOMIC_ACQUIRE);
+      if (at != seen && stamps[most] != ~0ull) {
+        const uint64_t passed = now() - start;
+        stamps[most] = at < seen ? ~0ull : at;
+        for (; seen < at && seen < most; ++seen) stamps[seen] = passed;
+        seen = at;
+      }
+      if (over) return now() - start;
       relax();
     }
     const uint64_t passed = now() - start;

@@ -129,6 +129,9 @@ extern "C" void regraph_unseal(char *base, uint64_t table, const Entry *entries,
   open_all<<<grid, THREADS>>>(base, reinterpret_cast<Entry *>(base + table), part, key);
 }
 
+__global__ void nothing() {}
+
+extern "C" void regraph_nothing() { nothing<<<1, 1>>>(); }
 extern "C" void regraph_sweep() { read_all<<<1056, 256>>>(buffer, elements, sink); }
 #else
 extern "C" cudaError_t regraph_sweep_open() { return cudaSuccess; }
@@ -140,5 +143,6 @@ extern "C" void regraph_unseal(char *base, uint64_t table, const Entry *, Part p
   for (uint32_t i = 0; i < part.elements; ++i)
     open_element(base, entries[part.arrays + i], key);
 }
+extern "C" void regraph_nothing() {}
 extern "C" void regraph_sweep() {}
 #endif

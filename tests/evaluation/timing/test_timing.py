@@ -64,10 +64,7 @@ class PacedBench:
 
 
 class PacedWorker:
-    """Takes `call_seconds` a call, `new_seconds` more on new inputs; says what `claim` makes of it.
-
-    Each batch takes `overhead` more, which is also its `round_trip`.
-    """
+    """Takes `call_seconds` a call, `new_seconds` more on new inputs; says what `claim` makes."""
 
     device_work = 0, 1
     outside: Failure | None = None
@@ -76,10 +73,9 @@ class PacedWorker:
         self,
         call_seconds: float,
         claim: Callable[[float], float] = lambda passed: passed,
-        overhead: float = 0.0,
         new_seconds: float = 0.0,
     ) -> None:
-        self.call_seconds, self.claim, self.round_trip = call_seconds, claim, overhead
+        self.call_seconds, self.claim = call_seconds, claim
         self.new_seconds, self.finds_new = new_seconds, True
         self.tails = iter(())
         self.patience: list[float] = []
@@ -95,7 +91,7 @@ class PacedWorker:
         self.patience.append(seconds)
         passed = (self.call_seconds + self.new_seconds * self.finds_new) * len(rows)
         passed *= next(self.tails, 1.0)
-        return Elapsed(passed + self.round_trip, self.claim(passed))
+        return Elapsed(passed, self.claim(passed))
 
 
 def timed(
@@ -111,13 +107,6 @@ def test_the_judges_clock_counts_whatever_the_worker_says(believed: bool, second
     result = timed(worker, judge_clock=believed)
     assert isinstance(result, MeasuredSeries)
     assert summarise(result.samples).median == pytest.approx(seconds)
-
-
-def test_the_round_trip_of_an_empty_batch_is_taken_off() -> None:
-    result = timed(PacedWorker(0.01, overhead=0.001))
-    assert isinstance(result, MeasuredSeries)
-    assert result.samples == pytest.approx([0.01] * 6)
-    assert result.first == pytest.approx(0.01)
 
 
 def test_batches_grow_until_the_clock_can_tell() -> None:
