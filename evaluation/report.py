@@ -1,12 +1,17 @@
 """Times of a candidate and of the serial code beside it, as fields of a report."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median, quantiles
 
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level, ratio
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import TARGETS, Target
+
+_WELL_KNOWN = 0.05
+"""Times that are known to within that need no explanation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,20 @@ class Times:
         return ""
 
     @property
+    def noise(self) -> str:
+        """By how much workers differ, and calls of one; "" where the times are well known."""
+        own, serial = self.level.reach, self.serial.reach
+        if max(own, serial) <= _WELL_KNOWN:
+            return ""
+        medians = [median(series.samples) for series in self.own]
+        apart = max(medians) / min(medians) - 1
+        parts = [f"{len(medians)} fresh workers differ by {apart:.0%}"] if apart else []
+        spreads = [_half_of(s.samples) for s in self.own if len(s.samples) > 1]
+        parts += [f"half of the calls of one by {median(spreads):.0%}"] if spreads else []
+        known = f"known to {own:.0%} (serial code: {serial:.0%})"
+        return f"{known}: {', '.join(parts)}" if parts else known
+
+    @property
     def seconds(self) -> float:
         return self.level.seconds
 
@@ -60,4 +79,11 @@ class Times:
 
     def facts(self) -> dict[str, str]:
         censored = {"censored": str(self.censored).lower()}
-        return self.own[0].facts() | censored | {"workers": str(len(self.own))}
+        noise = {"noise": self.noise} if self.noise else {}
+        return self.own[0].facts() | censored | noise | {"workers": str(len(self.own))}
+
+
+def _half_of(samples: Sequence[float]) -> float:
+    """Range of the middle half of samples, relative to its lower end."""
+    low, _, high = quantiles(samples, n=4, method="inclusive")
+    return high / low - 1

@@ -24,6 +24,8 @@ from regraph_kg.evaluation.worker.sealing import Seal
 
 _SHARE, _SECONDS = 0.1, 5e-6
 """By how much readying may take longer than before: of the calls' time; for each call."""
+_LEAST = 1e-9
+"""No batch takes less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,14 @@ class Costs:
         self, elapsed: Elapsed, round_trip: float, calls: int, seal: Seal | None
     ) -> Elapsed:
         """The time of the calls alone; `round_trip`: that of a batch without any."""
-        whole = max(elapsed.ours - round_trip, 0.0)
+        whole = max(elapsed.ours - round_trip, _LEAST)
         aside, steps = min(self.of(calls, seal), whole), elapsed.steps
         seconds = whole - aside
         if self.least and steps.size == 2 * calls:
             took = float(np.sum(steps[1::2]))
             if float(np.sum(steps[::2])) - aside <= max(_SHARE * took, calls * _SECONDS):
                 seconds, aside = took, max(whole - took, 0.0)
-        return replace(elapsed, ours=max(seconds - calls * self.launch, 0.0), aside=aside)
+        return replace(elapsed, ours=max(seconds - calls * self.launch, _LEAST), aside=aside)
 
     def _kind(self, seal: Seal | None, index: int) -> Readied:
         if seal and seal.parts[index]["arrays"]:

@@ -111,6 +111,8 @@ def report_text(report: EvalReport) -> str:
             f"candidate  {seconds(report.timing.median)} a {unit}",
             f"serial     {seconds(report.baseline.median)} a {unit}",
         ]
+    if "noise" in report.facts:
+        lines.append(f"noise      {report.facts['noise']}")
     if report.load:
         lines.append(f"load       {report.load}: these times are no evidence")
     if report.account:

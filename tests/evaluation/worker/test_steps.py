@@ -68,3 +68,7 @@ def test_the_first_call_is_told_from_the_others() -> None:
 def test_without_a_stopwatch_all_is_getting_ready() -> None:
     cost, least, launch = readied([Elapsed(3.0, 0.0), Elapsed(6.0, 0.0), Elapsed(9.0, 0.0)], 3)
     assert (cost, least, launch) == (Readied(2.0, 2.0), 1.0, 0.0)
+
+
+def test_no_batch_takes_nothing() -> None:
+    assert Costs().taken_off(Elapsed(ROUND_TRIP / 2, 0.0), ROUND_TRIP, 1, None).ours > 0
