@@ -43,7 +43,7 @@ class Elapsed:
     """Seconds of one command: by the judge's clock, by the worker's own."""
 
     ours: float
-    """Less what getting calls ready takes, where that is needed."""
+    """Of calls: less the round trip of an empty batch, and what getting them ready takes."""
     own: float
     """Of the calls alone."""
     aside: float = 0.0
