@@ -1,5 +1,5 @@
 // tries: one thread clears what all count in, and nobody waits for it
-// outcome: nondeterministic
+// outcome: nondeterministic | wrong_answer
 // defence: further
 // without: passed | wrong_answer
 // problem: histogram
