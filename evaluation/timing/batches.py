@@ -36,7 +36,7 @@ from regraph_kg.evaluation.worker.shared_memory import (
     Layout,
     SharedMemory,
 )
-from regraph_kg.evaluation.worker.steps import Costs, readied
+from regraph_kg.evaluation.worker.steps import Costs, Rehearsal
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
@@ -220,15 +220,20 @@ class Bench:
 
     def costs(self, worker: Worker) -> Costs:
         """Metric "device": seconds to prepare a call. Raises `ToolError` where that fails."""
+        empty = worker.empty()
         end = time.monotonic() + _READY_WARM_UP_SECONDS  # a resting GPU's clock is low
         while time.monotonic() < end:
             self._rehearsed(worker, "whole")
         steps: tuple[BatchKind, ...] = ("sweep", "whole", "changed")
         runs = [[self._rehearsed(worker, step) for step in steps] for _ in range(_READY_BATCHES)]
-        each = [readied(batches, _READY_CALLS) for batches in zip(*runs, strict=True)]
-        sweep, whole, changed = (kind for kind, _, _ in each)
-        launch = median(launch for _, _, launch in each)
-        return Costs(sweep, whole, changed, launch, least=each[0][1])
+        each = [Rehearsal(batches, _READY_CALLS) for batches in zip(*runs, strict=True)]
+        sweep, whole, changed = (one.ready for one in each)
+        return Costs(
+            *(sweep, whole, changed),
+            launch=median(one.launch for one in each),
+            start=max(0.0, median(one.start for one in each) - empty),
+            least=each[0].least,
+        )
 
     def _rehearsed(self, worker: Worker, step: BatchKind) -> Elapsed:
         elapsed = self.rehearse(worker, step)
@@ -239,7 +244,7 @@ class Bench:
     def sweep(self, worker: Worker) -> float | Failure:
         """Metric "device": seconds of a sweep of the cache."""
         elapsed = self.rehearse(worker, "sweep")
-        return elapsed if isinstance(elapsed, Failure) else readied([elapsed], _READY_CALLS)[1]
+        return elapsed if isinstance(elapsed, Failure) else Rehearsal([elapsed], _READY_CALLS).ready
 
     def rehearse(
         self, worker: Worker, step: BatchKind, count: int = _READY_CALLS

@@ -64,6 +64,6 @@ class Readying:
         for _ in range(_TRIES):
             costs, least = bench.costs(worker), self._least
             self._least = min(least, costs.least)
-            if costs.sweep.other <= _AGREES * least < math.inf:
+            if costs.sweep <= _AGREES * least < math.inf:
                 break
         return costs

@@ -35,7 +35,7 @@ class Operation(IntEnum):
 
 
 _STEPPING = (Operation.CALLS, Operation.SWEEPS)
-"""Operations that make two steps a call."""
+"""Operations that make a step, and two for each call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Elapsed:
     aside: float = 0.0
     """What getting calls ready took."""
     steps: Array = field(default_factory=lambda: NO_STEPS, compare=False)
-    """With a stopwatch: until the first call began, until it was over, until the next one began, ..
-    of all calls; else none."""
+    """With a stopwatch: what passed until the first call was made ready, until it began, until it
+    was over, until the next one began, ..; else none."""
 
 
 class Stopwatch:
@@ -71,7 +71,7 @@ class Stopwatch:
 
     def give(self, control: Control, number: int, expected: int) -> tuple[float, Array]:
         """Give command `number`: seconds until it was done, or until patience ended; its steps."""
-        most = 2 * control.count if control.operation in _STEPPING else 0
+        most = 2 * control.count + 1 if control.operation in _STEPPING else 0
         stamps, control.steps = np.zeros(most + 1, np.uint64), 0
         passed: int = self._round_trip(
             *(_word(control, name) for name in ("command", "done", "steps")),

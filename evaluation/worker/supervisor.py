@@ -77,8 +77,7 @@ class Worker:
         self.costs = Costs()
         self._seal: Seal | None = None
         """What opens the inputs of the next calls."""
-        self.round_trip = 0.0
-        """Median seconds of a batch without calls, measured before the candidate was loaded."""
+        self.round_trip = 0.0  # median seconds of a batch without calls
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
         shared.reset(self._nonce, defences)
         self._files = [os.memfd_create("candidate", _SEALABLE) for _ in range(self._where.programs)]
@@ -121,8 +120,7 @@ class Worker:
     def load(self, candidate: Path) -> Failure | None:
         """Load a candidate, in place of the one before; a Failure where that fails."""
         self.wait_until_ready()
-        if not self.round_trip:
-            self.round_trip = self._empty()
+        self.empty()
         try:
             descriptor = filled(self._files.pop(), candidate)
         except OSError as error:
@@ -132,10 +130,12 @@ class Worker:
         os.close(descriptor)
         return self._loaded(result if isinstance(result, Failure) else None)
 
-    def _empty(self) -> float:
-        """Seconds of an empty command, before a candidate is loaded."""
-        empty = [self.call([], self._limits.load_seconds) for _ in range(_EMPTY_BATCHES)]
-        return median(0.0 if isinstance(batch, Failure) else batch.ours for batch in empty)
+    def empty(self) -> float:
+        """Seconds of an empty batch, first asked for before a candidate is loaded."""
+        if not self.round_trip:
+            empty = [self.call([], self._limits.load_seconds) for _ in range(_EMPTY_BATCHES)]
+            self.round_trip = median(0.0 if isinstance(b, Failure) else b.ours for b in empty)
+        return self.round_trip
 
     @property
     def programs_left(self) -> int:

@@ -3,14 +3,20 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from regraph_kg.evaluation import machine
 from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.gpu.device import Cores
+from regraph_kg.evaluation.problem.problem import Array, Problem, load_problem
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.evaluation.timing import batches
+from regraph_kg.evaluation.worker import handshake
+from regraph_kg.evaluation.worker.handshake import Elapsed
+from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 from ..conftest import passed, problem_named
@@ -42,8 +48,10 @@ def called(problem_folder: Callable[..., Path]) -> Problem:
     return load_problem(problem_folder())
 
 
-def judged(cache: Path, problem: Problem, body: str) -> EvalReport:
-    code = f'{KERNEL}extern "C" void scale(const float* x, float* y, float a, int n) {{{body}}}'
+def judged(cache: Path, problem: Problem, body: str, head: str = "") -> EvalReport:
+    code = (
+        f'{head}{KERNEL}extern "C" void scale(const float* x, float* y, float a, int n) {{{body}}}'
+    )
     with Judge(cache, seed=5) as judge:
         return judge.evaluate(Candidate("cuda", code), problem)
 
@@ -280,3 +288,29 @@ def test_a_driver_that_does_not_tell_the_energy_leaves_it_out(
     monkeypatch.setitem(sys.modules, "pynvml", ScriptedNvml(fails={"energy": 3}))
     for body in (FROM_HOST, "no code"):
         assert "joules" not in judged(cache, called, body).facts
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_calls_are_timed_by_their_steps_where_a_core_is_spare(
+    cache: Path, on_device: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handshake, "_SPIN_SECONDS", 60.0)
+    monkeypatch.setattr(machine, "cores_of", lambda *_: Cores(frozenset([0]), frozenset([1])))
+    seen = list[tuple[Array, int]]()
+    taken_off = Costs.taken_off
+
+    def noted(costs: Costs, elapsed: Elapsed, *rest: Any) -> Elapsed:
+        seen.append((elapsed.steps, rest[1]))
+        return taken_off(costs, elapsed, *rest)
+
+    monkeypatch.setattr(Costs, "taken_off", noted)
+    report = judged(cache, on_device, f"usleep(2000); {ON_DEVICE}", "#include <unistd.h>")
+    assert report.timing is not None
+    assert report.timing.median > 0.002, report.diagnosis
+    made = [
+        (steps, calls) for steps, calls in seen if steps.size
+    ]  # the serial code has no stopwatch
+    print([(s.size, c, (s * 1e6).round()[:7]) for s, c in made][:40], len(seen))
+    assert len(made) > 9
+    assert all(steps.size == 2 * calls + 1 for steps, calls in made)
+    assert min(float(steps[2::2].min()) for steps, _ in made) > 0.002

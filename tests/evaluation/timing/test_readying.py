@@ -8,7 +8,7 @@ import pytest
 
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.timing.readying import Readying
-from regraph_kg.evaluation.worker.steps import Costs, Readied
+from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Outcome
 
 CALM, DISTURBED = 45e-6, 135e-6
@@ -23,7 +23,7 @@ class Sweeps:
 
     def costs(self, worker: Any) -> Costs:
         took = self.seconds.pop(0)
-        return Costs(sweep=Readied(took, took), least=took)
+        return Costs(sweep=took, least=took)
 
     def sweep(self, worker: Any) -> float | Failure:
         return self.seconds.pop(0)
@@ -43,20 +43,20 @@ def known_by(readying: Readying, *seconds: float) -> Any:
 
 def test_the_first_measurement_must_be_confirmed_by_another() -> None:
     readying = Readying()
-    assert readying.costs(on(CALM, CALM * 1.05), gpu()).sweep.other == CALM * 1.05
+    assert readying.costs(on(CALM, CALM * 1.05), gpu()).sweep == CALM * 1.05
     readying.forget()
-    assert readying.costs(on(CALM), gpu()).sweep.other == CALM, "the least is known by now"
+    assert readying.costs(on(CALM), gpu()).sweep == CALM, "the least is known by now"
 
 
 def test_what_others_disturbed_is_measured_again() -> None:
-    assert Readying().costs(on(DISTURBED, CALM, CALM), gpu()).sweep.other == CALM
+    assert Readying().costs(on(DISTURBED, CALM, CALM), gpu()).sweep == CALM
 
 
 def test_a_device_that_is_never_calm_is_measured_four_times() -> None:
     readying = Readying()
     known_by(readying, CALM, CALM)
     readying.forget()
-    assert readying.costs(on(*[DISTURBED] * 4), gpu()).sweep.other == DISTURBED
+    assert readying.costs(on(*[DISTURBED] * 4), gpu()).sweep == DISTURBED
 
 
 def test_arrays_of_the_host_cost_nothing() -> None:
@@ -79,7 +79,7 @@ def test_a_sweep_that_takes_less_after_a_candidate_was_measured_too_long_or_is_i
     found = readying.shrunk(on(now), known_by(readying, CALM, CALM))
     assert (found.outcome if found else None) is outcome
     assert readying.was_off is is_off
-    assert readying.costs(on(DISTURBED, CALM), gpu()).sweep.other == CALM
+    assert readying.costs(on(DISTURBED, CALM), gpu()).sweep == CALM
     assert not readying.was_off
 
 
