@@ -1,6 +1,6 @@
 """What getting a call ready takes: measured again where others disturbed the device."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +19,6 @@ class Sweeps:
     """Stands for a bench on a GPU: sweeps take these seconds, one after another."""
 
     seconds: list[float]
-    asked: list[str] = field(default_factory=list)
 
     def costs(self, worker: Any) -> Costs:
         took = self.seconds.pop(0)
