@@ -39,7 +39,7 @@ from regraph_kg.models.evaluation import (
 )
 from regraph_kg.models.target import TARGETS, Target, timed_by
 
-EVALUATOR = "4"
+EVALUATOR = "5"
 """Version of the judge's rules. History: 1 (2026-11) first version; 2 (2026-11) device calls start
 from a swept cache, ghost calls, unseen inputs, floors, guarded device allocations; 3 (2026-11) each
 timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels

@@ -68,6 +68,11 @@ def require(offset: int, pairs: tuple[tuple[int, int], ...], errno: int = EPERM)
     return [*rules, refuse(errno)]
 
 
+def unless(offset: int, value: int, errno: int = EPERM) -> list[bytes]:
+    """Refuse where a word has this value, else go on."""
+    return [load(offset), jump(JUMP_EQUAL, value, 0, 1), refuse(errno)]
+
+
 def low(argument: int) -> int:
     """Offset of an argument's low word, which is all the kernel takes of an int."""
     return 16 + 8 * argument

@@ -11,6 +11,7 @@ listed call whose argument is refused is answered EPERM: the kernel does have it
     ioctl              openmp: only isatty's; cuda: the driver's own requests
     tgkill             this process, by SIGABRT, SIGKILL or pthread_cancel's signal: it cannot stop
                        or continue itself
+    rt_sigaction       not for faults, unless a tool watches: they end the process
     prctl              names of threads and of memory
     prlimit64          its own limits, openmp: to read them
     sched_setaffinity  the calling thread
@@ -47,7 +48,7 @@ HARMLESS_FCNTL = (0, 1, 2, 3, 1030)
 """F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC."""
 F_SETFL = 4
 TCGETS = 0x5401
-SIGABRT, SIGKILL, SIGCANCEL = 6, 9, 32
+SIGABRT, SIGBUS, SIGKILL, SIGSEGV, SIGCANCEL = 6, 7, 9, 11, 32
 OWN_CLOCKS = 0xFFFFFFF0
 """Clock ids without these bits; those of other processes are negative."""
 DRIVER_REQUESTS = (
@@ -64,6 +65,11 @@ def one_of(argument: int, *values: int) -> Instructions:
     return require(low(argument), tuple((EXACTLY, value) for value in values))
 
 
+def none_of(argument: int, *values: int) -> Instructions:
+    """The argument's low word is none of these."""
+    return [rule for value in values for rule in filters.unless(low(argument), value)]
+
+
 def looks(flavour: str, pid: int) -> Mapping[str, tuple[Instructions, ...]]:
     """Conditions on arguments, by call: all of them must hold."""
     cuda = flavour.startswith("cuda")
@@ -76,6 +82,7 @@ def looks(flavour: str, pid: int) -> Mapping[str, tuple[Instructions, ...]]:
         "fcntl": commands if cuda else (one_of(1, *HARMLESS_FCNTL),),
         "ioctl": (require(low(1), requests, filters.ENOTTY),),
         "tgkill": (one_of(0, pid), one_of(2, SIGABRT, SIGKILL, SIGCANCEL)),
+        "rt_sigaction": () if flavour.endswith("tool") else (none_of(0, SIGBUS, SIGSEGV),),
         "prctl": (one_of(0, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA),),
         "prlimit64": (one_of(0, 0, pid), *(() if cuda else null)),
         "sched_setaffinity": (one_of(0, 0, pid),),

@@ -10,8 +10,8 @@ containers; the others hold without it, and `regraph_confined` is told which do:
     namespaces  a user, network, IPC and host name of its own: no network, not even this machine's;
                 nothing shared by System V objects or abstract sockets; no rights over other users
     root        openmp: a root folder of its own that holds system libraries only, read-only
-    sealed      code and tables of calls of the harness, libc and the CUDA runtime stay as they are
-                (mseal, Linux 6.10)
+    sealed      code and tables of calls of the harness, libc and the CUDA runtime stay as they are,
+                and the memory shared with the judge where it is (mseal, Linux 6.10)
     privileges  no capabilities, no new privileges
     landlock    files: only system libraries and, for cuda, the GPU's device nodes and what its
                 driver reads in /proc and /sys (and writes of its own threads) can be opened;
@@ -121,6 +121,8 @@ def main(orders: WorkerOrders) -> None:
     opened = harness.regraph_open(orders.descriptor, ctypes.c_uint64(orders.bytes))
     if opened:
         sys.exit(f"harness: cannot open the shared memory or device (step {opened})")
+    if orders.sealed:
+        harness.regraph_seal()
     limit(orders.cpu_seconds, orders.memory)
     if orders.sandbox:
         layers |= SECCOMP * seccomp.confine(libc, orders.flavour)

@@ -233,6 +233,7 @@ class Bench:
             launch=median(one.launch for one in each),
             start=max(0.0, median(one.start for one in each) - empty),
             least=each[0].least,
+            around=median(one.around for one in each),
         )
 
     def _rehearsed(self, worker: Worker, step: BatchKind) -> Elapsed:

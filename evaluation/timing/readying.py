@@ -10,6 +10,7 @@ Not covered: a device that is disturbed all the time.
 """
 
 import math
+from dataclasses import replace
 
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.timing.batches import Bench
@@ -39,7 +40,7 @@ class Readying:
             return Costs()
         if self._costs is None:
             self._costs = self._measured(bench, worker)
-        return self._costs
+        return replace(self._costs)  # of this candidate nothing was late yet
 
     def forget(self) -> None:
         """Measure it anew for the next worker."""

@@ -18,6 +18,9 @@ from regraph_kg.evaluation.worker.shared_memory import Control
 _FUTEX_CALL = {"x86_64": 202, "aarch64": 98}
 _SPIN_SECONDS = 0.02
 NO_STEPS: Array = np.zeros(0)
+MOVED: Array = np.full(1, np.nan)
+"""Not the steps of a harness alone."""
+_MISSED = 2**64 - 2
 
 
 class Operation(IntEnum):
@@ -49,8 +52,8 @@ class Elapsed:
     aside: float = 0.0
     """What getting calls ready took."""
     steps: Array = field(default_factory=lambda: NO_STEPS, compare=False)
-    """With a stopwatch: what passed until the first call was made ready, until it began, until it
-    was over, until the next one began, ..; else none."""
+    """With a stopwatch that missed none: what passed until the first call was made ready, until it
+    began, until it was over, until the next one began, .., until the command was done."""
 
 
 class Stopwatch:
@@ -71,15 +74,18 @@ class Stopwatch:
 
     def give(self, control: Control, number: int, expected: int) -> tuple[float, Array]:
         """Give command `number`: seconds until it was done, or until patience ended; its steps."""
-        most = 2 * control.count + 1 if control.operation in _STEPPING else 0
+        calls = control.count if control.operation in _STEPPING else 0
+        most = 2 * calls + bool(calls)
         stamps, control.steps = np.zeros(most + 1, np.uint64), 0
         passed: int = self._round_trip(
             *(_word(control, name) for name in ("command", "done", "steps")),
             *(number, expected, int(_SPIN_SECONDS * 1e9)),
             *(stamps.ctypes.data, most),
         )
-        is_whole = most and stamps[most] == most
-        return passed * 1e-9, np.diff(stamps[:most], prepend=0) * 1e-9 if is_whole else NO_STEPS
+        seen, stamps[most] = int(stamps[most]), passed
+        if not most or seen == _MISSED:
+            return passed * 1e-9, NO_STEPS
+        return passed * 1e-9, np.diff(stamps, prepend=0) * 1e-9 if seen == most else MOVED
 
 
 def sleep(control: Control, word: str, value: int, seconds: float) -> None:

@@ -20,8 +20,10 @@ static uint64_t now() {
 
 // Writes `number` to `command`, waits until `done` is `expected`, at most `patience` nanoseconds.
 // Returns the nanoseconds that passed; the caller looks at `done` to see whether it came. Meanwhile
-// `steps` counts up: `stamps` gets the nanoseconds at which it was seen to, of `most` steps, then how
-// many were seen; all ones if it ever went back.
+// `steps` counts up: `stamps` gets the nanoseconds at which each of `most` steps was seen, then how
+// many there were; MOVED if the count went back, MISSED if it went on by more than one at a time.
+static const uint64_t MOVED = ~0ull, MISSED = ~1ull;
+
 extern "C" uint64_t regraph_round_trip(uint32_t *command, const uint64_t *done,
                                        const uint64_t *steps, uint32_t number, uint64_t expected,
                                        uint64_t patience, uint64_t *stamps, uint64_t most) {
@@ -33,10 +35,10 @@ extern "C" uint64_t regraph_round_trip(uint32_t *command, const uint64_t *done,
     for (int i = 0; i < 64; ++i) {
       const bool over = __atomic_load_n(done, __ATOMIC_ACQUIRE) == expected;
       const uint64_t at = __atomic_load_n(steps, __ATOMIC_ACQUIRE);
-      if (at != seen && stamps[most] != ~0ull) {
-        const uint64_t passed = now() - start;
-        stamps[most] = at < seen ? ~0ull : at;
-        for (; seen < at && seen < most; ++seen) stamps[seen] = passed;
+      if (at != seen) {
+        uint64_t &result = stamps[most];
+        if (at == seen + 1 && at <= most) stamps[seen] = now() - start;
+        if (result < MISSED) result = at < seen ? MOVED : at > seen + 1 ? MISSED : at;
         seen = at;
       }
       if (over) return now() - start;

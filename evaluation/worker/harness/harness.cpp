@@ -213,6 +213,7 @@ void transfer(bool upload, uint64_t count) {
     cuda(upload ? cudaMemcpy(device, host, spans[i].bytes, cudaMemcpyHostToDevice)
                 : cudaMemcpy(host, device, spans[i].bytes, cudaMemcpyDeviceToHost));
   }
+  if (upload && settled) regraph_sweep();  // else the first sweep of the batch has to write it back
   cudaDeviceSynchronize();  // what is copied last may be on its way yet
 #else
   (void)upload, (void)count;
@@ -251,11 +252,10 @@ void await(uint32_t number) {
 }
 
 // Leaves the address for the diagnosis, then lets the process die of the same fault.
-void on_fault(int number, siginfo_t *info, void *) {
+void on_fault(int, siginfo_t *info, void *) {
   uint64_t at = reinterpret_cast<uint64_t>(info->si_addr), base = reinterpret_cast<uint64_t>(shared);
   control->fault = at >= base && at < base + shared_bytes ? at - base : 0;
-  signal(number, SIG_DFL);  // the same instruction faults again, and ends the process
-}
+}  // the same instruction faults again, and ends the process
 
 void watch_faults() {
   static char stack[64 * 1024];
@@ -265,7 +265,7 @@ void watch_faults() {
   sigaltstack(&alternative, nullptr);
   struct sigaction action = {};
   action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
   sigaction(SIGSEGV, &action, nullptr);
   sigaction(SIGBUS, &action, nullptr);
 }
@@ -344,6 +344,7 @@ void run_sweeps(uint64_t count) {
     step();
   }
   control->nanoseconds = now() - start;
+  if (flags & DEVICE_STATE) note_limits();
 }
 
 // Calls whose launches do nothing: what is right afterwards was not computed by a kernel.
@@ -437,7 +438,13 @@ extern "C" int regraph_open(int descriptor, uint64_t bytes) {
   const uint64_t *guards = reinterpret_cast<uint64_t *>(shared + control->guards_at);
   for (uint64_t i = 0; i < control->guards; ++i)
     if (mprotect(shared + guards[i], PAGE, PROT_NONE)) return 3;
+  watch_faults();  // once it is confined that is refused
   return device_open() ? 0 : 4;
+}
+
+// The shared memory stays where it is: nothing is laid over it, no page of it made to fault.
+extern "C" void regraph_seal() {
+  syscall(462 /* mseal, Linux 6.10 */, shared, shared_bytes, 0);
 }
 
 // Before regraph_open: loads profile.cpp's library, which records from now on. Returns 0 if it does.
@@ -456,7 +463,6 @@ extern "C" void regraph_confined(uint64_t what) { control->confined = what; }
 // Serves commands until EXIT. Command 0 is to be ready.
 extern "C" void regraph_serve(const char *name) {
   entry = name;
-  watch_faults();
   control->stage = READY;
   finish(0);
   for (uint32_t number = 1;; ++number) {

@@ -2,7 +2,7 @@
 // (ld --wrap). Until the harness settles, device allocations start as NaN and end in a canary; in
 // a ghost call launches are swallowed. Device allocations are counted, for the timing's sake.
 // Not covered: functions reached by another way than linking (dlsym, the driver's own interface),
-// writes before an allocation, canaries of pitched allocations.
+// writes before an allocation, canaries of pitched allocations and of those in a graph.
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -37,6 +37,12 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t tail() { return regraph_wraps.guard ? TAIL : 0; }
 
+// None while a graph is captured: its memory exists when it runs.
+static size_t tail_in(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) || status ? 0 : tail();
+}
+
 static void remember(char *at, size_t bytes) {
   pthread_mutex_lock(&mutex);
   for (size_t i = 0; i < MOST; ++i)
@@ -57,12 +63,12 @@ static void inspect(size_t i) {
 }
 
 static void forget(void *at) {
-  if (!at) return;
-  if (regraph_wraps.guard) cudaDeviceSynchronize();
+  if (!at || !regraph_wraps.guard) return;
   pthread_mutex_lock(&mutex);
   for (size_t i = 0; i < MOST; ++i) {
     if (guarded[i].at != at) continue;
-    if (regraph_wraps.guard) inspect(i);
+    cudaDeviceSynchronize();
+    inspect(i);
     guarded[i].at = nullptr;
   }
   pthread_mutex_unlock(&mutex);
@@ -118,14 +124,14 @@ cudaError_t __wrap_cudaMallocPitch(void **memory, size_t *pitch, size_t width, s
 }
 
 cudaError_t __wrap_cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream) {
-  size_t extra = bytes ? tail() : 0;
+  size_t extra = bytes ? tail_in(stream) : 0;
   cudaError_t error = __real_cudaMallocAsync(memory, bytes + extra, stream);
   return prepared_in(stream, error, memory, bytes, extra);
 }
 
 cudaError_t __wrap_cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool,
                                            cudaStream_t stream) {
-  size_t extra = bytes ? tail() : 0;
+  size_t extra = bytes ? tail_in(stream) : 0;
   cudaError_t error = __real_cudaMallocFromPoolAsync(memory, bytes + extra, pool, stream);
   return prepared_in(stream, error, memory, bytes, extra);
 }

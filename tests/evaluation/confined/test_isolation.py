@@ -343,6 +343,7 @@ def stub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source.write_text(
         ATTEMPTS + "#include <thread>\n#include <atomic>\n"
         "static std::atomic<int> go; static bool early; static std::thread driver;\n"
+        'extern "C" void regraph_seal() {}\n'
         'extern "C" int regraph_open(int, unsigned long) {\n'
         "  driver = std::thread([] { while (!go) usleep(100);\n"
         '    early = reads("/etc/passwd") || forks() || chroot("/") == 0; }); return 0; }\n'

@@ -142,6 +142,13 @@ def test_only_the_driver_may(machine: int, flavour: str, name: str) -> None:
     assert {said(flavour, machine, name, *args) for args in NOT_FOR_CUDA[name]} == {wanted}
 
 
+def test_a_fault_ends_the_worker_unless_a_tool_watches(machine: int, flavour: str) -> None:
+    faults = ALLOWED if flavour == "cuda under a tool" else EPERM
+    assert [said(flavour, machine, "rt_sigaction", signal) for signal in (7, 11)] == [faults] * 2
+    others = [n for n in range(1, 65) if n not in (7, 11)]
+    assert {said(flavour, machine, "rt_sigaction", signal) for signal in others} == {ALLOWED}
+
+
 def test_only_under_a_tool_sockets_that_are_open_may_be_used(machine: int) -> None:
     told, flavour = set(calls.TOOL), "cuda under a tool"
     assert not any(told & calls.FLAVOURS[name].keys() for name in {*calls.FLAVOURS} - {flavour})

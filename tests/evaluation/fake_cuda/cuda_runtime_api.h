@@ -27,6 +27,7 @@ enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHea
                  cudaLimitMaxL2FetchGranularity, cudaLimitPersistingL2CacheSize };
 enum cudaDeviceAttr { cudaDevAttrL2CacheSize = 38 };
 typedef struct Stream *cudaStream_t;
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 typedef struct Pool *cudaMemPool_t;
 typedef struct GraphExec *cudaGraphExec_t;
 struct dim3 {
@@ -40,6 +41,7 @@ struct cudaLaunchConfig_t {
 
 extern "C" {
 cudaError_t cudaMalloc(void **, size_t);
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *);
 cudaError_t cudaMallocAsync(void **, size_t, cudaStream_t);
 cudaError_t cudaMallocFromPoolAsync(void **, size_t, cudaMemPool_t, cudaStream_t);
 cudaError_t cudaMallocManaged(void **, size_t, unsigned int);

@@ -58,6 +58,10 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   return *memory ? cudaSuccess : last = cudaErrorMemoryAllocation;
 }
 cudaError_t cudaMallocAsync(void **m, size_t bytes, cudaStream_t) { return cudaMalloc(m, bytes); }
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status) {
+  *status = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
 cudaError_t cudaMallocFromPoolAsync(void **m, size_t bytes, cudaMemPool_t, cudaStream_t) {
   return cudaMalloc(m, bytes);
 }

@@ -13,12 +13,12 @@ from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.problem import Array
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.worker import handshake
-from regraph_kg.evaluation.worker.handshake import Operation, Stopwatch
+from regraph_kg.evaluation.worker.handshake import MOVED, NO_STEPS, Operation, Stopwatch
 from regraph_kg.evaluation.worker.shared_memory import Control
 
 DONE = 77
 TOOK = (0.005, 0.001, 0.03, 0.01, 0.04)
-Given = Callable[[Callable[[Control], None]], tuple[float, Array]]
+Given = Callable[..., tuple[float, Array]]
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def given(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Given:
     monkeypatch.setattr(handshake, "_SPIN_SECONDS", 60.0)
     watch = Stopwatch(Compiler(cache, find_gcc(), JudgeLimits()).stopwatch())
 
-    def give(obey: Callable[[Control], None]) -> tuple[float, Array]:
-        control = Control(operation=Operation.CALLS, count=2)
+    def give(obey: Callable[[Control], None], calls: int = 2) -> tuple[float, Array]:
+        control = Control(operation=Operation.CALLS, count=calls)
 
         def work() -> None:
             while not control.command:
@@ -56,18 +56,34 @@ def test_each_call_is_seen_to_begin_and_to_end(given: Given) -> None:
             step(control, seconds)
 
     passed, steps = given(obey)
-    assert steps.size == 5
+    assert steps.size == 6
     seen = np.cumsum(steps)
-    assert passed >= seen[-1]
-    assert all(seen >= np.cumsum(TOOK)), "nothing is seen before it happens"
+    assert seen[-1] == pytest.approx(passed)
+    assert all(seen[:-1] >= np.cumsum(TOOK)), "nothing is seen before it happens"
 
 
-@pytest.mark.parametrize("counts", [(1, 2, 3, 4), (1, 2, 1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 6)])
-def test_another_count_is_none(given: Given, counts: tuple[int, ...]) -> None:
+def obeying(*counts: int) -> Callable[[Control], None]:
     def obey(control: Control) -> None:
         for count in counts:
             step(control, 0.03, count)
 
-    passed, steps = given(obey)
+    return obey
+
+
+@pytest.mark.parametrize("counts", [(1, 2, 3, 4), (1, 2, 1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 6)])
+def test_a_count_that_goes_back_or_ends_elsewhere_was_moved(
+    given: Given, counts: tuple[int, ...]
+) -> None:
+    passed, steps = given(obeying(*counts))
     assert passed >= 0.03 * len(counts)
-    assert steps.size == 0
+    assert steps is MOVED
+
+
+def test_two_steps_at_a_time_were_not_seen_apart(given: Given) -> None:
+    _, steps = given(obeying(1, 2, 4, 5))
+    assert steps is NO_STEPS
+
+
+def test_an_empty_batch_has_no_steps(given: Given) -> None:
+    _, steps = given(obeying(), 0)
+    assert steps is NO_STEPS
