@@ -45,7 +45,8 @@ from a swept cache, ghost calls, unseen inputs, floors, guarded device allocatio
 timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
 of several workers and of the baseline are in the interval; later in 3: what launches no kernel on
 the GPU fails as no_kernel, which was suspicious before, and so where the answer is one number; 4
-(2026-11) further cases, threads held up, racecheck and synccheck, codes compared in turn."""
+(2026-11) further cases, threads held up, racecheck and synccheck, codes compared in turn; 5
+(2026-11) metric "device": each call is seen to begin and to end."""
 
 _DIAGNOSIS_LENGTH = 1500
 
