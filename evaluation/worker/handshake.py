@@ -20,7 +20,8 @@ _SPIN_SECONDS = 0.02
 NO_STEPS: Array = np.zeros(0)
 MOVED: Array = np.full(1, np.nan)
 """Not the steps of a harness alone."""
-_MISSED = 2**64 - 2
+_SEEN, _MISSED = 0, 1
+"""What the stopwatch says of the steps (clock.cpp)."""
 
 
 class Operation(IntEnum):
@@ -82,10 +83,10 @@ class Stopwatch:
             *(number, expected, int(_SPIN_SECONDS * 1e9)),
             *(stamps.ctypes.data, most),
         )
-        seen, stamps[most] = int(stamps[most]), passed
-        if not most or seen == _MISSED:
+        said, stamps[most] = stamps[most], passed
+        if not most or said == _MISSED:
             return passed * 1e-9, NO_STEPS
-        return passed * 1e-9, np.diff(stamps, prepend=0) * 1e-9 if seen == most else MOVED
+        return passed * 1e-9, np.diff(stamps, prepend=0) * 1e-9 if said == _SEEN else MOVED
 
 
 def sleep(control: Control, word: str, value: int, seconds: float) -> None:

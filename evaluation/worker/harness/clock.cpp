@@ -20,9 +20,9 @@ static uint64_t now() {
 
 // Writes `number` to `command`, waits until `done` is `expected`, at most `patience` nanoseconds.
 // Returns the nanoseconds that passed; the caller looks at `done` to see whether it came. Meanwhile
-// `steps` counts up: `stamps` gets the nanoseconds at which each of `most` steps was seen, then how
-// many there were; MOVED if the count went back, MISSED if it went on by more than one at a time.
-static const uint64_t MOVED = ~0ull, MISSED = ~1ull;
+// `steps` counts up: `stamps` gets the nanoseconds at which each of `most` steps was seen, then 0;
+// MOVED if the count went back or ended elsewhere, else MISSED if it went on by more than one at a time.
+static const uint64_t MOVED = 2, MISSED = 1;
 
 extern "C" uint64_t regraph_round_trip(uint32_t *command, const uint64_t *done,
                                        const uint64_t *steps, uint32_t number, uint64_t expected,
@@ -36,12 +36,15 @@ extern "C" uint64_t regraph_round_trip(uint32_t *command, const uint64_t *done,
       const bool over = __atomic_load_n(done, __ATOMIC_ACQUIRE) == expected;
       const uint64_t at = __atomic_load_n(steps, __ATOMIC_ACQUIRE);
       if (at != seen) {
-        uint64_t &result = stamps[most];
         if (at == seen + 1 && at <= most) stamps[seen] = now() - start;
-        if (result < MISSED) result = at < seen ? MOVED : at > seen + 1 ? MISSED : at;
+        if (at > seen + 1 && !stamps[most]) stamps[most] = MISSED;
+        if (at < seen) stamps[most] = MOVED;
         seen = at;
       }
-      if (over) return now() - start;
+      if (over) {
+        if (seen != most) stamps[most] = MOVED;
+        return now() - start;
+      }
       relax();
     }
     const uint64_t passed = now() - start;

@@ -17,7 +17,7 @@ from regraph_kg.evaluation.worker.handshake import MOVED, NO_STEPS, Operation, S
 from regraph_kg.evaluation.worker.shared_memory import Control
 
 DONE = 77
-TOOK = (0.005, 0.001, 0.03, 0.01, 0.04)
+TOOK = (0.05, 0.04, 0.07, 0.04, 0.09)
 Given = Callable[..., tuple[float, Array]]
 
 
@@ -55,7 +55,10 @@ def test_each_call_is_seen_to_begin_and_to_end(given: Given) -> None:
         for seconds in TOOK:
             step(control, seconds)
 
-    passed, steps = given(obey)
+    for _ in range(9):  # a busy machine makes it miss some
+        passed, steps = given(obey)
+        if steps.size:
+            break
     assert steps.size == 6
     seen = np.cumsum(steps)
     assert seen[-1] == pytest.approx(passed)
@@ -82,6 +85,11 @@ def test_a_count_that_goes_back_or_ends_elsewhere_was_moved(
 def test_two_steps_at_a_time_were_not_seen_apart(given: Given) -> None:
     _, steps = given(obeying(1, 2, 4, 5))
     assert steps is NO_STEPS
+
+
+def test_one_that_was_moved_is_told_though_others_were_missed(given: Given) -> None:
+    _, steps = given(obeying(1, 3, 2, 5))
+    assert steps is MOVED
 
 
 def test_an_empty_batch_has_no_steps(given: Given) -> None:
