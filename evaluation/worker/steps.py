@@ -34,12 +34,6 @@ _OF_CALLS, _OF_READYING, _SECONDS = 0.1, 1 / 3, 5e-6
 each call."""
 _DECIDE = 5
 """Batches of which the median decides."""
-
-
-def _none() -> deque[float]:
-    return deque(maxlen=_DECIDE)
-
-
 _LEAST = 1e-9
 """No batch takes less."""
 
@@ -62,7 +56,9 @@ class Costs:
     around: float = 0.0
     """Before the first call is made ready, and after the last one."""
     late: tuple[deque[float], deque[float]] = field(
-        default_factory=lambda: (_none(), _none()), init=False, compare=False
+        default_factory=lambda: (deque(maxlen=_DECIDE), deque(maxlen=_DECIDE)),
+        init=False,
+        compare=False,
     )
     """How much longer it took in each of the last batches (with all inputs new: the second): 1 is
     as much as may be."""
@@ -100,7 +96,8 @@ class Costs:
 class Rehearsal:
     """Batches of so many kernels that do nothing.
 
-    Without a stopwatch nothing tells their steps apart: all of it is getting ready.
+    Without a stopwatch nothing tells their steps apart: all of it is getting ready. Where somebody
+    moved the count it is believed to take no time.
     """
 
     batches: Sequence[Elapsed]
@@ -137,5 +134,7 @@ class Rehearsal:
         return [batch for batch in self.batches if batch.steps.size]
 
     def _each(self, first: int) -> list[float]:
+        if any(batch.steps is MOVED for batch in self.batches):
+            return [0.0]
         seen = [float(np.median(batch.steps[first:-1:2])) for batch in self._seen]
         return seen or [batch.ours / self.calls for batch in self.batches]

@@ -255,7 +255,8 @@ void await(uint32_t number) {
 void on_fault(int, siginfo_t *info, void *) {
   uint64_t at = reinterpret_cast<uint64_t>(info->si_addr), base = reinterpret_cast<uint64_t>(shared);
   control->fault = at >= base && at < base + shared_bytes ? at - base : 0;
-}  // the same instruction faults again, and ends the process
+  // SA_RESETHAND: the same instruction faults again, and ends the process
+}
 
 void watch_faults() {
   static char stack[64 * 1024];

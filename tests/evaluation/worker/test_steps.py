@@ -116,3 +116,7 @@ def test_without_a_stopwatch_all_is_getting_ready() -> None:
 
 def test_no_batch_takes_nothing() -> None:
     assert Costs().taken_off(Elapsed(ROUND_TRIP / 2, 0.0), ROUND_TRIP, 1, None).ours > 0
+
+
+def test_a_sweep_whose_count_was_moved_is_seen_to_be_shrunk() -> None:
+    assert Rehearsal([Elapsed(3.0, 0.0, steps=MOVED)], 3).ready == 0
