@@ -147,6 +147,10 @@ static bool sets_interval_timer() {
   return setitimer(ITIMER_REAL, &late, nullptr) == 0;
 }
 
+static bool handles_faults() {
+  return signal(SIGSEGV, SIG_IGN) != SIG_ERR || signal(SIGBUS, SIG_IGN) != SIG_ERR;
+}
+
 static bool sets_timer_file() { return timerfd_create(CLOCK_MONOTONIC, 0) >= 0; }
 
 static bool owns_output() { return fcntl(1, F_SETOWN, getpid()) == 0; }

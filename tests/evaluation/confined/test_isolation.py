@@ -170,6 +170,7 @@ CASES = [
     Case("moves(SLEEPER)", ("sandbox",)),
     Case("vforks_thread()", ("sandbox",)),
     Case("forks()", ("sandbox",)),
+    Case("handles_faults()", ("sandbox",)),
     Case("signals_parent()", ("sandbox", "landlock")),
     Case("limits_parent()", ("sandbox",)),
     Case("moves(getppid())", ("sandbox",)),
