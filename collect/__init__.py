@@ -2,6 +2,7 @@
 
     steps.py         the seam: a source proposes steps, and hears how each was judged
     conversation.py  a source: a large model, asked step by step
+    backwards.py     a source: the same, back from an expert's version
     git_history.py   a source: the history of a file
     openevolve.py    a source: the lineages of an evolution's best programs
     build.py         proposed steps, judged one by one, become a trajectory

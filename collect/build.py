@@ -5,7 +5,7 @@ trajectories are kept (curate.py).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from regraph_kg.collect.steps import ProposedStep, StepJudgement, StepSource, label_of
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
@@ -50,10 +50,16 @@ class _Draft:
     failures: list[FailedStep] = field(default_factory=list)
     repairs: list[int] = field(default_factory=list)
     unchanged: int = 0
+    wrong: int = 0
+    """Codes before a step that gave other results: of them nothing is kept."""
+    unnamed: bool = False
+    """Whether nobody has said yet what the first step is: more is to be taken out."""
 
     def take(self, proposed: ProposedStep) -> StepJudgement:
         """Judge a step, and put it where it belongs."""
         text = normalized(proposed.code)
+        if proposed.undoes:
+            return self._take_back(proposed, text)
         if text in self.codes:
             self.unchanged += 1
             return StepJudgement(None)
@@ -66,17 +72,37 @@ class _Draft:
             self.failures.append(_failure(len(self.steps), proposed, report))
         return StepJudgement(report.outcome, report.diagnosis, report.speedup)
 
+    def _take_back(self, proposed: ProposedStep, text: str) -> StepJudgement:
+        """The code before the first step so far: now it is known what that step was."""
+        start = bool(self.steps) and text == normalized(self.task.serial)
+        if text in self.codes and not start:
+            self.unchanged += 1
+            return StepJudgement(None)
+        report = None if start else self.judge(proposed.code)
+        if report is not None and not report.outcome.is_right:
+            self.wrong += 1
+            return StepJudgement(report.outcome, report.diagnosis)
+        if self.steps:
+            self.steps[0] = _step(replace(proposed, code=self.steps[0].code))
+            self.repairs[0] = proposed.repairs
+        self.unnamed = report is not None
+        if report is not None:
+            self.codes.add(text)
+            self.steps.insert(0, _step(proposed))
+            self.repairs.insert(0, 0)
+        return StepJudgement(Outcome.PASSED, speedup=report.speedup if report else 1.0)
+
 
 def build(source: StepSource, task: Task, judge: Callable[[str], EvalReport]) -> BuiltTrajectory:
     """Judge the steps of `source` in their order.
 
     A step whose code is that of the serial code or of an earlier step, but for comments and blanks,
-    did nothing, and is left out.
+    did nothing, and is left out. Of steps back nothing is kept unless they reach the serial code.
     """
     draft = _Draft(task, judge, {normalized(task.serial)})
     ended = _judge_all(source, draft)
     trajectory = None
-    if draft.steps:
+    if draft.steps and not draft.unnamed:
         trajectory = Trajectory(
             schema=1,
             ref=source.ref,
@@ -91,7 +117,7 @@ def build(source: StepSource, task: Task, judge: Callable[[str], EvalReport]) ->
         source.ref,
         trajectory,
         ended,
-        failed=len(draft.failures),
+        failed=len(draft.failures) + draft.wrong,
         unchanged=draft.unchanged,
         notes=source.notes,
         repairs=tuple(draft.repairs),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from string import Template
+from typing import ClassVar
 
 from regraph_kg.collect.answer import AnsweredStep, NoFurtherStep, read_answer
 from regraph_kg.collect.steps import Proposals, ProposedStep, StepJudgement, ref_of
@@ -60,6 +61,10 @@ class Conversation:
     origin: Source
     """Origin of the trajectory; an empty model becomes the one that answered."""
     notes: tuple[str, ...] = ()
+    undoes: ClassVar[bool] = False
+    """Whether a proposed step's code is that before it."""
+    texts: ClassVar[tuple[str, str, str]] = "step", "done", "answer"
+    """What is asked for, what was done so far, and the form of an answer: files of prompts/."""
     _code: str = ""
     _speedup: float = 1.0
     _done: list[str] = field(default_factory=list)
@@ -111,7 +116,7 @@ class Conversation:
                 continue
             label = answer.label
             fields = (answer.label, answer.code, answer.reasoning, answer.detail)
-            judged = yield ProposedStep(*fields, repairs=repair)
+            judged = yield ProposedStep(*fields, repairs=repair, undoes=self.undoes)
             if judged.right:
                 return self._take(answer, judged)
             if judged.outcome is None:
@@ -131,25 +136,31 @@ class Conversation:
         self._done.append(f"{len(self._done) + 1}. {answer.label}: {figure}")
         return self._speedup >= FASTER * before
 
+    def _given(self) -> list[str]:
+        """Texts on the code to be changed, with the code itself as the last."""
+        return [fill("code", code=self._code.strip())]
+
     def _prompt(self, failed: FailedAnswer | None, repair: int) -> Prompt:
-        parts = [_filled("step")]
+        asked, done, form = self.texts
+        parts = [filled(asked)]
         if self.names:
-            parts.append(_filled("names", names="; ".join(self.names)))
+            parts.append(filled("names", names="; ".join(self.names)))
         if self._done:
-            parts.append(_filled("done", steps="\n".join(self._done)))
+            parts.append(filled(done, steps="\n".join(self._done)))
         if self._tried:
-            parts.append(_filled("tried", labels="; ".join(self._tried)))
-        parts.append(fill("code", code=self._code.strip()))
+            parts.append(filled("tried", labels="; ".join(self._tried)))
+        parts += self._given()
         parts.append(fill("signature", signature=self.task.signature))
         if failed is not None:
             parts.append(failure_text("failure", failed.outcome, failed.diagnosis))
             if failed.code is not None:
                 parts.append(fill("failed_code", code=failed.code.strip()))
-        subject = f"{self.task.problem}.{self.task.target} {self.number}.{self._tries}.{repair}"
+        place = f"{asked} {self.number}" if self.undoes else str(self.number)
+        subject = f"{self.task.problem}.{self.task.target} {place}.{self._tries}.{repair}"
         return Prompt(
             key=DecisionKey(kind="collect", subject=subject, attempt=self.number),
             system=system_text(self.task),
-            user="\n\n".join([*parts, _filled("answer")]),
+            user="\n\n".join([*parts, filled(form)]),
             seed=self.number,
         )
 
@@ -162,7 +173,8 @@ def prompt_hash() -> str:
     return f"collect-{VERSION}:{digest.hexdigest()[:12]}"
 
 
-def _filled(name: str, **values: str) -> str:
+def filled(name: str, **values: str) -> str:
+    """A text of prompts/ with its blanks filled."""
     return _template(name).substitute(values).strip()
 
 

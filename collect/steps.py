@@ -27,6 +27,9 @@ class ProposedStep:
     detail: str = ""
     repairs: int = 0
     """Earlier tries of the same step that failed."""
+    undoes: bool = False
+    """Whether `code` is that before the step, which leads to the code proposed last; at first, the
+    end of all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg.api.sources import read_source
 from regraph_kg.cli.answers import answered, notes_aside
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.parameters import Json, argument, option
@@ -60,6 +61,12 @@ def collect(  # noqa: PLR0913 (a command's options)
         int,
         _asked("Ends after as many tries in a row that make nothing faster.", min=1, max=100),
     ] = _LIMITS.patience,
+    backwards: Annotated[
+        Path | None,
+        _asked(
+            "A fast version: the model takes one technique out after the other.", metavar="FILE"
+        ),
+    ] = None,
     git: Annotated[Path | None, _given("The history of --file.", metavar="REPO")] = None,
     file: Annotated[str | None, _given("Its path in REPO.")] = None,
     revision: Annotated[str, _given("The last commit that counts.")] = "HEAD",
@@ -98,12 +105,12 @@ def collect(  # noqa: PLR0913 (a command's options)
         problems=named,
         target=target,
         origin=_given_steps(git, file, revision, openevolve, best)
-        or _asked_model(settings, trajectories, AskingLimits(steps, repairs, patience)),
+        or _asked_model(settings, trajectories, AskingLimits(steps, repairs, patience), backwards),
         output=output,
         rules=CurationRules(min_speedup, max_reasoning, max_steps, keep),
         credit=Source(model=by, licence=licence),
     )
-    _check(choice, model)
+    _check(choice, model, backwards)
     if dry_run:
         _preview(settings, choice, as_json=as_json)
         return
@@ -144,17 +151,24 @@ def _given_steps(
     return None if openevolve is None else stage.EvolutionRead(openevolve, best)
 
 
-def _asked_model(settings: Settings, trajectories: int, limits: AskingLimits) -> stage.ModelAsked:
+def _asked_model(
+    settings: Settings, trajectories: int, limits: AskingLimits, backwards: Path | None
+) -> stage.ModelAsked:
     spec = ModelSpec.parse(settings.model)
     if spec.is_recorded:
         raise BadInput("collect: no model; name one with --model, or REGRAPH_MODEL")
-    return stage.ModelAsked(spec, trajectories, limits)
+    best = read_source(backwards) if backwards else ""
+    return stage.ModelAsked(spec, trajectories, limits, best)
 
 
-def _check(choice: stage.CollectChoice, model: str | None) -> None:
+def _check(choice: stage.CollectChoice, model: str | None, backwards: Path | None) -> None:
     """Raise `BadInput` for options that do not go together."""
     if isinstance(choice.origin, stage.ModelAsked):
+        if backwards is not None and len(choice.problems) > 1:
+            raise BadInput("--backwards: a fast version is of one PROBLEM; run it once for each")
         return
+    if backwards is not None:
+        raise BadInput("--backwards: a model goes back; give no --git or --openevolve with it")
     if len(choice.problems) > 1:
         raise BadInput("collect: one history is of one PROBLEM; run it once for each")
     if model is not None:

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, PlainSerializer
 
 from regraph_kg import wiring
+from regraph_kg.collect.backwards import Backwards
 from regraph_kg.collect.build import BuiltTrajectory, build, settled
 from regraph_kg.collect.conversation import AskingLimits, Conversation, prompt_hash
 from regraph_kg.collect.curate import CurationResult, CurationRules, counted_once, curate, fastest
@@ -30,7 +31,7 @@ from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.measure import is_measured, measure
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.llm.model import LanguageModel
-from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import Task
@@ -52,10 +53,13 @@ class ModelAsked:
     spec: ModelSpec
     trajectories: int = 1
     limits: AskingLimits = field(default_factory=AskingLimits)
+    backwards: str = ""
+    """A fast version that it goes back from; empty: it goes forwards from the serial code."""
 
     def __str__(self) -> str:
         """The source's name in a journal."""
-        return f"model {self.spec}"
+        start = f", back from {code_hash(self.backwards)[:12]}" if self.backwards else ""
+        return f"model {self.spec}{start}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,11 +327,22 @@ def _sources(
     source = choice.credit.model_copy(
         update={"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
     )
-    names = _names(settings, choice.target)
     return [
-        Conversation(task, number, ask, origin.limits, names, source)
+        _asking(settings, origin, task, number, ask, source)
         for number in range(origin.trajectories)
     ]
+
+
+def _asking(
+    settings: Settings,
+    origin: ModelAsked,
+    task: Task,
+    number: int,
+    ask: Callable[[Prompt], Reply],
+    source: Source,
+) -> Conversation:
+    asked = (task, number, ask, origin.limits, _names(settings, task.target), source)
+    return Backwards(*asked, best=origin.backwards) if origin.backwards else Conversation(*asked)
 
 
 def _names(settings: Settings, target: Target) -> list[str]:
@@ -347,8 +362,7 @@ def _saved_answers(choice: CollectChoice) -> tuple[str, ...]:
 def _cost(
     settings: Settings, origin: ModelAsked, task: Task, notes: tuple[str, ...]
 ) -> CollectPreview:
-    names = _names(settings, task.target)
-    first = Conversation(task, 0, _nobody, origin.limits, names, Source()).first_prompt()
+    first = _asking(settings, origin, task, 0, _nobody, Source()).first_prompt()
     calls = origin.trajectories * (origin.limits.steps + 1)
     return CollectPreview(
         task.problem,

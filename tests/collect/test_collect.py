@@ -106,6 +106,25 @@ def test_judged_steps_end_in_a_file_and_are_paid_for_once(tmp_path: Path, cache:
 
 
 @pytest.mark.slow
+def test_an_experts_version_becomes_measured_steps(tmp_path: Path, cache: Path) -> None:
+    best = PLAIN % ("#pragma omp parallel for simd", "")
+    answers = script(
+        {
+            "back 0.1.0": answer("Lanes", WRONG),
+            "back 0.1.1": answer("Lanes", THREADS),
+            "back 0.2.0": answer("Threads", (SCALE / "serial.cpp").read_text()),
+        }
+    )
+    asked = ModelAsked(ModelSpec.parse("batch:none"), backwards=best)
+    wanted = replace(choice(tmp_path), origin=asked)
+    gathered = outcome(collect(Settings(cache_dir=cache), wanted, answers))
+    (one,) = gathered.kept
+    assert [step.label for step in one.steps] == ["Threads", "Lanes"]
+    assert one.steps[-1].code.strip() == best.strip()
+    assert all(len(step.measurements) == 1 for step in one.steps)
+
+
+@pytest.mark.slow
 def test_the_same_steps_twice_are_two_trajectories_of_which_one_is_kept(
     tmp_path: Path, cache: Path
 ) -> None:
@@ -204,6 +223,9 @@ def test_a_preview_asks_nobody_and_writes_nothing(tmp_path: Path, cache: Path) -
         ([str(SCALE), "--model", "what"], "model 'what'"),
         ([str(SCALE), "--model", "recorded", "--dry-run"], "no model; name one"),
         (["absent", "--model", "ollama:x"], "problem absent"),
+        (["a", "b", "--model", "ollama:x", "--backwards", __file__], "--backwards: a fast version"),
+        ([str(SCALE), "--model", "ollama:x", "--backwards", "absent.cpp"], "absent.cpp"),
+        ([str(SCALE), "--openevolve", ".", "--backwards", __file__], "--backwards: a model goes"),
         ([str(SCALE), "--openevolve", ".", "--dry-run"], "no programs/*.json"),
         ([str(SCALE), "--git", ".", "--file", "x", "--dry-run"], "git says"),
     ],
