@@ -57,6 +57,8 @@ OF_THE_JUDGE = frozenset(
     )
 )
 """Benchmarks whose figures are the judge's: those of an older one are left out."""
+OPENMP_SINCE = "4"
+"""Figures taken without a GPU stand since this judge: later ones differ for GPUs only."""
 
 SHOWN: dict[tuple[str, str], Callable[[dict[str, Any]], bool]] = {
     ("search_worlds", "rows"): lambda row: row["calls"] == 50 or row["of_best_rival"] < 1,
@@ -78,8 +80,13 @@ def document() -> str:
 def current(name: str) -> list[dict[str, Any]]:
     """The results of a benchmark, but those in which an older judge's figures stand."""
     found = [json.loads(path.read_text("utf-8")) for path in sorted(RESULTS.glob(f"{name}-*.json"))]
-    any_judge = name not in OF_THE_JUDGE
-    return [one for one in found if any_judge or one["machine"].get("judge", "2") == EVALUATOR]
+    return [one for one in found if name not in OF_THE_JUDGE or stands(one["machine"])]
+
+
+def stands(machine: dict[str, str]) -> bool:
+    """Whether the judge of today would have taken its figures the same way."""
+    judge, gpu = machine.get("judge", "2"), machine.get("gpu", "none")
+    return judge == EVALUATOR or (gpu == "none" and judge >= OPENMP_SINCE)
 
 
 def section(name: str, results: list[dict[str, Any]]) -> str:

@@ -39,13 +39,14 @@ from regraph_kg.models.evaluation import (
 )
 from regraph_kg.models.target import TARGETS, Target, timed_by
 
-EVALUATOR = "4"
+EVALUATOR = "5"
 """Version of the judge's rules. History: 1 (2026-11) first version; 2 (2026-11) device calls start
 from a swept cache, ghost calls, unseen inputs, floors, guarded device allocations; 3 (2026-11) each
 timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
 of several workers and of the baseline are in the interval; later in 3: what launches no kernel on
 the GPU fails as no_kernel, which was suspicious before, and so where the answer is one number; 4
-(2026-11) further cases, threads held up, racecheck and synccheck, codes compared in turn."""
+(2026-11) further cases, threads held up, racecheck and synccheck, codes compared in turn; 5
+(2026-11) on a GPU each call is seen to begin and to end."""
 
 _DIAGNOSIS_LENGTH = 1500
 

@@ -81,10 +81,14 @@ class Defences:
 
     Off: they are unmasked before the judge's clock runs.
     """
+    digests: bool = True
+    """Metric "device": what is verified lay there when the last call of its batch was over."""
     small_changes: bool = True
     """Now and then a few elements change in place, which must show in the output."""
     timed_verify: bool = True
     """Outputs of secret timed calls, kept when they were made, are verified afterwards."""
+    steps: bool = True
+    """The judge sees calls begin and end, and a count that was moved. Off: it times batches."""
     judge_clock: bool = True
     """Times are those of the judge's clock. Off: the worker's own word."""
     standstill: bool = True

@@ -17,7 +17,8 @@ from regraph_kg.evaluation.gpu.nvml import GpuMonitor
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.types import wide
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
+from regraph_kg.evaluation.timing.batches import Bench, Witness, reserve
+from regraph_kg.evaluation.timing.known import Pool
 from regraph_kg.evaluation.verify.covering import unaligned_shape
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
 from regraph_kg.evaluation.verify.large_outputs import Arranged, Product

@@ -11,7 +11,8 @@ call, any of all with the same chance, is kept for an audit; its truth is not kn
 Where writing new inputs takes longer than the calls, some batches only change a few elements in
 place. Times of batches with new inputs count then, if they are longer (timing.py).
 
-Metric "device": inputs lie masked until just before the call that works on them (sealing.py).
+Metric "device": inputs lie masked until just before the call that works on them (sealing.py), and
+outputs must be what they were when the calls were over (digests.py).
 """
 
 import random
@@ -22,13 +23,15 @@ from statistics import median
 from typing import Literal
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.problem import RESULT, Problem
 from regraph_kg.evaluation.problem.rows import settled
 from regraph_kg.evaluation.rules import Defences, Failure
+from regraph_kg.evaluation.timing.known import Pool
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
+from regraph_kg.evaluation.worker.digests import digest
 from regraph_kg.evaluation.worker.handshake import Elapsed
-from regraph_kg.evaluation.worker.sealing import Sealing
+from regraph_kg.evaluation.worker.sealing import Seal, Sealing
 from regraph_kg.evaluation.worker.shared_memory import (
     MAX_BATCH,
     ArrayPlace,
@@ -74,33 +77,6 @@ class Witness:
     poison: int
 
 
-class Pool:
-    """The contents whose truths a session knows; shared by its workers, secret to all of them.
-
-    `retire` a content that a diagnosis reveals: the next candidate could know it.
-    """
-
-    def __init__(self, seed: int) -> None:
-        self._rng = random.Random(seed)
-        self._contents: list[TimedInputs] = []
-
-    def content(self, number: int) -> TimedInputs:
-        """The `number`-th of them."""
-        while len(self._contents) <= number:
-            self._contents.append(TimedInputs(self._rng.getrandbits(128)))
-        return self._contents[number]
-
-    def holds(self, seed: int) -> bool:
-        """Whether one of them has this seed."""
-        return any(content.seed == seed for content in self._contents)
-
-    def retire(self, content: TimedInputs) -> None:
-        """Put another one into its place."""
-        for index, current in enumerate(self._contents):
-            if current.seed == content.seed:
-                self._contents[index] = TimedInputs(self._rng.getrandbits(128))
-
-
 class Bench:
     """Draws the timed calls of one worker; keeps the outputs to verify.
 
@@ -121,6 +97,8 @@ class Bench:
         self._rng = random.Random(seed)
         self._supply = contents.supply(random.Random(self._rng.random()), pool.holds)
         self._sealing = Sealing(shared)
+        self._seal: Seal | None = None
+        """Of the last calls; `_last` are their places."""
         self._holds: list[TimedInputs | None] = [None] * len(calls)
         self._batch, self._used = 0, 0
         self._planned: dict[int, tuple[int, TimedInputs]] = {}
@@ -181,7 +159,7 @@ class Bench:
         self.is_new = _MOSTLY * changed <= len(chosen)
         if self._defences.poison:
             self.poison = self._rng.choice((0xFF, self._rng.randrange(1, 255)))
-        failure = self._send(worker, [*written, *self._poisoned(dict.fromkeys(chosen))], count)
+        failure = self._send(worker, [*written, *self._poisoned(dict.fromkeys(chosen))], chosen)
         self._batch += 1
         self._spent += time.perf_counter() - start
         return failure or [self._calls[at].row for at in chosen]
@@ -211,7 +189,8 @@ class Bench:
         """Load one more call with this content: its row."""
         self._sealing.begin()
         written = self._write(worker, 0, content)
-        failure = self._send(worker, [*written, *self._poisoned([0])], 1)
+        self._last = [0]
+        failure = self._send(worker, [*written, *self._poisoned([0])], self._last)
         return failure or self._calls[0].row
 
     def last_witness(self, worker: Worker) -> Witness | Failure:
@@ -258,7 +237,8 @@ class Bench:
                 self._sealing.lying(inputs)
             else:
                 self._sealing.changed(self._contents.changes(self._pool.content(0).next), inputs)
-        failure = worker.upload([], self._sealing.close(count))
+        outputs = self._outputs(range(min(count, len(self._calls))))
+        failure = worker.upload([], self._sealing.close(count, outputs))
         return failure or worker.sweeps(count)
 
     def harm(self, worker: Worker) -> Failure | None:
@@ -344,14 +324,24 @@ class Bench:
             self._contents.write(content, views)
         return []
 
-    def _send(self, worker: Worker, places: Sequence[ArrayPlace], count: int) -> Failure | None:
-        """Metric "device": copy these arrays there; the next `count` calls find them unmasked."""
+    def _outputs(self, chosen: Iterable[int]) -> list[list[ArrayPlace]]:
+        """What digests are taken of: of each of these calls the outputs that lie on a device."""
+        if not self._defences.digests:
+            return []
+        names = [arg.name for arg in self._shared.problem.outputs if arg.name != RESULT]
+        return [[self._calls[at].places[name] for name in names] for at in chosen]
+
+    def _send(
+        self, worker: Worker, places: Sequence[ArrayPlace], chosen: Sequence[int]
+    ) -> Failure | None:
+        """Metric "device": copy these arrays there; the next calls, of `chosen`, find them open."""
         if not worker.on_device:
             return None
-        failure = worker.upload(places, self._sealing.close(count))
+        self._seal = self._sealing.close(len(chosen), self._outputs(dict.fromkeys(chosen)))
+        failure = worker.upload(places, self._seal)
         if failure or self._defences.sealed_inputs:
             return failure
-        opened = worker.sweeps(count)
+        self._seal, opened = None, worker.sweeps(len(chosen))
         return opened if isinstance(opened, Failure) else None
 
     def _poisoned(self, chosen: Iterable[int]) -> list[ArrayPlace]:
@@ -365,7 +355,7 @@ class Bench:
     def _witness(self, worker: Worker, at: int) -> Witness | Failure:
         call, content = self._calls[at], self._holds[at]
         assert content is not None
-        failure = worker.download(list(call.places.values()))
+        failure = worker.download(list(call.places.values())) or self._written_late(worker, at)
         if failure:
             return failure
         problem = self._shared.problem
@@ -373,6 +363,16 @@ class Bench:
         views = {arg.name: self._shared.view(call.places[arg.name]) for arg in problem.outputs}
         outputs = {name: keep(name, output) for name, output in settled(problem, views).items()}
         return Witness(content, outputs, self.poison)
+
+    def _written_late(self, worker: Worker, at: int) -> Failure | None:
+        """Whether outputs are no longer what they were as the last calls were over."""
+        (places,) = self._outputs([at]) or [[]]
+        if not (self._seal and worker.on_device and places):
+            return None
+        taken = worker.digests[list(dict.fromkeys(self._last)).index(at)]
+        if taken == digest(map(self._shared.raw, places), self._seal.key):
+            return None
+        return Failure(Outcome.SUSPICIOUS, "its outputs changed after its calls were over")
 
     def _changed_input(self, at: int) -> Failure | None:
         """Whether some input is no longer what was put there."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import Array
-from regraph_kg.evaluation.worker.shared_memory import Control
+from regraph_kg.evaluation.worker.shared_memory import Control, Key
 
 _FUTEX_CALL = {"x86_64": 202, "aarch64": 98}
 _SPIN_SECONDS = 0.02
@@ -68,19 +68,24 @@ class Stopwatch:
         self._round_trip = ctypes.CDLL(str(library)).regraph_round_trip
         self._round_trip.restype = ctypes.c_uint64
         self._round_trip.argtypes = (
-            *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p),
+            *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p),
             *(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64),
             *(ctypes.c_void_p, ctypes.c_uint64),
         )
 
-    def give(self, control: Control, number: int, expected: int) -> tuple[float, Array]:
-        """Give command `number`: seconds until it was done, or until patience ended; its steps."""
+    def give(
+        self, control: Control, number: int, expected: int, key: tuple[int, int] = (0, 0)
+    ) -> tuple[float, Array]:
+        """Give command `number` and the key to its inputs.
+
+        Seconds until it was done, or until patience ended; its steps.
+        """
         calls = control.count if control.operation in _STEPPING else 0
         most = 2 * calls + bool(calls)
         stamps, control.steps = np.zeros(most + 1, np.uint64), 0
         passed: int = self._round_trip(
-            *(_word(control, name) for name in ("command", "done", "steps")),
-            *(number, expected, int(_SPIN_SECONDS * 1e9)),
+            *(_word(control, name) for name in ("command", "done", "steps", "key")),
+            *(Key(*key), number, expected, int(_SPIN_SECONDS * 1e9)),
             *(stamps.ctypes.data, most),
         )
         said, stamps[most] = stamps[most], passed

@@ -12,7 +12,7 @@ inputs of the later calls of its batch as well.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,13 +38,16 @@ _MOST_ELEMENTS = MAX_SEALED // 2
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """The key of one batch's inputs."""
+    """The key of one batch's inputs, and of its outputs' digests."""
 
     key: tuple[int, int]
     parts: Array
     """PART of each call of the batch."""
     entries: int
     """Used of the shared memory's table."""
+    outputs: int = 0
+    """How many of those, the last ones, are outputs."""
+    digests: int = 0
 
 
 class Sealing:
@@ -94,11 +97,20 @@ class Sealing:
         self._add(entries)
         return True
 
-    def close(self, calls: int) -> Seal:
-        """What opens this batch of so many calls; for those beyond what was given all lies open."""
+    def close(self, calls: int, outputs: Sequence[Iterable[ArrayPlace]] = ()) -> Seal:
+        """What opens this batch of so many calls; for those beyond what was given all lies open.
+
+        Of each of `outputs` a digest is taken.
+        """
         parts = np.zeros(calls, PART)
         parts[: len(self._parts)] = self._parts
-        return Seal(self._key, parts, self._count)
+        entries = [
+            (self._shared.offset(place), place.nbytes, number, 0)
+            for number, places in enumerate(outputs)
+            for place in places
+        ]
+        self._add(np.array(entries, SEALED))
+        return Seal(self._key, parts, self._count, len(entries), len(outputs))
 
     def _list(self, places: Mapping[str, ArrayPlace]) -> None:
         entries = []

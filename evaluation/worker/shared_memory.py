@@ -7,6 +7,7 @@ One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
     parts          PART[MAX_BATCH]: entries of `sealed` to unseal before each of these calls
     rows           uint64[calls][arguments]: one prepared call a row: an array's offset from the
                    shared memory's start, or a scalar's bits
+    digests        uint64[MAX_BATCH], metric "device": of each call's outputs (digests.py)
     spans          SPAN[MAX_SPANS]: bytes to copy to the device, or back
     guards         pages that the worker makes inaccessible
     sealed         SEALED[MAX_SEALED], metric "device": see sealing.py
@@ -43,7 +44,8 @@ PART = np.dtype([("first", np.uint32), ("arrays", np.uint32), ("elements", np.ui
 """Of the table `sealed`: so many arrays from the first on, then so many elements."""
 MAX_SEALED = 2**15
 SEALED = np.dtype([(name, np.uint64) for name in ("at", "bytes", "value", "block")])
-"""An array, or one element of an array with its new bits; `block` is where its keystream begins."""
+"""An array, or one element of an array with its new bits; `block` is where its keystream begins.
+An output: `value` is its digest's number."""
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 """A worker that shrank it would take the judge down with it."""
 CANARY = 0xFF
@@ -96,6 +98,9 @@ class Control(ctypes.Structure):
         ("allocations", ctypes.c_uint64),
         ("launches", ctypes.c_uint64),
         ("steps", ctypes.c_uint64),
+        ("digests_at", ctypes.c_uint64),
+        ("outputs_first", ctypes.c_uint32),
+        ("outputs", ctypes.c_uint32),
         ("message", ctypes.c_char * MESSAGE_BYTES),
     )
 
@@ -180,7 +185,8 @@ class SharedMemory:
         sequence_at = _round_up(ctypes.sizeof(Control), 64)
         parts_at = sequence_at + 4 * MAX_BATCH
         rows_at = parts_at + PART.itemsize * MAX_BATCH
-        spans_at = rows_at + row_bytes * len(calls)
+        digests_at = rows_at + row_bytes * len(calls)
+        spans_at = digests_at + 8 * MAX_BATCH
         guards_at = spans_at + SPAN.itemsize * MAX_SPANS
         sealed_at = _round_up(guards_at + 8 * len(guards), PAGE)
         sealed = SEALED.itemsize * MAX_SEALED * (problem.metric == "device")
@@ -191,6 +197,7 @@ class SharedMemory:
         self._bytes = np.frombuffer(self._memory, np.uint8)
         self.sequence = self._bytes[sequence_at:parts_at].view(np.uint32)
         self.parts = self._bytes[parts_at:rows_at].view(PART)
+        self.digests = self._bytes[digests_at:spans_at].view(np.uint64)
         self.spans = self._bytes[spans_at:guards_at].view(SPAN)
         self.sealed = self._bytes[sealed_at : self._base].view(SEALED)
         self._head = Control(
@@ -204,6 +211,7 @@ class SharedMemory:
             guards_at=guards_at,
             guards=len(guards),
             sealed_at=sealed_at,
+            digests_at=digests_at,
         )
         table = self._bytes[guards_at : guards_at + 8 * len(guards)].view(np.uint64)
         table[:] = np.asarray(guards, np.uint64) + np.uint64(self._base)

@@ -74,7 +74,7 @@ class Worker:
         self._number = 0
         self._believed_exit = False
         self._started: list[Failure | None] = []
-        self.costs = Costs()
+        self.costs, self.digests = Costs(), list[int]()  # the digests of the last calls' outputs
         self._seal: Seal | None = None
         """What opens the inputs of the next calls."""
         self.round_trip = 0.0  # median seconds of a batch without calls
@@ -276,17 +276,16 @@ class Worker:
     ) -> Elapsed | Failure:
         """Run one command; the worker stands still before and afterwards.
 
-        Its time begins while it still stands, so that nothing of it runs before; and before the
-        key to its inputs lies where it, or a kernel of it, could read that.
+        Its time begins while it still stands; the key to its inputs is given while it runs.
         """
         control = self._shared.control
         self._number += 1
         control.operation = operation
         control.status = 0
         start = time.perf_counter()
-        control.key = shared_memory.Key(*(seal.key if seal else ()))
         self._standstill.begin()
-        steps = self._moved(self._standstill.release()) or self._give(seconds)
+        steps = self._moved(self._standstill.release()) or self._give(seconds, seal)
+        self.digests = self._shared.digests[: seal.digests].tolist() if seal else self.digests
         if isinstance(steps, Failure):
             return steps
         ours = time.perf_counter() - start
@@ -322,16 +321,16 @@ class Worker:
         self.kill()
         return Failure(Outcome.CRASHED, f"started more than {self._most_threads} threads: killed")
 
-    def _give(self, seconds: float) -> Array | Failure:
+    def _give(self, seconds: float, seal: Seal | None) -> Array | Failure:
         """Give command `self._number`: its steps, once it is done."""
-        control = self._shared.control
+        control, key = self._shared.control, seal.key if seal else (0, 0)
         if self._where.stopwatch and not self._believed_exit:
             expected = (self._nonce + self._number) % 2**64
-            passed, steps = self._where.stopwatch.give(control, self._number, expected)
+            passed, steps = self._where.stopwatch.give(control, self._number, expected, key)
             if control.done == expected and passed < seconds:
-                return steps
+                return steps if self._defences.steps else NO_STEPS
         else:
-            control.command = self._number
+            control.key, control.command = shared_memory.Key(*key), self._number
             wake(control, "command")
         return self._await(seconds) or NO_STEPS
 
@@ -340,17 +339,18 @@ class Worker:
     ) -> Elapsed | Failure:
         assert len(rows) <= shared_memory.MAX_BATCH
         self._shared.sequence[: len(rows)] = rows
-        seal = self._announce(len(rows))
-        elapsed = self._command(operation, seconds, seal)
+        elapsed = self._command(operation, seconds, seal := self._announce(len(rows)))
         if isinstance(elapsed, Failure):
             return elapsed
         return self.costs.taken_off(elapsed, self.round_trip, len(rows), seal)
 
     def _announce(self, count: int) -> Seal | None:
-        """Publish the count of calls, and the entries of sealed inputs that each of them needs."""
+        """Publish the count of calls, and what each of them needs."""
         seal, self._seal = self._seal, None
         self._shared.parts[:count] = seal.parts if seal else 0
-        self._shared.control.count = count
+        control = self._shared.control
+        control.count, control.outputs = count, seal.outputs if seal else 0
+        control.outputs_first = seal.entries - seal.outputs if seal else 0
         return seal
 
     def _transfer(self, operation: Operation, spans: Sequence[tuple[int, int]]) -> Failure | None:

@@ -43,12 +43,18 @@ def test_figures_of_an_older_judge_are_left_out(
 ) -> None:
     figures = {"rows": [], "not_measured": ["cuda: no GPU"]}
     monkeypatch.setitem(document["document"].__globals__, "RESULTS", tmp_path)
-    for judge in ("2", EVALUATOR):
-        older = RESULT | {"benchmark": "coverage", "figures": figures, "machine": {"judge": judge}}
+    on_gpu = {"gpu": "a GPU, its driver"}
+    for machine, stands in (
+        ({"judge": "2"}, False),
+        ({"judge": "4"}, True),
+        ({"judge": "4", **on_gpu}, False),
+        ({"judge": EVALUATOR, **on_gpu}, True),
+    ):
+        older = RESULT | {"benchmark": "coverage", "figures": figures, "machine": machine}
         (tmp_path / "coverage-here.json").write_text(json.dumps(older))
         told = document["document"]()
-        assert ("### The judge: how often its intervals hold" in told) == (judge == EVALUATOR)
-        assert ("`coverage`" in told.partition("older judge only")[2]) == (judge == "2")
+        assert ("### The judge: how often its intervals hold" in told) == stands
+        assert ("`coverage`" in told.partition("older judge only")[2]) != stands
 
 
 def test_a_loss_is_shown_whatever_its_budget(document: dict[str, Any]) -> None:

@@ -18,17 +18,21 @@ static uint64_t now() {
   return uint64_t(t.tv_sec) * 1000000000u + t.tv_nsec;
 }
 
-// Writes `number` to `command`, waits until `done` is `expected`, at most `patience` nanoseconds.
+// Writes the key that opens the inputs, then `number` to `command`: so nobody has it before the clock runs.
+// Waits until `done` is `expected`, at most `patience` nanoseconds.
 // Returns the nanoseconds that passed; the caller looks at `done` to see whether it came. Meanwhile
 // `steps` counts up: `stamps` gets the nanoseconds at which each of `most` steps was seen, then 0;
 // MOVED if the count went back or ended elsewhere, else MISSED if it went on by more than one at a time.
 static const uint64_t MOVED = 2, MISSED = 1;
 
 extern "C" uint64_t regraph_round_trip(uint32_t *command, const uint64_t *done,
-                                       const uint64_t *steps, uint32_t number, uint64_t expected,
-                                       uint64_t patience, uint64_t *stamps, uint64_t most) {
+                                       const uint64_t *steps, uint64_t *key_at, const uint64_t *key,
+                                       uint32_t number, uint64_t expected, uint64_t patience,
+                                       uint64_t *stamps, uint64_t most) {
   const uint64_t start = now();
   uint64_t seen = 0;
+  key_at[0] = key[0];
+  key_at[1] = key[1];
   __atomic_store_n(command, number, __ATOMIC_RELEASE);
   syscall(SYS_futex, command, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   for (;;) {

@@ -5,7 +5,8 @@
 //   is returned, if anything is
 // REGRAPH_CUDA: the CUDA runtime's device-wide synchronisation and last error inside every call;
 // REGRAPH_DEVICE: array arguments are device pointers into a copy of the shared arrays; before every
-// timed call these are unsealed and L2 is swept (ready.cu).
+// timed call these are unsealed and L2 is swept, after the last one of a batch the outputs' digests are
+// published (ready.cu).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -36,7 +37,8 @@ struct Control {  // field for field the Control of shared_memory.py
   uint64_t count, nanoseconds;
   int64_t status;
   uint64_t fault, sequence_at, parts_at, rows_at, spans_at, guards_at, guards, sealed_at, key[2];
-  uint64_t confined, flags, allocations, launches, steps;
+  uint64_t confined, flags, allocations, launches, steps, digests_at;
+  uint32_t outputs_first, outputs;
   char message[512];
 };
 
@@ -124,6 +126,8 @@ extern "C" cudaError_t regraph_sweep_open();
 extern "C" void regraph_sweep();
 extern "C" void regraph_nothing();
 extern "C" void regraph_unseal(char *base, uint64_t table, const Entry *entries, Part, Key);
+extern "C" void regraph_digest(const char *base, uint64_t table, const Entry *entries, Part outputs,
+                               uint64_t *digests, Key);
 
 bool device_arrays() {
   void *copy = nullptr;
@@ -153,6 +157,14 @@ void ready(uint64_t i, bool sweeping) {
   cudaDeviceSynchronize();  // else a stream of the candidate's own would run beside it
 }
 
+// Publishes what the outputs are as the last call ends: what is written later is in no digest.
+void publish() {
+  if (!control->outputs) return;
+  const Part outputs = {control->outputs_first, control->outputs, 0};
+  regraph_digest(array_base, sealed_at, reinterpret_cast<Entry *>(shared + sealed_at), outputs,
+                 reinterpret_cast<uint64_t *>(shared + control->digests_at), key);
+}
+
 // Before the first call of a batch: a device that rested, or worked for another process, takes a
 // while to begin.
 void wake(bool sweeping) {
@@ -168,6 +180,7 @@ constexpr bool ON_DEVICE = false;
 bool device_arrays() { return true; }
 void take_parts(uint64_t) {}
 void ready(uint64_t, bool) {}
+void publish() {}
 void wake(bool) {}
 void regraph_nothing() {}
 #endif
@@ -226,6 +239,7 @@ bool device_settled(uint64_t) { return true; }
 void transfer(bool, uint64_t) {}
 void take_parts(uint64_t) {}
 void ready(uint64_t, bool) {}
+void publish() {}
 void wake(bool) {}
 void regraph_nothing() {}
 constexpr bool ON_DEVICE = false;
@@ -324,6 +338,7 @@ void run_calls(uint64_t count) {
     step();
   }
   control->nanoseconds = now() - start - swept;
+  publish();
   if (wraps) note_traces();
   if (!control->status && mode() != mode_at_first)
     say(UNRESTORED, "left another floating-point mode (rounding, flush-to-zero or"
@@ -345,6 +360,7 @@ void run_sweeps(uint64_t count) {
     step();
   }
   control->nanoseconds = now() - start;
+  publish();
   if (flags & DEVICE_STATE) note_limits();
 }
 
@@ -401,7 +417,9 @@ void load(uint64_t descriptor) {
   if (library) function = dlsym(library, entry);
   if (!function) return say(library ? -2 : -1, dlerror());
   wraps = static_cast<Wraps *>(dlsym(library, "regraph_wraps"));
+#ifndef REGRAPH_CUDA
   perturb = reinterpret_cast<void (*)()>(dlsym(library, "regraph_perturb"));
+#endif
   if (wraps && !(flags & POISONED)) wraps->poison = 0;
   if (wraps && !(flags & DEVICE_GUARDS)) wraps->guard = 0;
   mode_at_first = mode();

@@ -1,5 +1,6 @@
 // Gets a call on a device ready: what it works on is unmasked, then twice the L2 cache is read, so
-// that nothing is left there and nothing is dirty. Masks and table: sealing.py.
+// that nothing is left there and nothing is dirty. Masks and table: sealing.py. Afterwards takes the
+// outputs' digests: digests.py.
 // With a host compiler (tests on machines with no GPU) there is no cache to sweep.
 #include <cuda_runtime_api.h>
 
@@ -76,11 +77,30 @@ SHARED void open_element(char *base, const Entry &entry, Key key) {
     base[at + i] = static_cast<char>(value >> 8 * i);
 }
 
+// What a word of an output, the `number`-th, adds to its call's digest.
+SHARED uint64_t digest_of(uint64_t word, uint64_t number, Key key) {
+  uint64_t x = (word + key.word[0]) ^ number * 0x9E3779B97F4A7C15u;
+  x *= key.word[1] | 1;
+  x ^= x >> 32;
+  x *= 0xD6E8FEB86659FD93u;
+  return x ^ x >> 29;
+}
+
+SHARED uint64_t word_of(const char *array, uint64_t bytes, uint64_t number) {
+  const uint64_t at = 8 * number;
+  if (at + 8 <= bytes) return *reinterpret_cast<const uint64_t *>(array + at);
+  uint64_t word = 0;
+  for (uint64_t i = at; i < bytes; ++i)
+    word |= static_cast<uint64_t>(static_cast<unsigned char>(array[i])) << 8 * (i - at);
+  return word;
+}
+
 #ifdef __CUDACC__
-static const int THREADS = 256, MOST_BLOCKS = 1056;
+static const int THREADS = 256, MOST_BLOCKS = 1056, MOST_DIGESTS = 4096;
 static float4 *buffer;
 static float *sink;
 static size_t elements;
+static unsigned long long *sums;
 
 __global__ void read_all(const float4 *data, size_t n, float *out) {
   float sum = 0;
@@ -98,6 +118,7 @@ extern "C" cudaError_t regraph_sweep_open() {
   if (!error) error = cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device);
   elements = 2 * size_t(bytes) / sizeof(float4);
   if (!error) error = cudaMalloc(&buffer, elements * sizeof(float4) + sizeof(float));
+  if (!error) error = cudaMalloc(&sums, MOST_DIGESTS * sizeof *sums);
   sink = reinterpret_cast<float *>(buffer + elements);
   return error ? error : cudaMemset(buffer, 0, elements * sizeof(float4));
 }
@@ -129,6 +150,35 @@ extern "C" void regraph_unseal(char *base, uint64_t table, const Entry *entries,
   open_all<<<grid, THREADS>>>(base, reinterpret_cast<Entry *>(base + table), part, key);
 }
 
+// One output for each y of the grid.
+__global__ void digest_all(const char *base, const Entry *entries, unsigned long long *sums, Key key) {
+  const Entry &entry = entries[blockIdx.y];
+  const uint64_t words = (entry.bytes + 7) / 8;
+  uint64_t sum = 0;
+  for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < words;
+       i += gridDim.x * uint64_t(blockDim.x))
+    sum += digest_of(word_of(base + entry.at, entry.bytes, i), i, key);
+  for (int lanes = 16; lanes; lanes /= 2) sum += __shfl_down_sync(~0u, sum, lanes);
+  if (threadIdx.x % 32 == 0) atomicAdd(&sums[entry.value], sum);
+}
+
+// `entries` is the table here; `digests` is, too. They are as many as the last output's number says.
+extern "C" void regraph_digest(const char *base, uint64_t table, const Entry *entries, Part outputs,
+                               uint64_t *digests, Key key) {
+  const Entry *last = entries + outputs.first + outputs.arrays - 1;
+  const size_t bytes = (last->value + 1) * sizeof *digests;
+  if (last->value >= MOST_DIGESTS) return;
+  uint64_t most = 1;
+  for (const Entry *entry = entries + outputs.first; entry <= last; ++entry)
+    most = entry->bytes > most ? entry->bytes : most;
+  const uint64_t wanted = (most + 8 * THREADS - 1) / (8 * THREADS);
+  const dim3 grid(wanted > MOST_BLOCKS ? MOST_BLOCKS : wanted, outputs.arrays);
+  cudaMemsetAsync(sums, 0, bytes);
+  digest_all<<<grid, THREADS>>>(base, reinterpret_cast<const Entry *>(base + table) + outputs.first,
+                                sums, key);
+  cudaMemcpy(digests, sums, bytes, cudaMemcpyDeviceToHost);
+}
+
 __global__ void nothing() {}
 
 extern "C" void regraph_nothing() { nothing<<<1, 1>>>(); }
@@ -142,6 +192,14 @@ extern "C" void regraph_unseal(char *base, uint64_t table, const Entry *, Part p
       open_block(base + entries[i].at, entries[i], byte, key);
   for (uint32_t i = 0; i < part.elements; ++i)
     open_element(base, entries[part.arrays + i], key);
+}
+extern "C" void regraph_digest(const char *base, uint64_t table, const Entry *, Part outputs,
+                               uint64_t *digests, Key key) {
+  const Entry *entries = reinterpret_cast<const Entry *>(base + table) + outputs.first;
+  memset(digests, 0, (entries[outputs.arrays - 1].value + 1) * sizeof *digests);
+  for (const Entry *entry = entries; entry < entries + outputs.arrays; ++entry)
+    for (uint64_t i = 0; 8 * i < entry->bytes; ++i)
+      digests[entry->value] += digest_of(word_of(base + entry->at, entry->bytes, i), i, key);
 }
 extern "C" void regraph_nothing() {}
 extern "C" void regraph_sweep() {}

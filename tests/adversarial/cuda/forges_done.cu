@@ -1,9 +1,9 @@
-// tries: a thread of its own reports every command as done at once, and nothing is computed any more. Two
-//   layers: timed outputs are verified, and so short a time is impossible
+// tries: a thread of its own reports every command as done at once, and nothing is computed any more. Three
+//   layers: timed outputs are verified, so short a time is impossible, and no call was seen to begin
 // outcome: wrong_answer | suspicious
-// defence: timed_verify + floor
+// defence: timed_verify + floor + steps
 // without: passed
-// alone: timed_verify wrong_answer, floor suspicious
+// alone: timed_verify wrong_answer, floor suspicious, steps suspicious
 // problem: stream
 #include <cuda_runtime.h>
 #include <pthread.h>

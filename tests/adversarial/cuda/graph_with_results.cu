@@ -1,6 +1,6 @@
 // tries: a graph for each address, recorded at the first call there, which only copies what was computed then
 // outcome: wrong_answer
-// defence: fresh_inputs
+// defence: fresh_inputs + floor
 // without: passed
 // problem: smooth-device
 #include <cuda_runtime.h>

@@ -1,7 +1,8 @@
 // tries: every launch is over the limit, and the error is swallowed: nothing is
-//   computed. Two layers: the answer is compared, and it must depend on the input
+//   computed. Three layers: the answer is compared, it must depend on the input, and
+//   it takes no time
 // outcome: wrong_answer
-// defence: comparison + sensitivity
+// defence: comparison + sensitivity + floor
 // without: passed
 // problem: smooth-device
 #include <cuda_runtime.h>

@@ -3,7 +3,7 @@
 //   on a busy machine it answers late, and gains nothing), and the thread works between the calls (which
 //   shows where the machine is so busy that much of its time falls there)
 // outcome: wrong_answer | suspicious
-// defence: timed_verify + floor + standstill
+// defence: timed_verify + floor + standstill + steps
 // without: passed
 // alone: timed_verify wrong_answer
 // problem: stream

@@ -9,9 +9,11 @@ import pytest
 
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Failure
-from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
+from regraph_kg.evaluation.timing.batches import Bench, Witness, reserve
+from regraph_kg.evaluation.timing.known import Pool
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker import sealing as module
+from regraph_kg.evaluation.worker.digests import digest
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.sealing import Seal, Sealing
 from regraph_kg.evaluation.worker.shared_memory import (
@@ -38,6 +40,7 @@ class Device:
         self._shared = shared
         self.memory = shared._bytes.copy()
         self.seal: Seal | None = None
+        self.digests: list[int] = []
         self.uploads: list[str] = []
         self.swept: list[Seal] = []
 
@@ -73,6 +76,17 @@ class Device:
             plain ^= np.array([entry["at"], entry["bytes"], entry["value"]])
             at, size, _ = map(int, plain)
             self.memory[at : at + size] = plain[2:].view(np.uint8)[:size]
+
+    def finish(self) -> None:
+        """What the harness does after the last call of a batch."""
+        if not self.seal:
+            return
+        self.digests = [0] * self.seal.digests
+        for entry in self.table[self.seal.entries - self.seal.outputs :]:
+            at, size = int(entry["at"]), int(entry["bytes"])
+            one = digest([self.memory[at : at + size]], self.seal.key)
+            self.digests[int(entry["value"])] += one
+        self.digests = [one % 2**64 for one in self.digests]
 
     def holds(self, place: ArrayPlace) -> Array:
         """The array there."""
@@ -111,6 +125,7 @@ class Desk:
         for index, call in enumerate(calls):
             self.device.open(index)
             self.device.holds(call.places["y"])[:] = 2 * self.device.holds(call.places["x"])
+        self.device.finish()
         assert self.bench.keep(self.device, [call.row for call in calls]) is None
         return self.bench.witnesses[before:]
 
@@ -289,3 +304,47 @@ def test_a_rehearsal_readies_calls_as_batches_do(
 
 def test_an_element_takes_a_block_of_the_keystream() -> None:
     assert SEALED.itemsize == 32
+
+
+def planned(desk: Desk) -> list[Call]:
+    """Load and compute batches until one has a call to be verified, which is not kept yet."""
+    while True:
+        calls = desk.load(2)
+        for index, call in enumerate(calls):
+            desk.device.open(index)
+            desk.device.holds(call.places["y"])[:] = 2 * desk.device.holds(call.places["x"])
+        desk.device.finish()
+        if desk.bench._batch - 1 in desk.bench._planned:
+            return calls
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_outputs_that_change_after_the_calls_are_noticed(
+    on_device: Problem, desks: Desks, watched: bool
+) -> None:
+    desk = desks(on_device, Defences(digests=watched))
+    calls = planned(desk)
+    place, _ = desk.bench._planned[desk.bench._batch - 1]
+    late = desk.calls[place].places["y"]
+    desk.device.holds(late)[-1] += 1
+    failure = desk.bench.keep(desk.device, [call.row for call in calls])
+    assert (failure is not None) == watched
+    if failure:
+        assert failure.outcome == "suspicious"
+        assert "changed after" in failure.diagnosis
+
+
+@pytest.mark.parametrize("nbytes", [0, 5, 8, 61, 2**18 + 8, 2**18 + 13])
+def test_a_digest_shows_every_byte_and_its_place(nbytes: int) -> None:
+    output = np.random.default_rng(nbytes).integers(0, 256, nbytes, dtype=np.uint8)
+    key, other = (3, 5), (3, 7)
+    one = digest([output], key)
+    assert nbytes == 0 or one != digest([output], other)
+    for at in {0, nbytes // 2, nbytes - 1} if nbytes else ():
+        changed = output.copy()
+        changed[at] ^= 1
+        assert digest([changed], key) != one
+    if nbytes > 16:
+        swapped = output.copy()
+        swapped[:8], swapped[8:16] = output[8:16], output[:8]
+        assert digest([swapped], key) != one
