@@ -21,6 +21,7 @@ from docs.corpus_facts import (
     seen_steps,
     unchanged,
 )
+from docs.corpus_prediction import FIRST, gain_correlation, predictions
 from regraph_kg import report
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
@@ -50,8 +51,15 @@ spans a factor of over 1,000); n is their number.
 """
 
 
-def corpus_report(trajectories: Sequence[Trajectory], techniques: Sequence[Technique]) -> str:
-    """The report on a corpus, with the vocabulary's techniques that nothing shows."""
+def corpus_report(
+    trajectories: Sequence[Trajectory],
+    techniques: Sequence[Technique],
+    fields: Mapping[str, str] | None = None,
+) -> str:
+    """The report on a corpus, with the vocabulary's techniques that nothing shows.
+
+    `fields`: the field of each problem.
+    """
     steps = seen_steps(trajectories)
     parts = [
         _HEAD,
@@ -67,6 +75,7 @@ def corpus_report(trajectories: Sequence[Trajectory], techniques: Sequence[Techn
         " technique, whatever was before it) in two problems, over all pairs of problems that have"
         " both. Of a dozen pairs it tells little.\n",
         _table("target|metric|device|of|pairs of problems|correlation", _carried(steps)),
+        *_predicted(steps, fields or {}),
         "## Techniques without an example\n",
         *_unseen(steps, techniques),
         "## Nearly equal\n\nTrajectories of one problem with steps of nearly the same code: 9 of 10"
@@ -220,6 +229,32 @@ def _carried(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
         for clock, (count, value) in agreement(steps, pairs=pairs).items():
             said = "-" if value is None else f"{value:.2f}"
             yield clock.target, clock.metric, clock.device, what, str(count), said
+
+
+def _predicted(steps: Sequence[SeenStep], fields: Mapping[str, str]) -> Iterator[str]:
+    """Each field, foretold by all others."""
+    rows = [
+        (target, one.how, str(one.steps), f"{one.rank:.3g} of {one.choices}", f"{one.first:.0%}")
+        for target, every in predictions(steps, fields)
+        for one in every
+    ]
+    if not rows:
+        return
+    yield (
+        "## Does one field foretell another?\n\nEach field is left out, and its steps are foretold"
+        " from the others: the rank of the technique that was taken, among all of its target.\n"
+    )
+    yield _table(f"target|by|steps|rank, median|among the first {FIRST}", rows)
+    gained = []
+    for clock in _clocks(steps):
+        count, transition, technique = gain_correlation(steps, fields, clock)
+        both = ["-" if one is None else f"{one:.2f}" for one in (transition, technique)]
+        gained.append((clock.target, clock.metric, clock.device, str(count), *both))
+    yield (
+        "Correlation of a step's log effect with the mean of the same transition, and of the same"
+        " technique, in other fields.\n"
+    )
+    yield _table("target|metric|device|steps|transition|technique", gained)
 
 
 def _unseen(steps: Sequence[SeenStep], techniques: Sequence[Technique]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import ast
 import itertools
 import json
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -139,7 +140,9 @@ def corpus() -> str:
     settings = Settings(corpus=ROOT / "corpus")
     paths = corpus_files(settings)
     trajectories = [trajectory for path in paths for trajectory in read_trajectories(path)]
-    return corpus_report(trajectories, vocabulary(settings))
+    listed = tomllib.loads((ROOT / "corpus" / "fields.toml").read_text(encoding="utf-8"))
+    fields = {problem: field for field, problems in listed.items() for problem in problems}
+    return corpus_report(trajectories, vocabulary(settings), fields)
 
 
 def answers() -> str:

@@ -54,6 +54,7 @@ class Comparison:
     """95 % interval of the ratio."""
     reason: str
     """In words, one line."""
+    pairs: int = 0
 
     def against(self, rival: str) -> Rivalry:
         """The comparison in the form of reports; `rival` is the code of b."""
@@ -62,6 +63,7 @@ class Comparison:
             ratio=self.ratio,
             interval=self.interval,
             verdict=self.verdict,
+            pairs=self.pairs,
         )
 
 
@@ -89,7 +91,7 @@ def compare(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Compa
     interval = Interval(low=math.exp(difference - usual), high=math.exp(difference + usual))
     reach = student(len(logs) - 1, _CERTAIN) * error
     verdict, reason = _decide(len(logs), difference, reach)
-    return Comparison(verdict, math.exp(difference), interval, reason)
+    return Comparison(verdict, math.exp(difference), interval, reason, len(logs))
 
 
 def _log_ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:

@@ -8,14 +8,21 @@ The corpus' CUDA steps are written for pointers to the host. With metric "device
 device_pointers.py makes them fit for pointers to the device.
 """
 
+import math
+
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Metric
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
+from regraph_kg.models.trajectory import (
+    FailedStep,
+    Measurement,
+    RooflinePosition,
+    Trajectory,
+)
 
 _TRIES = 3
 """How often a step is judged while its times mean nothing: our machine's fault, not its own."""
@@ -71,11 +78,30 @@ def measurements(
             before = report.baseline.median
         if report.rivalry and report.timing:
             before = report.rivalry.ratio * report.timing.median
-        new = measurement(report, run, before)
+        new = measurement(report, run, before, first=index == 0)
         measured.append(new)
         passed = new.outcome is Outcome.PASSED
         before, rival = (new.seconds, code) if passed else (None, None)
     return tuple(measured)
+
+
+def failures(trajectory: Trajectory, problem: Problem, judge: Evaluator) -> tuple[FailedStep, ...]:
+    """The attempts that failed, each that was not judged yet with its verdict.
+
+    One that does not fail is left out: nobody claims that it is a step.
+    """
+    judged = []
+    for failure in trajectory.failures:
+        if not failure.code or failure.device:
+            judged.append(failure)
+            continue
+        code = for_device_pointers(failure.code) if problem.metric == "device" else failure.code
+        report = judge.evaluate(Candidate(trajectory.target, code), problem, grade="screening")
+        if not report.outcome.is_right:
+            verdict = {"outcome": report.outcome, "diagnosis": report.diagnosis}
+            hashed = {"device": report.device, "code_hash": code_hash(failure.code)}
+            judged.append(failure.model_copy(update=verdict | hashed))
+    return tuple(judged)
 
 
 def measure(trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str) -> Trajectory:
@@ -108,9 +134,16 @@ def _judge(judge: Evaluator, problem: Problem, candidate: Candidate) -> EvalRepo
     return report
 
 
-def measurement(report: EvalReport, run: str, before: float | None) -> Measurement:
-    """A report as a step's measurement; times under load count as unstable."""
+def measurement(
+    report: EvalReport, run: str, before: float | None, *, first: bool = False
+) -> Measurement:
+    """A report as a step's measurement; times under load count as unstable.
+
+    The `first` step's effect is its speedup.
+    """
     busy = report.passed and report.load
+    known = report.speedup_interval if first else report.rivalry and report.rivalry.interval
+    ends = (known.low, known.high) if known and report.passed else None
     return Measurement(
         device=report.device,
         toolchain=report.toolchain,
@@ -121,6 +154,8 @@ def measurement(report: EvalReport, run: str, before: float | None) -> Measureme
         seconds=report.timing.median if report.timing else None,
         before_seconds=before,
         serial_seconds=report.baseline.median if report.baseline else None,
+        effect_interval=ends if ends and ends[0] > 0 and math.isfinite(ends[1]) else None,
+        pairs=report.rivalry.pairs if report.rivalry and report.passed else 0,
         diagnosis="" if report.passed else report.diagnosis,
         roofline=RooflinePosition.of(report.account),
     )

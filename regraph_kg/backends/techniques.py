@@ -10,7 +10,7 @@ from regraph_kg.backends.bolt import Query
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, start_id
 
-_TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps")
+_TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps", "source")
 """Properties that known techniques get where they lack them, besides aliases."""
 
 

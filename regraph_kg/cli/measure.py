@@ -23,7 +23,7 @@ from regraph_kg.models.target import TARGETS, DeviceKind, Target
 from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 from regraph_kg.report import times
 from regraph_kg.runs.learn import lines_of, write_lines
-from regraph_kg.runs.measuring import MeasureJob, jobs, measure_all
+from regraph_kg.runs.measuring import Measured, MeasureJob, jobs, measure_all
 from regraph_kg.settings import Settings, read_settings
 
 _AT_ONCE: dict[DeviceKind, int] = {"gpu": 3, "cpu": 1}
@@ -69,9 +69,10 @@ def measure(  # noqa: PLR0913, PLR0917 (a command's options)
 ) -> None:
     """Compile, verify and time every step of the trajectories in FILEs, one run per trajectory.
 
-    Trajectories that this machine, toolchain and judge have measured wholly are left as they are,
-    so that an interrupted run with `--in-place` or `--output` is simply started again. After a
-    change of the judge, `regraph dev measure --metric call,device --output FILE` measures all anew.
+    An attempt that failed and was not judged yet gets its verdict; one that does not fail is left
+    out. What this machine, toolchain and judge have measured wholly is left as it is, so that an
+    interrupted run with `--in-place` or `--output` is simply started again. After a change of the
+    judge, `regraph dev measure --metric call,device --output FILE` measures all anew.
 
     Exit code 0: every step passed; 1: some step failed, and stays in the file with its outcome.
     """
@@ -131,12 +132,14 @@ class _Corpus:
             ]
         self.beside = list(earlier.values())
 
-    def add(self, job: MeasureJob, new: tuple[Measurement, ...]) -> None:
+    def add(self, job: MeasureJob, new: Measured) -> None:
         """Add measurements, and write them with --in-place or --output."""
+        judged = {"failures": new.failures}
         for path, trajectories in self.read.items():
             for index, trajectory in enumerate(trajectories):
                 if trajectory.id == job.trajectory.id:
-                    trajectories[index] = stage.with_measurements(trajectory, new)
+                    measured = stage.with_measurements(trajectory, new.steps)
+                    trajectories[index] = measured.model_copy(update=judged)
                     if self.in_place:
                         write_lines(path, trajectories)
         self._write()
@@ -179,11 +182,11 @@ def _measure(
         at_once = _AT_ONCE[TARGETS[pending[0].trajectory.target].device] if pending else 1
         for job, new in measure_all(pending, judge, run, at_once):
             corpus.add(job, new)
-            progress.advance(task, len(new))
-            outcomes.update(measurement.outcome for measurement in new)
+            progress.advance(task, len(new.steps))
+            outcomes.update(measurement.outcome for measurement in new.steps)
             title = f"{job.problem.name} ({job.trajectory.target}, {job.metric})"
             progress.console.print(title)
-            for step, measurement in zip(job.trajectory.steps, new, strict=True):
+            for step, measurement in zip(job.trajectory.steps, new.steps, strict=True):
                 progress.console.print(f"  {_figures(measurement)}  {step.label}")
                 if measurement.diagnosis:
                     progress.console.print(measurement.diagnosis.rstrip())
@@ -209,7 +212,7 @@ def _joined(trajectory: Trajectory, other: Trajectory | None) -> Trajectory:
     for step, copy in zip(trajectory.steps, other.steps, strict=True):
         measured = {m.key: m for m in (*step.measurements, *copy.measurements)}
         steps.append(step.model_copy(update={"measurements": tuple(measured.values())}))
-    return trajectory.model_copy(update={"steps": tuple(steps)})
+    return trajectory.model_copy(update={"steps": tuple(steps), "failures": other.failures})
 
 
 def read_trajectories(path: Path) -> list[Trajectory]:

@@ -157,6 +157,8 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
             console.print(f"{label}{text}")
     if technique.aliases:
         console.print(f"Also called: {', '.join(sorted(technique.aliases))}")
+    if technique.source:
+        console.print(f"Described in: {technique.source}")
     if not neighbourhood.successors:
         console.print("Nothing was seen to follow it.")
         return

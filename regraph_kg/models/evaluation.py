@@ -130,6 +130,8 @@ class Rivalry(Frozen):
     interval: Interval
     verdict: Literal["faster", "slower", "same", "unknown"]
     """Of this code; see evaluation/compare.py."""
+    pairs: int = 0
+    """Of workers that were timed in turn; 0: the times were far apart without that."""
 
 
 Bound = Literal["memory", "compute", "transfer"]

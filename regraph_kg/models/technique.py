@@ -57,6 +57,8 @@ class Technique(Frozen):
     steps: tuple[str, ...] = ()
     """The recipe of a large technique in smaller ones, in their order."""
     aliases: tuple[str, ...] = ()
+    source: str = ""
+    """The document that describes it: of a vendor, of a standard, or a paper."""
     replaces: tuple[TechniqueId, ...] = ()
     """Ids of techniques that were merged into this one; trajectories under them come here."""
     disowned: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, PositiveFloat, StringConstraints, model_validator
 
 from regraph_kg.models.base import Extensible, Frozen, Metric
 from regraph_kg.models.evaluation import Outcome, WorkAccount
@@ -97,6 +97,11 @@ class Measurement(Extensible):
     seconds: Seconds | None = None
     before_seconds: Seconds | None = None
     serial_seconds: Seconds | None = None
+    effect_interval: tuple[PositiveFloat, PositiveFloat] | None = None
+    """95 % interval of the effect; None in older files."""
+    pairs: int = Field(default=0, ge=0)
+    """Pairs of workers that the effect comes from, one of the code before and one of that after;
+    0: not timed in turn, since the times were far apart."""
     repairs: int = Field(default=0, ge=0)
     """Repair calls it took; 0 counts as verified at first."""
     diagnosis: NoteText = ""

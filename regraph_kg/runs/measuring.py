@@ -13,7 +13,7 @@ from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Metric
 from regraph_kg.models.target import TARGETS
-from regraph_kg.models.trajectory import Measurement, Trajectory
+from regraph_kg.models.trajectory import FailedStep, Measurement, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class MeasureJob:
 def jobs(
     trajectories: Iterable[Trajectory], metrics: Sequence[Metric], find: Callable[[str], Problem]
 ) -> list[MeasureJob]:
-    """Jobs in the judge's order; without `metrics` each by its problem's own metric.
+    """Jobs in the judge's order; without `metrics` each by its problem's own metric, or by "call".
 
     A metric that a target cannot be timed by is left out. Raises `BadInput` before anything is
     judged: for a problem that is not there, or of other serial code.
@@ -43,20 +43,29 @@ def jobs(
             problems[trajectory.problem] = find(trajectory.problem)
         problem = problems[trajectory.problem]
         stage.check_serial(trajectory, problem)
-        for metric in metrics or (problem.metric,):
-            if metric in TARGETS[trajectory.target].metrics:
+        possible = TARGETS[trajectory.target].metrics
+        own: Metric = problem.metric if problem.metric in possible else "call"
+        for metric in metrics or (own,):
+            if metric in possible:
                 todo.append(MeasureJob(trajectory, problem.model_copy(update={"metric": metric})))
     return sorted(todo, key=lambda job: (job.trajectory.target, job.problem.name, job.metric))
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the judge says of a trajectory."""
+
+    steps: tuple[Measurement, ...]
+    failures: tuple[FailedStep, ...]
+
+
 def measure_all(
     todo: Sequence[MeasureJob], judge: Evaluator, run: str, at_once: int
-) -> Iterator[tuple[MeasureJob, tuple[Measurement, ...]]]:
+) -> Iterator[tuple[MeasureJob, Measured]]:
     """Each job with its measurements, as they end; an error ends all that has not begun."""
     with ThreadPoolExecutor(at_once, "measure") as threads:
-        under_way: dict[Future[tuple[Measurement, ...]], MeasureJob] = {
-            threads.submit(stage.measurements, job.trajectory, job.problem, judge, run): job
-            for job in todo
+        under_way: dict[Future[Measured], MeasureJob] = {
+            threads.submit(_measured, job, judge, run): job for job in todo
         }
         try:
             for future in as_completed(under_way):
@@ -64,3 +73,10 @@ def measure_all(
         finally:
             for future in under_way:
                 future.cancel()
+
+
+def _measured(job: MeasureJob, judge: Evaluator, run: str) -> Measured:
+    return Measured(
+        stage.measurements(job.trajectory, job.problem, judge, run),
+        stage.failures(job.trajectory, job.problem, judge),
+    )

@@ -21,7 +21,7 @@ from regraph_kg.models.evaluation import (
     Rivalry,
     code_hash,
 )
-from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
+from regraph_kg.models.trajectory import FailedStep, Measurement, RooflinePosition, Trajectory
 from regraph_kg.runs.measuring import jobs, measure_all
 from tests.search.test_harvest import timing
 
@@ -81,6 +81,14 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+def attempts(*codes: str, device: str | None = None) -> list[FailedStep]:
+    """Attempts that are said to fail, judged on `device` or nowhere."""
+    return [
+        FailedStep(after_step=0, label="try", outcome=Outcome.CRASHED, code=code, device=device)
+        for code in codes
+    ]
 
 
 def measurements(text: str) -> list[tuple[Measurement, ...]]:
@@ -195,6 +203,7 @@ class InTurn(Busy):
             ratio=1.25,
             interval=Interval(low=1.2, high=1.3),
             verdict="faster",
+            pairs=5,
         )
         report = super().evaluate(candidate, problem)
         return report.model_copy(update={"rivalry": rivalry})
@@ -208,6 +217,8 @@ def test_a_step_is_timed_in_turn_with_the_one_before_it(write: Callable[..., Pat
     assert judge.rivals == [None, RIGHT]
     assert (first.before_seconds, first.seconds) == (1.0, 1.0), "the serial code's"
     assert (second.before_seconds, second.seconds) == (0.625, 0.5)
+    assert (second.effect_interval, second.pairs) == ((1.2, 1.3), 5)
+    assert first.pairs == 0
 
 
 def test_measuring_does_not_change_which_trajectory_it_is(
@@ -272,6 +283,33 @@ def test_other_targets_and_problems_are_left_alone(run: Run, write: Callable[...
     assert path.read_text() == before
 
 
+def test_attempts_that_fail_get_their_verdict_and_others_are_left_out(
+    run: Run, write: Callable[..., Path]
+) -> None:
+    path = write(RIGHT)
+    given = Trajectory.model_validate_json(path.read_text())
+    failures = attempts(WRONG, SIMD, "no code") + attempts(WRONG, device="another CPU")
+    told = given.model_copy(update={"failures": (*failures, *attempts(""))})
+    path.write_text(told.model_dump_json(by_alias=True) + "\n")
+    run(path, "--in-place")
+    wrong, uncompiled, before, unknown = Trajectory.model_validate_json(path.read_text()).failures
+    assert (wrong.outcome, wrong.code) == (Outcome.WRONG_ANSWER, WRONG)
+    assert wrong.device
+    assert "y[" in wrong.diagnosis
+    assert uncompiled.outcome is Outcome.COMPILE_FAILED
+    assert (before.outcome, before.device) == (Outcome.CRASHED, "another CPU")
+    assert unknown.outcome is Outcome.CRASHED
+
+
+def test_a_problem_on_the_device_is_timed_by_calls_where_there_is_none(
+    write: Callable[..., Path],
+) -> None:
+    given = Trajectory.model_validate_json(write(RIGHT).read_text())
+    problem = load_problem(PROBLEM).model_copy(update={"metric": "device"})
+    (job,) = jobs([given], [], lambda _: problem)
+    assert job.metric == "call"
+
+
 def test_a_metric_that_nobody_knows_is_refused(run: Run, write: Callable[..., Path]) -> None:
     done = run(write(RIGHT), "--metric", "call,wall")
     assert done.returncode == 2
@@ -300,7 +338,7 @@ def test_many_trajectories_are_told_as_they_end_and_an_error_ends_the_rest(
     assert [job.metric for job in todo] == ["call"] * 3  # openmp knows no other
     judge: Any = Busy(0)
     told = list(measure_all(todo, judge, "run", at_once=2))
-    assert [len(new) for _, new in told] == [2, 2, 2]
+    assert [len(new.steps) for _, new in told] == [2, 2, 2]
     lost: Any = Lost()
     with pytest.raises(ToolError):
         list(measure_all(todo, lost, "run", at_once=1))
