@@ -23,7 +23,7 @@ from regraph_kg.models.target import TARGETS, DeviceKind, Target
 from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 from regraph_kg.report import times
 from regraph_kg.runs.learn import lines_of, write_lines
-from regraph_kg.runs.measuring import Measured, MeasureJob, jobs, measure_all
+from regraph_kg.runs.measuring import MeasuredTrajectory, MeasureJob, jobs, measure_all
 from regraph_kg.settings import Settings, read_settings
 
 _AT_ONCE: dict[DeviceKind, int] = {"gpu": 3, "cpu": 1}
@@ -132,7 +132,7 @@ class _Corpus:
             ]
         self.beside = list(earlier.values())
 
-    def add(self, job: MeasureJob, new: Measured) -> None:
+    def add(self, job: MeasureJob, new: MeasuredTrajectory) -> None:
         """Add measurements, and write them with --in-place or --output."""
         judged = {"failures": new.failures}
         for path, trajectories in self.read.items():

@@ -52,7 +52,7 @@ def jobs(
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredTrajectory:
     """What the judge says of a trajectory."""
 
     steps: tuple[Measurement, ...]
@@ -61,10 +61,10 @@ class Measured:
 
 def measure_all(
     todo: Sequence[MeasureJob], judge: Evaluator, run: str, at_once: int
-) -> Iterator[tuple[MeasureJob, Measured]]:
+) -> Iterator[tuple[MeasureJob, MeasuredTrajectory]]:
     """Each job with its measurements, as they end; an error ends all that has not begun."""
     with ThreadPoolExecutor(at_once, "measure") as threads:
-        under_way: dict[Future[Measured], MeasureJob] = {
+        under_way: dict[Future[MeasuredTrajectory], MeasureJob] = {
             threads.submit(_measured, job, judge, run): job for job in todo
         }
         try:
@@ -75,8 +75,8 @@ def measure_all(
                 future.cancel()
 
 
-def _measured(job: MeasureJob, judge: Evaluator, run: str) -> Measured:
-    return Measured(
+def _measured(job: MeasureJob, judge: Evaluator, run: str) -> MeasuredTrajectory:
+    return MeasuredTrajectory(
         stage.measurements(job.trajectory, job.problem, judge, run),
         stage.failures(job.trajectory, job.problem, judge),
     )
