@@ -168,13 +168,15 @@ def assert_caught(judges: Judges, target: Target, adversary: Adversary, bait: Sc
 
 
 def assert_gets_through(judges: Judges, target: Target, adversary: Adversary, bait: Scene) -> None:
-    for _ in range(TRIES):  # once is enough for a cheat; a race may show by chance
+    patience = limits_of(adversary, "screening").call_seconds
+    for _ in range(TRIES):  # once is enough for a cheat; a race, or a busy machine, may hide it
         report = judged(judges, target, adversary.defences, adversary, bait)
-        if verdict(report) in adversary.without:
+        through = verdict(report) in adversary.without
+        harmed = not adversary.harm or bait.happened(adversary.harm, report, patience)
+        if through and harmed:
             break
-    assert verdict(report) in adversary.without, report.diagnosis
-    if adversary.harm:
-        assert bait.happened(adversary.harm, report, limits_of(adversary, "screening").call_seconds)
+    assert through, report.diagnosis
+    assert harmed, report.diagnosis
 
 
 def assert_caught_by_one(
