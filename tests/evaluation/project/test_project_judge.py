@@ -121,7 +121,7 @@ def test_one_run_that_the_machine_holds_up_decides_nothing(
     assert next(runs) > 3
     assert report.outcome in TIMED, report.diagnosis
     assert report.speedup is not None
-    assert report.speedup > 3
+    assert report.speedup > 1.5, "held up, it would be no faster"
 
 
 def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(
