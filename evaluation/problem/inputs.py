@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from regraph_kg.evaluation.problem.custom_inputs import custom
-from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
+from regraph_kg.evaluation.problem.problem import (
+    KEPT_INPUTS_BYTES,
+    Argument,
+    Array,
+    Problem,
+    Sizes,
+)
 from regraph_kg.evaluation.problem.types import parts
 
 _SMALL = 4
@@ -21,7 +27,7 @@ _DENSITY = 0.1
 """Share of elements of a sparse array that are not zero."""
 _SIGNS = 65537
 """Random signs repeat after this many (a prime): drawing more costs more than the reference."""
-_KEPT_BYTES, _KEPT_CASE_BYTES = 64 * 2**20, 16 * 2**20
+_KEPT_BYTES = KEPT_INPUTS_BYTES
 _BLOCK = 2**20
 """Elements drawn at once."""
 
@@ -29,7 +35,7 @@ _BLOCK = 2**20
 class Inputs:
     """Inputs of one problem by case, read-only: drawn once, kept while memory allows.
 
-    At most 64 MiB are kept; a case above 16 MiB is drawn anew each time.
+    A case above a quarter of that is drawn anew each time.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -47,7 +53,7 @@ class Inputs:
         nbytes = sum(array.nbytes for array in arrays.values())
         for array in arrays.values():
             array.flags.writeable = False
-        if nbytes <= min(self._free, _KEPT_CASE_BYTES):
+        if nbytes <= min(self._free, _KEPT_BYTES // 4):
             self._free -= nbytes
             self._kept[key] = arrays
         return arrays

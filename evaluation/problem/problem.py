@@ -3,6 +3,7 @@
 Not covered: whether a declaration is true (checkup.py looks).
 """
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -45,6 +46,8 @@ from regraph_kg.models.base import Frozen, Metric
 __all__ = [
     "C_TYPES",
     "KEPT_DRAWINGS_BYTES",
+    "KEPT_INPUTS_BYTES",
+    "KEPT_TRUTHS_BYTES",
     "RESULT",
     "AbsoluteRule",
     "AnyProblem",
@@ -67,9 +70,13 @@ __all__ = [
 _MAX_BYTES = 8 * 2**30
 _PROGRAM_BYTES = 192 * 2**20
 """The judge's and its workers' own: interpreters, libraries, stacks."""
-_KEPT_TIMES, _KEPT_BYTES = 8, 320 * 2**20
-"""Truths (reference.py) and outputs (batches.py) that are kept: in terms of the arrays, at most."""
+_MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+KEPT_INPUTS_BYTES = min(max(_MEMORY_BYTES // 48, 64 * 2**20), 512 * 2**20)
+"""Inputs that a session keeps at most (inputs.py): what is not kept is made again and again."""
+KEPT_TRUTHS_BYTES = 2 * KEPT_INPUTS_BYTES
 KEPT_DRAWINGS_BYTES = 256 * 2**20
+_KEPT_TIMES, _KEPT_BYTES = 8, 160 * 2**20 + KEPT_INPUTS_BYTES + KEPT_TRUTHS_BYTES
+"""Inputs, truths, outputs (batches.py) that are kept: in terms of the arrays, and at most."""
 """Drawings of inputs.py that are kept (draws.py): each may take seconds to make."""
 _MORE_SHAPES = 2
 """Check shapes besides those declared: a secret one, and one aligned to elements only."""

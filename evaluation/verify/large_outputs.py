@@ -37,14 +37,17 @@ _CHUNK = 2**18
 
 
 def sample(size: int, seed: int) -> Array:
-    """Flat indices to look at, ascending: secret ones, the first and the last 4,096."""
-    if size <= _SAMPLES + 2 * _ENDS:
+    """Flat indices to look at, ascending: 4,096 at both ends, a secret one of each 2^19th between.
+
+    Each is as likely as if they were drawn from all, and none has to be sorted.
+    """
+    inner = size - 2 * _ENDS
+    if inner <= _SAMPLES:
         return np.arange(size)
-    drawn = np.random.default_rng(seed).integers(0, size, _SAMPLES)
+    edges = _ENDS + np.arange(_SAMPLES + 1) * inner // _SAMPLES
+    drawn = (np.random.default_rng(seed).random(_SAMPLES) * np.diff(edges)).astype(np.int64)
     ends = np.arange(_ENDS)
-    flat = np.sort(np.concatenate([ends, drawn, size - 1 - ends]))
-    once: Array = flat[np.append(True, np.diff(flat) > 0)]  # np.unique takes ten times as long
-    return once
+    return np.concatenate([ends, edges[:-1] + drawn, edges[-1] + ends])
 
 
 def places(problem: Problem, sizes: Sizes, seed: int) -> dict[str, Array]:

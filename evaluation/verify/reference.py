@@ -19,6 +19,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.alterations import altered
 from regraph_kg.evaluation.problem.inputs import Inputs, move_by_one_ulp
 from regraph_kg.evaluation.problem.problem import (
+    KEPT_TRUTHS_BYTES,
     Argument,
     Array,
     ConditionedRule,
@@ -49,7 +50,8 @@ _ALIKE = ("equal", "extremes")
 """Alterations that leave so few values that all terms of a sum round the same way."""
 _SUMS = " in blocks"
 _Keep = Callable[[str, Array], Array | large_outputs.Sampled]
-_KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = 160 * 2**20, 2**20
+_KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = KEPT_TRUTHS_BYTES, 2**20
+"""Where a session's truths do not fit, those of each candidate are computed again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,10 +173,12 @@ def test_inputs_are_drawn_once_and_cannot_be_written() -> None:
 
 
 def test_what_is_kept_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "_KEPT_BYTES", 900)
+    monkeypatch.setattr(inputs, "_KEPT_BYTES", 3300)
     kept = Inputs(problem_named("scale"))
-    assert kept.get({"n": 200}, 0, 1) is kept.get({"n": 200}, 0, 1)
-    assert kept.get({"n": 100}, 0, 1) is not kept.get({"n": 100}, 0, 1)
+    assert kept.get({"n": 207}, 0, 1) is not kept.get({"n": 207}, 0, 1), "more than a quarter"
+    seeds = range(5)
+    again = [kept.get({"n": 200}, 0, seed) is kept.get({"n": 200}, 0, seed) for seed in seeds]
+    assert again == [True] * 4 + [False]
 
 
 def test_a_problem_may_bring_its_own_generator() -> None:
