@@ -4,6 +4,7 @@ Not here: the text of a prompt (prompts/), the worth of an answer (verdicts.py).
 """
 
 import hashlib
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.search.effects import Effects, asked
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.parts import Advice
-from regraph_kg.search.prompts.render import FailedAnswer, choose_variants, render
+from regraph_kg.search.prompts.render import FailedAnswer, choose_variants, free_advice, render
 from regraph_kg.search.prompts.standing import Standing
 
 
@@ -92,13 +93,17 @@ class Asker:
         `failed` is the answer that it is to mend; `may_decline`: it may decline the technique.
         """
         prompting = self._prompting
-        renewed = request.renewed if failed is not None and prompting.requery else None
+        technique, advice = request.technique, request.advice
+        if self.withholds(request):
+            technique, advice = None, free_advice()
+        elif failed is not None and prompting.requery and request.renewed:
+            advice = request.renewed(failed)
         key = self.key("code", path=request.way, attempt=request.attempt, repair=repair)
         prompt = render(
             self._task,
             key,
             code=request.code,
-            advice=renewed(failed) if renewed and failed else request.advice,
+            advice=advice,
             failure=failed,
             variants=choose_variants(measured.variants, request.code, prompting.contrast),
             standing=measured.standing if prompting.standing else None,
@@ -107,12 +112,19 @@ class Asker:
             tokens=prompting.prompt_tokens,
             words=prompting.words,
             prefill=prompting.prefill,
-            recipe=request.technique.recipe if request.technique is not None else "",
+            recipe=technique.recipe if technique is not None else "",
             seed=self.seed(key),
         )
         self._ledger.begin_call()
         reply = yield from _finally(asked(prompt), self._ledger.end_call)
         return None if reply.finish == "unrecorded" else reply
+
+    def withholds(self, request: Request) -> bool:
+        """Whether the model is not told the technique of a request; the same on resuming."""
+        if request.technique is None or not self._prompting.withhold:
+            return False
+        seed = self.seed(self.key("code", path=request.way, attempt=request.attempt))
+        return random.Random(f"withhold {seed}").random() < self._prompting.withhold
 
     def think(self, prompt: Prompt) -> Effects[Reply | None]:
         """A call that is to yield no code: in the ledger, but no unit of the budget.

@@ -1,9 +1,9 @@
 """A finished run's free choices of its model: their tries, passes and gains.
 
-Free are all samples of a method without advice (`MethodKind.free`), and on a walk those that name
-no technique. Tries are counted as in harvest.py: a sample timed badly, or while the machine did
-other work, is none, and one that the final measurement disproved has failed. Not covered: methods
-that show examples, thoughts or earlier rounds, although their samples name no technique.
+Free are all samples of a method without advice (`MethodKind.free`), and on a walk those whose
+prompts name no technique. Tries are counted as in harvest.py: a sample timed badly, or while the
+machine did other work, is none, and one that the final measurement disproved has failed. Not
+covered: methods that show examples, thoughts or earlier rounds, whose samples name none either.
 """
 
 import math
@@ -25,7 +25,8 @@ def free_run(run: RunRecord) -> FreeRun | None:
     choice = FreeChoice()
     for step in steps:
         before = speedups.get(step.path[:-1])
-        if step.technique is None and before is not None and _tried(run, step):
+        is_free = step.technique is None or step.withheld
+        if is_free and before is not None and _tried(run, step):
             sums = _sums(run, step, before)
             choice += FreeChoice(later=sums) if len(step.path) > 1 else FreeChoice(first=sums)
     if not choice.first.tried + choice.later.tried:

@@ -160,7 +160,7 @@ class _Tree:
         return name if self._named[attempt] == 1 else f"{name}#{self._named[attempt]}"
 
     def _unfit(self, step: StepRecord) -> str | None:
-        if step.technique is None:
+        if step.technique is None or (step.withheld and step.did is None):
             return NAMELESS
         if step.applied != "asked" and step.did is None:
             return UNASKED[step.applied]

@@ -58,13 +58,13 @@ class Proposer:
             if not verdict.failed:
                 break
         did = yield from self._check.deed(request, verdict, cost.calls - 1)
-        step = _step(request, verdict, cost, did)
+        step = _step(request, verdict, cost, did, withheld=self.asker.withholds(request))
         self._attempts.add(request, step, self._verdicts.speedup(request.code))
         return step
 
     def _may_decline(self, request: Request, repair: int) -> bool:
         believed = self._offers_decline and self._verdicts.believes_declines
-        return believed and request.may_decline(repair)
+        return believed and request.may_decline(repair) and not self.asker.withholds(request)
 
     def _measured(self, request: Request) -> Measured:
         """The measurements at the request's code."""
@@ -89,7 +89,9 @@ class Proposer:
         self._failures.add(request.source, request.technique.id, failure)
 
 
-def _step(request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed) -> StepRecord:
+def _step(
+    request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed, *, withheld: bool
+) -> StepRecord:
     here = (element(request.step, request.attempt),) if request.step else ()
     return StepRecord(
         path=(*request.path, *here),
@@ -104,4 +106,5 @@ def _step(request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed
         applied=did.applied,
         did=did.technique,
         mended=() if verdict is None else verdict.mended,
+        withheld=withheld,
     )

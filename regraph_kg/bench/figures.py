@@ -14,6 +14,7 @@ import numpy as np
 from regraph_kg.evaluation.timing.estimate import student
 from regraph_kg.models.bench import BenchAnswer, BenchRun
 from regraph_kg.models.run import Cost
+from regraph_kg.runs.worth import wilson
 
 RESAMPLES = 10_000
 LEVEL = 0.95
@@ -83,7 +84,7 @@ class Mean:
         if not values:
             return None
         mean, n = fmean(values), len(values)
-        interval = _wilson(mean, n) if n >= FEWEST else None
+        interval = wilson(mean, n) if n >= FEWEST else None
         return cls(mean, interval, n)
 
     @classmethod
@@ -104,13 +105,6 @@ def _bootstrapped(values: "np.typing.NDArray[np.float64]") -> tuple[float, float
     tail = NormalDist().cdf(-student(n - 1, (1 - LEVEL) / 2) * math.sqrt(n / (n - 1)))
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return float(low), float(high)
-
-
-def _wilson(share: float, n: int) -> tuple[float, float]:
-    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 Measure = Callable[[BenchRun], float]

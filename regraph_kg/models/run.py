@@ -206,6 +206,8 @@ class StepRecord(Frozen):
     that technique, and later steps build upon it."""
     mended: tuple[str, ...] = ()
     """Mends of the last answer's form before the judge."""
+    withheld: bool = False
+    """Whether the model was not told the technique (`Prompting.withhold`)."""
 
     @property
     def tried(self) -> bool:

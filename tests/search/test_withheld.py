@@ -1,0 +1,92 @@
+"""Requests that do not tell the technique, and what the graph was worth against them."""
+
+import pytest
+
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import FreeChoice
+from regraph_kg.models.method import Prompting
+from regraph_kg.models.prompt import PromptKey
+from regraph_kg.runs.worth import EdgeWorth, Tally, difference, worth
+from regraph_kg.search.free_steps import free_run
+from regraph_kg.search.harvest import NAMELESS, harvest
+from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.run_record import place_of
+from tests.search.test_free_steps import WALK, sums
+from tests.search.test_harvest import run, step
+from tests.search.toy import SERIAL, Toy, code, fenced, header, searching
+
+GRAPH = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
+
+
+def walk(share: float, seed: int = 0) -> tuple[Toy, list[tuple[bool, str]]]:
+    """A search of 24 calls: of each step whether its technique was withheld, and its prompt."""
+
+    def script(key: PromptKey) -> str:
+        return fenced(code(0.1 * len(key.path), (key.path, key.attempt)))
+
+    toy = Toy(GRAPH, script)
+    settings = McgsSettings(repairs=0, free=False)
+    head = header(24, seed, settings=settings)
+    head = head.model_copy(update={"prompting": Prompting(withhold=share)})
+    steps = [one for record in searching(toy.world, head) for one in record.steps]
+    prompts = {(k.path, k.attempt): p.user for k, p in zip(toy.asked, toy.prompts, strict=True)}
+    told = [(one.withheld, prompts[place_of(one)]) for one in steps]
+    return toy, told
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_a_share_of_requests_does_not_tell_the_technique(share: float) -> None:
+    _, told = walk(share)
+    withheld = [is_withheld for is_withheld, _ in told]
+    assert all((" to the loops." in prompt) is not hidden for hidden, prompt in told)
+    assert {0.0: sum(withheld) == 0, 0.4: 2 < sum(withheld) < 20, 1.0: all(withheld)}[share]
+
+
+def test_chance_alone_says_which_and_a_resumed_run_says_the_same() -> None:
+    first, again, other = walk(0.4)[1], walk(0.4)[1], walk(0.4, seed=1)[1]
+    assert first == again
+    assert [hidden for hidden, _ in first] != [hidden for hidden, _ in other]
+
+
+def test_a_withheld_step_is_a_free_choice_and_teaches_nothing_of_the_technique() -> None:
+    steps = [step("a", 2.0), step("a b", None, withheld=True), step("a c", 3.0, withheld=True)]
+    made = run(*steps, header=WALK)
+    taught = harvest(made, SERIAL)
+    assert (taught.steps, taught.failures, taught.left_out) == (1, 0, {NAMELESS: 2})
+    found = free_run(made)
+    assert found is not None
+    assert found.choice == FreeChoice(later=sums(2, 1.5))
+
+
+def test_uplift_is_the_share_of_faster_steps_over_that_of_withheld_ones() -> None:
+    steps = [
+        *(step(f"a#{n}", 2.0) for n in range(6)),
+        *(step(f"a#{n}", None) for n in (6, 7)),
+        step("a#8", 1.02),
+        step("a#9", 1.5, applied="other"),
+        step("a#10", 2.0, outcome=Outcome.UNSTABLE_TIMING),
+        step("b", None, withheld=True),
+        step("b#1", 1.2, withheld=True),
+        step("a#1 b", 2.08),
+        step("free", 9.0, technique=None),
+    ]
+    every, first, second = worth([run(*steps)])
+    told = Tally(asked=11, applied=8, passed=9, faster=7)
+    withheld = Tally(asked=2, applied=1, passed=1, faster=1)
+    assert (every.source, every.told, every.withheld) == ("", told, withheld)
+    assert (first.source, first.technique) == ("openmp/start", "openmp/a")
+    assert first.told == Tally(asked=10, applied=7, passed=8, faster=7)
+    assert first.uplift == pytest.approx(0.2)
+    assert (second.source, second.told.faster) == ("openmp/a", 0), "4 % are none"
+
+
+def test_the_interval_is_newcombes() -> None:
+    low_high = difference(56, 70, 48, 80)  # Newcombe 1998, table II, (a), method 10
+    assert low_high == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
+    assert difference(0, 10, 0, 10)[1:] == pytest.approx((-0.2775, 0.2775), abs=5e-4)
+
+
+def test_without_withheld_steps_there_is_no_uplift() -> None:
+    (every, edge) = worth([run(step("a"))])
+    assert isinstance(every, EdgeWorth)
+    assert (every.uplift, edge.uplift, worth([])) == (None, None, [])
