@@ -8,8 +8,6 @@ files (`make docs`) and `regraph docs` makes when it shows them.
 import ast
 import itertools
 import json
-import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,12 +16,14 @@ from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import answers_of, schema_of
 from regraph_kg.cli.app import COMMANDS
+from regraph_kg.cli.corpus import read_fields
 from regraph_kg.cli.docs import MADE, trajectory_schema
 from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
+from regraph_kg.survey.report import corpus_report
 from regraph_kg.wiring import corpus_files, vocabulary
 
 ROOT = Path(__file__).parents[1]
@@ -134,14 +134,10 @@ def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
 
 def corpus() -> str:
     """What the committed trajectories show."""
-    sys.path.insert(0, str(ROOT))  # this file is a script
-    from docs.corpus_report import corpus_report  # noqa: PLC0415
-
     settings = Settings(corpus=ROOT / "corpus")
     paths = corpus_files(settings)
     trajectories = [trajectory for path in paths for trajectory in read_trajectories(path)]
-    listed = tomllib.loads((ROOT / "corpus" / "fields.toml").read_text(encoding="utf-8"))
-    fields = {problem: field for field, problems in listed.items() for problem in problems}
+    fields = read_fields(ROOT / "corpus" / "fields.toml")
     return corpus_report(trajectories, vocabulary(settings), fields)
 
 

@@ -1,10 +1,10 @@
-"""docs/corpus_prediction.py: what a graph of other fields foretells of made-up trajectories."""
+"""The corpus report: what a graph of other fields foretells of made-up trajectories."""
 
 import pytest
 
-from docs.corpus_facts import TimingKey, seen_steps
-from docs.corpus_prediction import gain_correlation, predictions
-from docs.corpus_report import corpus_report
+from regraph_kg.survey.facts import TimingKey, seen_steps
+from regraph_kg.survey.prediction import gain_correlation, predictions
+from regraph_kg.survey.report import corpus_report
 
 from .test_report import LOADS, TILES, measured, step, trajectory
 
@@ -33,10 +33,13 @@ def test_what_only_one_field_has_is_nobodys_to_foretell() -> None:
     assert graph.steps == 2
 
 
-def test_problems_of_no_field_are_left_out() -> None:
-    told = [trajectory("x", step(TILES, "a")), trajectory("y", step(TILES, "b"))]
+def test_a_problem_of_no_field_is_a_field_of_its_own() -> None:
+    told = [trajectory("x", step(TILES, "a")), trajectory("x", step(TILES, "b"), ref="y")]
     assert list(predictions(seen_steps(told), FIELDS)) == []
     assert "foretell" not in corpus_report(told, [], FIELDS)
+    other = [*told, trajectory("z", step(TILES, "c"))]
+    ((target, (graph, *_)),) = predictions(seen_steps(other), FIELDS)
+    assert (target, graph.steps, graph.rank) == ("cuda", 3, 1.0)
 
 
 def test_gains_are_compared_with_those_of_other_fields() -> None:

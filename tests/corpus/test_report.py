@@ -1,11 +1,13 @@
-"""docs/corpus_report.py: what it says of made-up trajectories, large corpora included."""
+"""The corpus report: what it says of made-up trajectories, large corpora included."""
 
 import math
 from typing import Any
 
 import pytest
 
-from docs.corpus_facts import (
+from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import WITHHELD, Trajectory
+from regraph_kg.survey.facts import (
     TimingKey,
     agreement,
     gain,
@@ -13,9 +15,7 @@ from docs.corpus_facts import (
     seen_steps,
     unchanged,
 )
-from docs.corpus_report import corpus_report
-from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import WITHHELD, Trajectory
+from regraph_kg.survey.report import corpus_report
 
 TILES, LOADS = "cuda/shared-memory-tiling", "cuda/vectorized-loads"
 H200 = TimingKey("cuda", "H200", "call")
@@ -167,3 +167,39 @@ def test_sixty_problems_stay_readable_and_nothing_is_left_out_silently() -> None
     assert all(f"| problem-{number:02} |" in text for number in range(64))
     assert "more rows are left out" in text
     assert text == corpus_report(corpus, [])
+
+
+def test_tiers_go_by_the_longest_path_that_passed() -> None:
+    passed = [step(TILES, str(n), measured(1.2)) for n in range(8)]
+    failed = step(LOADS, "wrong", measured(None))
+    told = [
+        trajectory("long", *passed),
+        trajectory("short", *passed[:4], failed, *passed[5:]),
+        trajectory("unmeasured", step(TILES, "a")),
+    ]
+    text = corpus_report(told, [])
+    rows = [line for line in text.splitlines() if line.startswith("| cuda | ") and "|" in line]
+    assert "| cuda | easy | 1 | unmeasured |" in rows
+    assert "| cuda | medium | 1 | short |" in rows
+    assert "| cuda | hard | 1 | long |" in rows
+
+
+def test_weak_transitions_and_steps_in_vain_are_counted() -> None:
+    told = [
+        trajectory("p", step(TILES, "a", measured(2.0)), step(LOADS, "b", measured(1.02))),
+        trajectory("q", step(TILES, "c", measured(0.5)), step(TILES, "d", measured(1.5))),
+    ]
+    text = corpus_report(told, [])
+    assert "Of steps and attempts 50% failed, or gained less than 5% wherever" in text
+    assert "| cuda | call | H200 | 3 | 2 | 2 | 1 |" in text
+
+
+def test_problems_that_differ_by_names_alone_are_named() -> None:
+    code = "void f(float* x) { for (int i = 0; i < 9; ++i) x[i] += 2; }"
+    told = [
+        trajectory("p", step(TILES, "a"), serial=code),
+        trajectory("q", step(TILES, "b"), serial=code.replace("x", "y").replace("9", "7")),
+        trajectory("r", step(TILES, "c"), serial="void g(int n) { while (n) n /= 2; }"),
+    ]
+    assert "same serial code but for names: p and q (100%)." in corpus_report(told, [])
+    assert "but for names: none." in corpus_report(told[1:], [])

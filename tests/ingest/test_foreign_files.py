@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from docs.corpus_report import corpus_report
 from regraph_kg.cli.examples import _show
 from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.settings import Settings
+from regraph_kg.survey.report import corpus_report
 from tests.ingest.test_commands import STEPS, Desk, desk
 from tests.ingest.trajectories import many, row
 from tests.search.test_reader import FIRST

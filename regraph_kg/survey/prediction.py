@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import log2
 from statistics import correlation, fmean, median
 
-from docs.corpus_facts import SeenStep, TimingKey
 from regraph_kg.models.target import TARGETS, Target
+from regraph_kg.survey.facts import SeenStep, TimingKey
 
 FIRST = 5
 """Techniques that a search would ask for first."""
@@ -38,14 +38,16 @@ class Prediction:
 def predictions(
     steps: Sequence[SeenStep], fields: Mapping[str, str]
 ) -> Iterator[tuple[Target, Sequence[Prediction]]]:
-    """By target: the graph, frequency and chance. `fields` says which field a problem is of."""
+    """By target: the graph, frequency and chance.
+
+    `fields` says which field a problem is of; one without is a field of its own.
+    """
     for target in TARGETS:
         of_target = [step for step in steps if step.trajectory.target == target]
-        of_target = [step for step in of_target if _field(step, fields)]
         graph, frequency, choices = list[float](), list[float](), list[int]()
         for field in sorted({_field(one, fields) for one in of_target}):
             seen = [one for one in of_target if _field(one, fields) != field]
-            after, taken = _problems(seen, pairs=True), _problems(seen, pairs=False)
+            after, taken = _problems(seen)
             for one in of_target:
                 source, technique = one.pair
                 if _field(one, fields) != field or technique not in taken:
@@ -87,26 +89,28 @@ def gain_correlation(
         if (measured := one.counted.get(clock)) and (effect := measured.effect) is not None
     ]
     rows = list[tuple[float, float, float]]()
-    for one, gained in effects:
+    for one, log_effect in effects:
         others = [pair for pair in effects if _field(pair[0], fields) != _field(one, fields)]
         same = [gain for other, gain in others if other.pair == one.pair]
         alike = [gain for other, gain in others if other.pair[1] == one.pair[1]]
         if same:
-            rows.append((gained, fmean(same), fmean(alike)))
+            rows.append((log_effect, fmean(same), fmean(alike)))
     if len(rows) < _LEAST_PAIRS:
         return len(rows), None, None
-    gained, transition, technique = zip(*rows, strict=True)
-    return len(rows), _correlation(gained, transition), _correlation(gained, technique)
+    gained = [row[0] for row in rows]
+    of_transition, of_technique = ([row[column] for row in rows] for column in (1, 2))
+    return len(rows), _correlation(gained, of_transition), _correlation(gained, of_technique)
 
 
 def _field(step: SeenStep, fields: Mapping[str, str]) -> str:
-    return fields.get(step.trajectory.problem, "")
+    return fields.get(step.trajectory.problem, step.trajectory.problem)
 
 
-def _problems(steps: Iterable[SeenStep], *, pairs: bool) -> Counter[object]:
-    """How many problems took a technique, or took it after another."""
-    seen = {(one.trajectory.problem, one.pair if pairs else one.pair[1]) for one in steps}
-    return Counter(what for _, what in seen)
+def _problems(steps: Iterable[SeenStep]) -> tuple[Counter[tuple[str, str]], Counter[str]]:
+    """How many problems took a technique after another, and how many took it at all."""
+    pairs = {(one.trajectory.problem, one.pair) for one in steps}
+    taken = {(problem, technique) for problem, (_, technique) in pairs}
+    return Counter(pair for _, pair in pairs), Counter(technique for _, technique in taken)
 
 
 def _rank(technique: str, score: Mapping[str, tuple[int, int]]) -> float:

@@ -7,21 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from docs.corpus_facts import (
-    Coverage,
-    GainEstimate,
-    SeenStep,
-    TimingKey,
-    agreement,
-    coverage,
-    effect_of,
-    gain,
-    gains,
-    nearly_equal,
-    seen_steps,
-    unchanged,
-)
-from docs.corpus_prediction import FIRST, gain_correlation, predictions
 from regraph_kg import report
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
@@ -29,9 +14,30 @@ from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
+from regraph_kg.survey.facts import (
+    Coverage,
+    GainEstimate,
+    SeenStep,
+    TimingKey,
+    agreement,
+    alike_problems,
+    coverage,
+    effect_of,
+    gain,
+    gains,
+    longest_paths,
+    nearly_equal,
+    seen_steps,
+    unchanged,
+)
+from regraph_kg.survey.prediction import FIRST, gain_correlation, predictions
 
 _MOST_TRANSITIONS, _MOST_ROWS = 100, 40
 """Rows of a table."""
+GAINED = 1.05
+"""An effect below this is no gain."""
+_TIERS = (("easy", 0, 3), ("medium", 4, 6), ("hard", 7, 99))
+"""By the steps of the longest verified path."""
 _SLOWER = 0.95
 """Effects between this and 1 are as good as none."""
 _LEAST_PERCENT, _WHOLE_PERCENT = 0.001, 10.0
@@ -41,7 +47,7 @@ _MOST_NAMES = 40
 """Trajectories in a cell."""
 _HEAD = """# Corpus report
 
-Made by `docs/generate.py` from the trajectories alone. An effect is the time before a step
+Made by `regraph corpus report` from the trajectories alone. An effect is the time before a step
 over the time after it, a speedup the serial code's time over it; both on one machine in one
 session. Of each step the newest judge's latest measurement counts, on each device and by each
 metric ("call": host pointers, transfers inside the clock; "device": device pointers). Where that
@@ -70,7 +76,11 @@ def corpus_report(
         "## Problems\n\nThe fastest step of each, and how near it comes to the roof of its device's"
         " memory and arithmetic (-: the judge did not know the roofs).\n",
         _table("problem|target|metric|device|judge|speedup|memory|compute|step", _problems(steps)),
+        "## Tiers\n\nProblems by their longest verified path: up to 3 steps, up to 6, more.\n",
+        _table("target|tier|problems|which", _tiers(steps)),
         *_transitions(steps),
+        "## Weak transitions\n\nSeen once, in one problem alone, or with an interval around 1.\n",
+        _table("target|metric|device|transitions|once|one problem|around 1", _weak(steps)),
         "## Do gains carry over?\n\nCorrelation of the mean log effects of one transition (or one"
         " technique, whatever was before it) in two problems, over all pairs of problems that have"
         " both. Of a dozen pairs it tells little.\n",
@@ -83,6 +93,7 @@ def corpus_report(
         _table(
             "problem|target|one|other|steps of one = of other", _doubles(trajectories), _MOST_ROWS
         ),
+        f"Problems of nearly the same serial code but for names: {_alike(trajectories)}.\n",
         "Steps that change no code: " + (_names(unchanged(steps)) or "none") + ".\n",
         "## Dead ends\n\nTechniques that were tried and failed, and how.\n",
         _table("technique|failed|outcomes", _failures(trajectories, steps), _MOST_ROWS),
@@ -96,10 +107,44 @@ def _counts(trajectories: Sequence[Trajectory], steps: Sequence[SeenStep]) -> st
     problems = {trajectory.problem for trajectory in trajectories}
     pairs = {(step.trajectory.target, step.pair) for step in steps}
     failures = sum(len(trajectory.failures) for trajectory in trajectories)
+    vain = failures + sum(_in_vain(step) for step in steps)
+    share = vain / max(1, len(steps) + failures)
+    lengths = sorted(len(step.step.reasoning) for step in steps) or [0]
     return (
         f"{len(trajectories)} trajectories of {len(problems)} problems: {len(steps)} steps of"
-        f" {len(pairs)} transitions, {failures} attempts that failed.\n"
+        f" {len(pairs)} transitions, {failures} attempts that failed. Of steps and attempts"
+        f" {share:.0%} failed, or gained less than {GAINED - 1:.0%} wherever they were measured."
+        f" Reasons have {lengths[0]} to {lengths[-1]} characters,"
+        f" {lengths[len(lengths) // 2]} at the median.\n"
     )
+
+
+def _in_vain(step: SeenStep) -> bool:
+    effects = [one.effect for one in step.counted.values()]
+    return bool(effects) and all(effect is None or effect < GAINED for effect in effects)
+
+
+def _tiers(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
+    """Problems by their longest verified path."""
+    longest = longest_paths(steps)
+    for target in TARGETS:
+        found = {problem: length for (problem, of), length in longest.items() if of == target}
+        for name, low, high in _TIERS:
+            named = sorted(one for one, length in found.items() if low <= length <= high)
+            if named:
+                yield target, name, str(len(named)), ", ".join(named)
+
+
+def _weak(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
+    """Of each target and clock: how many transitions say little, and why."""
+    for clock in _clocks(steps):
+        found = [by[clock] for by in gains(steps).values() if clock in by]
+        once = sum(len(seen) == 1 for seen in found)
+        alone = sum(len({one.trajectory.problem for one in seen}) == 1 for seen in found)
+        known = [gain([effect_of(one, clock) for one in seen]) for seen in found if len(seen) > 1]
+        unsure = sum(bool(one.low and one.high and one.low < 1 < one.high) for one in known)
+        counts = map(str, (len(found), once, alone, unsure))
+        yield clock.target, clock.metric, clock.device, *counts
 
 
 def _clocks(steps: Iterable[SeenStep]) -> list[TimingKey]:
@@ -274,6 +319,11 @@ def _doubles(trajectories: Sequence[Trajectory]) -> Iterator[Sequence[str]]:
     for pair in nearly_equal(trajectories):
         where = (pair.first.problem, pair.first.target, _ref(pair.first), _ref(pair.second))
         yield *where, ", ".join(f"{i} = {j}" for i, j in pair.steps)
+
+
+def _alike(trajectories: Sequence[Trajectory]) -> str:
+    pairs = alike_problems(trajectories)
+    return ", ".join(f"{one} and {other} ({share:.0%})" for one, other, share in pairs) or "none"
 
 
 def _failures(

@@ -23,6 +23,9 @@ from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 
 _ALIKE = 0.9
 """From this share of common token runs on, two codes are nearly equal."""
+_ALIKE_PROBLEMS = 0.8
+_WORDS = {"for", "while", "if", "else", "return", "const", "int", "float", "double", "void"}
+"""What tells the shape of a code."""
 _RUN = 5
 """Tokens in a row that are compared as one."""
 _TOKEN = re.compile(r"[A-Za-z_]\w*|[0-9][\w.]*|\S")
@@ -187,6 +190,35 @@ def _correlated(
     return len(left) // 2, correlation(left, right) if defined else None
 
 
+def longest_paths(steps: Iterable[SeenStep]) -> dict[tuple[str, Target], int]:
+    """Of each problem and target, the steps of its longest path that passed wherever measured."""
+    longest: dict[tuple[str, Target], int] = defaultdict(int)
+    ended = set[str]()
+    for step in steps:
+        failed = any(one.outcome is not Outcome.PASSED for one in step.counted.values())
+        if failed or not step.counted:
+            ended.add(step.trajectory.id)
+        key = (step.trajectory.problem, step.trajectory.target)
+        passed = 0 if step.trajectory.id in ended else step.number
+        longest[key] = max(longest[key], passed)
+    return dict(longest)
+
+
+def alike_problems(trajectories: Iterable[Trajectory]) -> list[tuple[str, str, float]]:
+    """Pairs of problems whose serial codes are nearly equal but for names and numbers."""
+    serial = {one.problem: one.serial for one in trajectories if one.disclosed == "code"}
+    runs = {name: _runs(_shape(code)) for name, code in sorted(serial.items())}
+    pairs = ((one, other, alike(runs[one], runs[other])) for one, other in combinations(runs, 2))
+    return sorted((pair for pair in pairs if pair[2] >= _ALIKE_PROBLEMS), key=lambda p: -p[2])
+
+
+def _shape(code: str) -> list[str]:
+    """Its tokens; every name that is no word of C, and every number, is the same one."""
+    return [
+        "name" if token[0].isalnum() and token not in _WORDS else token for token in _tokens(code)
+    ]
+
+
 def nearly_equal(trajectories: Sequence[Trajectory]) -> Iterator[LikePair]:
     """Trajectories of one problem and target that have steps in common, most of them first."""
     groups: dict[tuple[str, str], list[Trajectory]] = defaultdict(list)
@@ -229,7 +261,10 @@ def _before(trajectory: Trajectory, number: int) -> str:
 
 def token_runs(code: str) -> frozenset[int]:
     """Runs of tokens of a code without its comments."""
-    tokens = _tokens(code)
+    return _runs(_tokens(code))
+
+
+def _runs(tokens: Sequence[str]) -> frozenset[int]:
     last = max(1, len(tokens) - _RUN + 1)
     return frozenset(hash(tuple(tokens[at : at + _RUN])) for at in range(last))
 

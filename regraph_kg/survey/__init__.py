@@ -1,0 +1,1 @@
+"""What trajectories say together: gains, gaps, doubles, and what one field foretells of another."""
