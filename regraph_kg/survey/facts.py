@@ -251,11 +251,12 @@ def unchanged(steps: Iterable[SeenStep]) -> list[SeenStep]:
         step
         for step in steps
         if step.trajectory.disclosed == "code"
-        and _tokens(step.step.code) == _tokens(_before(step.trajectory, step.number))
+        and _tokens(step.step.code) == _tokens(before(step.trajectory, step.number))
     ]
 
 
-def _before(trajectory: Trajectory, number: int) -> str:
+def before(trajectory: Trajectory, number: int) -> str:
+    """The code before a step, which is numbered from 1."""
     return trajectory.steps[number - 2].code if number > 1 else trajectory.serial
 
 

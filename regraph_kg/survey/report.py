@@ -1,4 +1,4 @@
-"""A corpus told in tables (docs/corpus.md): gains, gaps, doubles and dead ends, as Markdown.
+"""A corpus told in tables: gains, gaps, doubles and dead ends, as Markdown.
 
 Long tables keep what is seen most, and say how much is left out.
 """
@@ -12,7 +12,6 @@ from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import Technique, start_id
-from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
 from regraph_kg.survey.facts import (
     Coverage,
@@ -20,24 +19,22 @@ from regraph_kg.survey.facts import (
     SeenStep,
     TimingKey,
     agreement,
-    alike_problems,
     coverage,
     effect_of,
     gain,
     gains,
-    longest_paths,
     nearly_equal,
     seen_steps,
     unchanged,
 )
+from regraph_kg.survey.markdown import cell, reference, short, step_name, step_names, table
 from regraph_kg.survey.prediction import FIRST, gain_correlation, predictions
+from regraph_kg.survey.quality import alike, claims, short_times, tiers, weak
 
 _MOST_TRANSITIONS, _MOST_ROWS = 100, 40
 """Rows of a table."""
 GAINED = 1.05
 """An effect below this is no gain."""
-_TIERS = (("easy", 0, 3), ("medium", 4, 6), ("hard", 7, 99))
-"""By the steps of the longest verified path."""
 _SLOWER = 0.95
 """Effects between this and 1 are as good as none."""
 _LEAST_PERCENT, _WHOLE_PERCENT = 0.001, 10.0
@@ -71,34 +68,41 @@ def corpus_report(
         _HEAD,
         _counts(trajectories, steps),
         "## Devices\n",
-        _table("device|target|metric|judge|steps|passed|median effect|toolchain", _devices(steps)),
+        table("device|target|metric|judge|steps|passed|median effect|toolchain", _devices(steps)),
         *_judges(steps),
         "## Problems\n\nThe fastest step of each, and how near it comes to the roof of its device's"
         " memory and arithmetic (-: the judge did not know the roofs).\n",
-        _table("problem|target|metric|device|judge|speedup|memory|compute|step", _problems(steps)),
-        "## Tiers\n\nProblems by their longest verified path: up to 3 steps, up to 6, more.\n",
-        _table("target|tier|problems|which", _tiers(steps)),
+        table("problem|target|metric|device|judge|speedup|memory|compute|step", _problems(steps)),
+        "## Tiers\n\nProblems by their longest verified path: up to 2 steps, up to 5, more.\n",
+        table("target|tier|problems|which", tiers(steps)),
         *_transitions(steps),
         "## Weak transitions\n\nSeen once, in one problem alone, or with an interval around 1.\n",
-        _table("target|metric|device|transitions|once|one problem|around 1", _weak(steps)),
+        table(
+            "target|metric|device|transitions|once|one problem|around 1",
+            weak(steps, _clocks(steps)),
+        ),
         "## Do gains carry over?\n\nCorrelation of the mean log effects of one transition (or one"
         " technique, whatever was before it) in two problems, over all pairs of problems that have"
         " both. Of a dozen pairs it tells little.\n",
-        _table("target|metric|device|of|pairs of problems|correlation", _carried(steps)),
+        table("target|metric|device|of|pairs of problems|correlation", _carried(steps)),
         *_predicted(steps, fields or {}),
         "## Techniques without an example\n",
         *_unseen(steps, techniques),
         "## Nearly equal\n\nTrajectories of one problem with steps of nearly the same code: 9 of 10"
         " of their runs of five tokens.\n",
-        _table(
+        table(
             "problem|target|one|other|steps of one = of other", _doubles(trajectories), _MOST_ROWS
         ),
-        f"Problems of nearly the same serial code but for names: {_alike(trajectories)}.\n",
-        "Steps that change no code: " + (_names(unchanged(steps)) or "none") + ".\n",
+        f"Problems of nearly the same serial code but for names: {alike(trajectories)}.\n",
+        "Steps that change no code: " + (step_names(unchanged(steps)) or "none") + ".\n",
+        "## Claims\n\nSteps whose code has no mark of the technique that they say (`leaves` of the vocabulary).\n",
+        table("problem|step|says|shows", claims(steps, techniques), _MOST_ROWS),
+        "## Too short to tell\n\nWhat takes less than 10 us on a device is mostly its launch.\n",
+        table("problem|device|fastest", short_times(steps)),
         "## Dead ends\n\nTechniques that were tried and failed, and how.\n",
-        _table("technique|failed|outcomes", _failures(trajectories, steps), _MOST_ROWS),
+        table("technique|failed|outcomes", _failures(trajectories, steps), _MOST_ROWS),
         f"Steps that made code slower (effect below {_SLOWER}), the worst first.\n",
-        _table("problem|step|metric|device|effect", _slower(steps), _MOST_ROWS),
+        table("problem|step|metric|device|effect", _slower(steps), _MOST_ROWS),
     ]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -122,29 +126,6 @@ def _counts(trajectories: Sequence[Trajectory], steps: Sequence[SeenStep]) -> st
 def _in_vain(step: SeenStep) -> bool:
     effects = [one.effect for one in step.counted.values()]
     return bool(effects) and all(effect is None or effect < GAINED for effect in effects)
-
-
-def _tiers(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
-    """Problems by their longest verified path."""
-    longest = longest_paths(steps)
-    for target in TARGETS:
-        found = {problem: length for (problem, of), length in longest.items() if of == target}
-        for name, low, high in _TIERS:
-            named = sorted(one for one, length in found.items() if low <= length <= high)
-            if named:
-                yield target, name, str(len(named)), ", ".join(named)
-
-
-def _weak(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
-    """Of each target and clock: how many transitions say little, and why."""
-    for clock in _clocks(steps):
-        found = [by[clock] for by in gains(steps).values() if clock in by]
-        once = sum(len(seen) == 1 for seen in found)
-        alone = sum(len({one.trajectory.problem for one in seen}) == 1 for seen in found)
-        known = [gain([effect_of(one, clock) for one in seen]) for seen in found if len(seen) > 1]
-        unsure = sum(bool(one.low and one.high and one.low < 1 < one.high) for one in known)
-        counts = map(str, (len(found), once, alone, unsure))
-        yield clock.target, clock.metric, clock.device, *counts
 
 
 def _clocks(steps: Iterable[SeenStep]) -> list[TimingKey]:
@@ -175,7 +156,7 @@ def _problems(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
     for (problem, clock), (speedup, step) in sorted(best.items(), key=lambda entry: entry[0]):
         roof = step.counted[clock].roofline
         where = (problem, clock.target, clock.metric, clock.device, step.counted[clock].evaluator)
-        yield *where, report.times(speedup), *_shares(roof), _name(step)
+        yield *where, report.times(speedup), *_shares(roof), step_name(step)
 
 
 def _shares(roof: RooflinePosition | None) -> tuple[str, str]:
@@ -195,11 +176,11 @@ def _judges(steps: Sequence[SeenStep]) -> Iterator[str]:
     found = coverage(steps)
     newest = max((one.judge or 0 for every in found.values() for one in every), default=0)
     yield f"The newest judge here is {newest}. It has measured, of all steps:\n"
-    yield _table(
+    yield table(
         "target|metric|steps|by it|by an older judge|too noisily|not at all", _covered(found)
     )
     yield "Of these it has not measured all steps:\n"
-    yield _table("target|metric|older figures stand|no figures", _left(found))
+    yield table("target|metric|older figures stand|no figures", _left(found))
 
 
 def _covered(found: Mapping[tuple[Target, Metric], Sequence[Coverage]]) -> Iterator[Sequence[str]]:
@@ -221,8 +202,8 @@ def _left(found: Mapping[tuple[Target, Metric], Sequence[Coverage]]) -> Iterator
 
 def _whose(steps: Sequence[SeenStep]) -> str:
     """Trajectories of steps, each with how many of its own these are."""
-    counts = Counter(_ref(step.trajectory) for step in steps)
-    every = {_ref(step.trajectory): len(step.trajectory.steps) for step in steps}
+    counts = Counter(reference(step.trajectory) for step in steps)
+    every = {reference(step.trajectory): len(step.trajectory.steps) for step in steps}
     named = [
         ref if count == every[ref] else f"{ref} ({count} of {every[ref]} steps)"
         for ref, count in list(counts.items())[:_MOST_NAMES]
@@ -242,16 +223,16 @@ def _transitions(steps: Sequence[SeenStep]) -> Iterator[str]:
             found.items(), key=lambda entry: (-max(map(len, entry[1].values())), entry[0])
         )
         yield f"## Transitions: {target}\n"
-        columns = "|".join(f"{clock.metric}, {_cell(clock.device)}" for clock in clocks)
+        columns = "|".join(f"{clock.metric}, {cell(clock.device)}" for clock in clocks)
         rows = [
             (
-                f"{_short(source, target)} → {_short(after, target)}",
+                f"{short(source, target)} → {short(after, target)}",
                 str(len({one.trajectory.problem for seen in by.values() for one in seen})),
                 *(_gain_cell(by.get(clock, ()), clock) for clock in clocks),
             )
             for (source, after), by in ranked
         ]
-        yield _table(f"transition|problems|{columns}", rows, _MOST_TRANSITIONS)
+        yield table(f"transition|problems|{columns}", rows, _MOST_TRANSITIONS)
 
 
 def _gain_cell(seen: Sequence[SeenStep], clock: TimingKey) -> str:
@@ -289,7 +270,7 @@ def _predicted(steps: Sequence[SeenStep], fields: Mapping[str, str]) -> Iterator
         "## Does one field foretell another?\n\nEach field is left out, and its steps are foretold"
         " from the others: the rank of the technique that was taken, among all of its target.\n"
     )
-    yield _table(f"target|by|steps|rank, median|among the first {FIRST}", rows)
+    yield table(f"target|by|steps|rank, median|among the first {FIRST}", rows)
     gained = []
     for clock in _clocks(steps):
         count, transition, technique = gain_correlation(steps, fields, clock)
@@ -299,14 +280,14 @@ def _predicted(steps: Sequence[SeenStep], fields: Mapping[str, str]) -> Iterator
         "Correlation of a step's log effect with the mean of the same transition, and of the same"
         " technique, in other fields.\n"
     )
-    yield _table("target|metric|device|steps|transition|technique", gained)
+    yield table("target|metric|device|steps|transition|technique", gained)
 
 
 def _unseen(steps: Sequence[SeenStep], techniques: Sequence[Technique]) -> Iterator[str]:
     seen = {name for step in steps for name in step.pair}
     for target in TARGETS:
         names = sorted(
-            _cell(technique.name)
+            cell(technique.name)
             for technique in techniques
             if technique.target == target
             and technique.id not in seen
@@ -317,13 +298,13 @@ def _unseen(steps: Sequence[SeenStep], techniques: Sequence[Technique]) -> Itera
 
 def _doubles(trajectories: Sequence[Trajectory]) -> Iterator[Sequence[str]]:
     for pair in nearly_equal(trajectories):
-        where = (pair.first.problem, pair.first.target, _ref(pair.first), _ref(pair.second))
+        where = (
+            pair.first.problem,
+            pair.first.target,
+            reference(pair.first),
+            reference(pair.second),
+        )
         yield *where, ", ".join(f"{i} = {j}" for i, j in pair.steps)
-
-
-def _alike(trajectories: Sequence[Trajectory]) -> str:
-    pairs = alike_problems(trajectories)
-    return ", ".join(f"{one} and {other} ({share:.0%})" for one, other, share in pairs) or "none"
 
 
 def _failures(
@@ -352,40 +333,5 @@ def _slower(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
         if one.effect is not None and one.effect < _SLOWER
     ]
     for effect, step, clock in sorted(found, key=lambda entry: (entry[0], entry[2])):
-        where = (step.trajectory.problem, _name(step), clock.metric, clock.device)
+        where = (step.trajectory.problem, step_name(step), clock.metric, clock.device)
         yield *where, report.times(effect)
-
-
-def _names(steps: Sequence[SeenStep]) -> str:
-    return ", ".join(_cell(_name(step)) for step in steps)
-
-
-def _cell(text: str) -> str:
-    """Others' words as Markdown shows them: one line, no tag, no link, no new column."""
-    said = " ".join(plain(text).split())
-    return said.replace("|", "&#124;").replace("<", "&lt;").replace("](", "]&#40;")
-
-
-def _name(step: SeenStep) -> str:
-    return f"{_ref(step.trajectory)} step {step.number}, {step.step.label}"
-
-
-def _ref(trajectory: Trajectory) -> str:
-    return trajectory.ref or trajectory.id[:12]
-
-
-def _short(technique: str, target: Target) -> str:
-    return technique.removeprefix(f"{target}/")
-
-
-def _table(head: str, rows: Iterable[Sequence[str]], most: int | None = None) -> str:
-    """A Markdown table of all rows or at most so many; "None." where there are none."""
-    every = list(rows)
-    if not every:
-        return "None.\n"
-    names = head.split("|")
-    lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
-    lines += [f"| {' | '.join(_cell(cell) for cell in row)} |" for row in every[:most]]
-    if most is not None and len(every) > most:
-        lines += ["", f"{len(every) - most} more rows are left out."]
-    return "\n".join(lines) + "\n"

@@ -203,3 +203,26 @@ def test_problems_that_differ_by_names_alone_are_named() -> None:
     ]
     assert "same serial code but for names: p and q (100%)." in corpus_report(told, [])
     assert "but for names: none." in corpus_report(told[1:], [])
+
+
+def test_steps_whose_code_shows_another_technique_and_short_times_are_named() -> None:
+    loop = "void f(float* x, int n) {{ {}for (int i = 0; i < n; ++i) x[i] += 1; }}"
+    simd = Technique(
+        id="openmp/simd", name="SIMD", target="openmp", leaves=("new directives.simd",)
+    )
+    parallel = simd.model_copy(
+        update={"id": "openmp/parallel-for", "name": "For", "leaves": ("new worksharing_loop",)}
+    )
+    pragma = "\n#pragma omp {}\n"
+    short = measured(2.0, metric="device", seconds=2e-6)
+    told = trajectory(
+        "p",
+        step("openmp/simd", loop.format(pragma.format("simd")), short),
+        step("openmp/simd", loop.format(pragma.format("parallel for simd"))),
+        serial=loop.format(""),
+        target="openmp",
+    )
+    text = corpus_report([told], [simd, parallel])
+    assert "| p | p step 2, openmp/simd | openmp/simd | openmp/parallel-for |" in text
+    assert "| p | H200 | 2 us |" in text
+    assert "p step 1" not in text.partition("## Claims")[2].partition("## Too short")[0]
