@@ -95,7 +95,8 @@ def corpus_report(
         ),
         f"Problems of nearly the same serial code but for names: {alike(trajectories)}.\n",
         "Steps that change no code: " + (step_names(unchanged(steps)) or "none") + ".\n",
-        "## Claims\n\nSteps whose code has no mark of the technique that they say (`leaves` of the vocabulary).\n",
+        "## Claims\n\nSteps whose code has no mark of the technique that they say"
+        " (`leaves` of the vocabulary).\n",
         table("problem|step|says|shows", claims(steps, techniques), _MOST_ROWS),
         "## Too short to tell\n\nWhat takes less than 10 us on a device is mostly its launch.\n",
         table("problem|device|fastest", short_times(steps)),
