@@ -1,0 +1,151 @@
+"""Moves what is measured of corpus/queue into the starter graph: python -m benchmarks.promote.
+
+A trajectory ends before its first step that did not pass on a device of its target; that step is
+then an attempt that failed. A technique of the queue goes along once steps of two problems show it;
+a trajectory ends before a step of any other. A problem goes along with its first trajectory.
+--unmeasured: all that is there, to try what follows from it. Prints what stays, and why.
+"""
+
+import argparse
+import json
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from regraph_kg.models.evaluation import Outcome, code_hash
+from regraph_kg.models.trajectory import FailedStep, Measurement, Step, Trajectory
+from regraph_kg.runs.learn import write_lines
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+QUEUE = CORPUS / "queue"
+LEAST_PROBLEMS = 2
+"""That show a technique by a measured step."""
+MOVED = {
+    "cuda/occupancy-tuning": ("launch bounds", "__launch_bounds__"),
+    "cuda/bank-conflict-padding": ("swizzling",),
+    "openmp/branch-elimination": ("loop unswitching",),
+    "openmp/reduction-clause": ("array section reduction",),
+}
+"""Names of old techniques that new ones take."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--unmeasured", action="store_true")
+    unmeasured = parser.parse_args().unmeasured
+    queued = {path: _read(path) for path in sorted(QUEUE.glob("*/*.jsonl"))}
+    measured = {path: [_passed(one, unmeasured) for one in ours] for path, ours in queued.items()}
+    new = {one["id"]: one for one in json.loads((QUEUE / "techniques.json").read_text())}
+    shown = _shown(one for ours in measured.values() for one in ours if one)
+    taken = {name for name in new if len(shown[name]) >= LEAST_PROBLEMS}
+    known = {name for name in shown if name not in new} | taken
+    for path, ours in measured.items():
+        ready = [cut for one in ours if one and (cut := _known(one, known))]
+        if ready:
+            _move(path, queued[path], ready)
+    _techniques(new, taken)
+    for name in sorted(set(new) - taken):
+        print(f"{name}: steps of {len(shown[name])} problems show it")
+    left = sorted(folder.name for folder in QUEUE.iterdir() if folder.is_dir())
+    print(f"still queued: {', '.join(left) or 'nothing'}")
+
+
+def _read(path: Path) -> list[Trajectory]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [Trajectory.model_validate_json(line) for line in lines]
+
+
+def _passed(trajectory: Trajectory, unmeasured: bool) -> Trajectory | None:
+    """The trajectory up to its first step that did not pass; None where one was not measured."""
+    for number, step in enumerate(trajectory.steps):
+        figures = [one for one in step.measurements if one.outcome is not Outcome.UNSTABLE_TIMING]
+        if not figures and not unmeasured:
+            return None
+        failed = [one for one in figures if one.outcome is not Outcome.PASSED]
+        if failed:
+            return _cut(trajectory, number, _attempt(step, number, failed[-1]))
+    return trajectory
+
+
+def _attempt(step: Step, number: int, measurement: Measurement) -> FailedStep:
+    return FailedStep(
+        after_step=number,
+        label=step.label,
+        technique=step.technique,
+        outcome=measurement.outcome,
+        diagnosis=measurement.diagnosis,
+        code_hash=code_hash(step.code),
+        code=step.code,
+        device=measurement.device,
+    )
+
+
+def _cut(trajectory: Trajectory, count: int, *more: FailedStep) -> Trajectory | None:
+    """Its first steps, with what failed up to there; None where no step is left."""
+    if not count:
+        return None
+    failures = tuple(one for one in trajectory.failures if one.after_step <= count)
+    steps = {"steps": trajectory.steps[:count], "failures": (*failures, *more)}
+    return trajectory.model_copy(update=steps)
+
+
+def _known(trajectory: Trajectory, known: set[str]) -> Trajectory | None:
+    """The trajectory before its first step, and without attempts, of an unknown technique."""
+    for number, step in enumerate(trajectory.steps):
+        if step.technique not in known:
+            return _known(cut, known) if (cut := _cut(trajectory, number)) else None
+    failures = tuple(one for one in trajectory.failures if one.technique in known)
+    return trajectory.model_copy(update={"failures": failures})
+
+
+def _shown(trajectories: Iterable[Trajectory]) -> dict[str, set[str]]:
+    """The problems whose steps show each technique; those of the starter graph, too."""
+    shown = defaultdict[str, set[str]](set)
+    old = [one for path in (CORPUS / "trajectories").glob("*.jsonl") for one in _read(path)]
+    for trajectory in (*old, *trajectories):
+        for step in trajectory.steps:
+            shown[step.technique or ""].add(trajectory.problem)
+    for one in json.loads((CORPUS / "techniques.json").read_text()):
+        shown[one["id"]].add("")
+    return shown
+
+
+def _move(path: Path, queued: Sequence[Trajectory], ready: Sequence[Trajectory]) -> None:
+    """Add the ready trajectories to the starter graph; the file goes once all of them are there."""
+    problem = path.parent.name
+    place = CORPUS / "problems" / problem
+    place.mkdir(exist_ok=True)
+    for file in ("problem.toml", "serial.cpp", "inputs.py"):
+        if (path.parent / file).exists():
+            shutil.copy(path.parent / file, place / file)
+    target = CORPUS / "trajectories" / f"{problem}.{path.stem}.jsonl"
+    write_lines(target, ready)
+    refs = {one.ref for one in ready}
+    rest = [one for one in queued if one.ref not in refs]
+    if rest:
+        write_lines(path, rest)
+        return
+    path.unlink()
+    if not list(path.parent.glob("*.jsonl")):
+        shutil.rmtree(path.parent)
+
+
+def _techniques(new: dict[str, dict[str, Any]], taken: set[str]) -> None:
+    old = json.loads((CORPUS / "techniques.json").read_text(encoding="utf-8"))
+    aliases = {name for one in taken for name in new[one]["aliases"]}
+    for one in old:
+        gone = aliases & set(MOVED.get(one["id"], ()))
+        one["aliases"] = [name for name in one["aliases"] if name not in gone]
+    every = sorted([*old, *(new[name] for name in taken)], key=lambda one: one["id"])
+    _dump(CORPUS / "techniques.json", every)
+    _dump(QUEUE / "techniques.json", [one for name, one in new.items() if name not in taken])
+
+
+def _dump(path: Path, techniques: Sequence[dict[str, Any]]) -> None:
+    path.write_text(json.dumps(techniques, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
