@@ -134,9 +134,9 @@ def _move(path: Path, queued: Sequence[Trajectory], ready: Sequence[Trajectory])
 
 def _techniques(new: dict[str, dict[str, Any]], taken: set[str]) -> None:
     old = json.loads((CORPUS / "techniques.json").read_text(encoding="utf-8"))
-    aliases = {name for one in taken for name in new[one]["aliases"]}
+    names = {name.casefold() for one in taken for name in (new[one]["name"], *new[one]["aliases"])}
     for one in old:
-        gone = aliases & set(MOVED.get(one["id"], ()))
+        gone = [name for name in MOVED.get(one["id"], ()) if name in names]
         one["aliases"] = [name for name in one["aliases"] if name not in gone]
     every = sorted([*old, *(new[name] for name in taken)], key=lambda one: one["id"])
     _dump(CORPUS / "techniques.json", every)

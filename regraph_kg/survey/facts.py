@@ -144,8 +144,7 @@ def gains(steps: Iterable[SeenStep]) -> dict[tuple[str, str], dict[TimingKey, li
 def effect_of(step: SeenStep, clock: TimingKey) -> float:
     """The effect of a step that has one there."""
     effect = step.counted[clock].effect
-    if effect is None:
-        raise ValueError(f"step {step.number} has no effect on {clock.device}")
+    assert effect is not None
     return effect
 
 

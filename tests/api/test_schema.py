@@ -21,6 +21,7 @@ __all__ = ["desk", "here"]
 
 ANSWERS = {name: kind for group in app.COMMANDS for name, kind in answers_of(group).items()}
 NO_JSON = {
+    "corpus report": "prints Markdown",
     "dev browser-pack": "writes queries and a style for Neo4j Browser",
     "dev measure": "prints trajectories, a JSON object a line",
     "mcp": "serves",
@@ -84,7 +85,7 @@ GRAPH = {
     *("graph query", "graph restore", "graph stats", "graph update", "ingest", "next"),
 }
 TECHNIQUES = {name for name in ANSWERS if name.startswith("techniques ")}
-RUNS = {"apply", "report", "runs"}
+RUNS = {"apply", "graph report", "report", "runs"}
 JUDGED = {
     *("collect", "doctor", "evaluate", "problem check", "problem new"),
 }
@@ -177,6 +178,7 @@ def test_what_tells_of_runs_prints_is_of_its_schema(here: Path) -> None:
     assert told("runs", one)["state"] == "done"
     told("runs", one, nothing, codes=(1,))
     assert told("report", one)["file"] == "report.html"
+    assert told("graph report", "runs")[0]["source"] == ""
     assert told("apply", one, "--patch", "home.patch")["done"] == "patch"
     assert told("apply", one, "--yes")["done"] == "written"
     assert told("apply", one, "--undo")["done"] == "taken back"

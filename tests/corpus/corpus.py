@@ -15,7 +15,7 @@ from regraph_kg.models.trajectory import Trajectory
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 PROBLEMS = ("histogram", "matmul", "reduction", "stencil")
-"""Of the starter graph, with recorded answers."""
+"""With recorded answers, which follow each other's trajectories."""
 COLLECTED = ("nbody", "prefix-sum", "spmv")
 """Of trajectories that `regraph collect` made; the starter graph lacks them."""
 RECORDED = tuple(sorted(path.stem for path in (CORPUS / "recorded").glob("*.jsonl")))
@@ -47,10 +47,10 @@ def answers(recorded: str) -> tuple[RecordedAnswer, ...]:
 
 
 def graph(target: Target, without: str) -> Successors:
-    """Technique -> techniques seen after it, in trajectories of the other problems."""
+    """Technique -> techniques seen after it, in trajectories of the others of `PROBLEMS`."""
     seen: dict[str, set[str]] = defaultdict(set)
     for trajectory in trajectories():
-        if trajectory.target == target and trajectory.problem != without:
+        if trajectory.target == target and trajectory.problem in {*PROBLEMS} - {without}:
             before = start_id(target)
             for step in trajectory.steps:
                 assert step.technique is not None

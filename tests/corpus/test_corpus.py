@@ -23,15 +23,15 @@ def test_the_vocabulary_has_no_name_twice_and_says_what_each_technique_is() -> N
 
 def test_a_problem_loads_under_its_own_name() -> None:
     names = sorted(path.name for path in (CORPUS / "problems").iterdir())
-    assert names == sorted((*PROBLEMS, *COLLECTED))
+    assert {*names} == {trajectory.problem for trajectory in trajectories()} | {*COLLECTED}
     assert [load_problem(CORPUS / "problems" / name).name for name in names] == names
 
 
 def test_every_problem_has_trajectories_for_every_target() -> None:
     seen = {(t.problem, t.target) for t in trajectories()}
-    assert seen == {(problem, target) for problem in PROBLEMS for target in TARGETS}
+    assert seen >= {(problem, target) for problem in PROBLEMS for target in TARGETS}
     assert len(trajectories()) >= 10
-    assert all(3 <= len(t.steps) <= 7 for t in trajectories())
+    assert all(t.steps for t in trajectories())
     assert any(t.failures for t in trajectories())
 
 
