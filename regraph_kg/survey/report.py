@@ -67,6 +67,14 @@ def corpus_report(
     parts = [
         _HEAD,
         _counts(trajectories, steps),
+        *_figures(steps, fields or {}),
+        *_doubts(trajectories, steps, techniques),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _figures(steps: Sequence[SeenStep], fields: Mapping[str, str]) -> list[str]:
+    return [
         "## Devices\n",
         table("device|target|metric|judge|steps|passed|median effect|toolchain", _devices(steps)),
         *_judges(steps),
@@ -85,7 +93,14 @@ def corpus_report(
         " technique, whatever was before it) in two problems, over all pairs of problems that have"
         " both. Of a dozen pairs it tells little.\n",
         table("target|metric|device|of|pairs of problems|correlation", _carried(steps)),
-        *_predicted(steps, fields or {}),
+        *_predicted(steps, fields),
+    ]
+
+
+def _doubts(
+    trajectories: Sequence[Trajectory], steps: Sequence[SeenStep], techniques: Sequence[Technique]
+) -> list[str]:
+    return [
         "## Techniques without an example\n",
         *_unseen(steps, techniques),
         "## Nearly equal\n\nTrajectories of one problem with steps of nearly the same code: 9 of 10"
@@ -105,7 +120,6 @@ def corpus_report(
         f"Steps that made code slower (effect below {_SLOWER}), the worst first.\n",
         table("problem|step|metric|device|effect", _slower(steps), _MOST_ROWS),
     ]
-    return "\n".join(parts).rstrip() + "\n"
 
 
 def _counts(trajectories: Sequence[Trajectory], steps: Sequence[SeenStep]) -> str:
