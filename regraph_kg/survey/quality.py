@@ -4,12 +4,15 @@ Not here: what was measured (report.py).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from regraph_kg import report
-from regraph_kg.models.target import TARGETS
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.fit.applied import deed
+from regraph_kg.search.fit.fit import applicable
 from regraph_kg.survey.facts import (
     SeenStep,
     TimingKey,
@@ -24,6 +27,10 @@ from regraph_kg.survey.markdown import step_name
 
 _TIERS = (("easy", 0, 2), ("medium", 3, 5), ("hard", 6, 99))
 """By the steps of the longest verified path (docs/dev/method.md)."""
+GAINED = 1.05
+"""An effect below this is no gain."""
+_CODES = 100
+"""Codes of a target, against which entries are tried."""
 _SHORT_SECONDS = 10e-6
 """Below this a launch is much of a call, and says little of the code."""
 
@@ -67,6 +74,61 @@ def claims(steps: Iterable[SeenStep], techniques: Iterable[Technique]) -> Iterat
         done = deed(said, before(step.trajectory, step.number), step.step.code, rivals)
         if done.applied != "asked":
             yield step.trajectory.problem, step_name(step), said.id, done.technique or done.applied
+
+
+def preconditions(
+    steps: Sequence[SeenStep], techniques: Iterable[Technique]
+) -> Iterator[Sequence[str]]:
+    """Entries of `needs` and `pointless` that rule out recorded steps, the most of them first.
+
+    Beside them: how many of these gained somewhere, and the share of all codes that is ruled out.
+    """
+    shown = [step for step in steps if step.trajectory.disclosed == "code"]
+    codes = {target: _spread(shown, target) for target in TARGETS}
+    rows = []
+    for technique in techniques:
+        own = [step for step in shown if step.step.technique == technique.id]
+        for entry, alone in _entries(technique) if own else ():
+            against = [step for step in own if _rules_out(alone, _code_before(step))]
+            if against:
+                every = codes[technique.target]
+                share = sum(_rules_out(alone, code) for code in every) / len(every)
+                gained = sum(not in_vain(step) for step in against if step.counted)
+                of = f"{len(against)} of {len(own)}"
+                rows.append((len(against), (technique.id, entry, of, str(gained), f"{share:.0%}")))
+    yield from (row for _, row in sorted(rows, key=lambda row: (-row[0], row[1])))
+
+
+def _entries(technique: Technique) -> Iterator[tuple[str, Technique]]:
+    """Each entry, and the technique with it alone."""
+    bare: dict[str, tuple[str, ...]] = {"needs": (), "pointless": ()}
+    for kind in bare:
+        for entry in getattr(technique, kind):
+            alone = technique.model_copy(update=bare | {kind: (entry,)})
+            yield f"{kind} {entry.replace('|', ' or ')}", alone
+
+
+def _spread(steps: Sequence[SeenStep], target: Target) -> list[str]:
+    """Codes before steps of a target, at most so many from all over them."""
+    codes = [_code_before(step) for step in steps if step.trajectory.target == target]
+    return codes[:: max(1, len(codes) // _CODES)]
+
+
+def _rules_out(technique: Technique, code: str) -> bool:
+    return applicable(technique, _facts(code)).fits is False
+
+
+def _code_before(step: SeenStep) -> str:
+    return before(step.trajectory, step.number)
+
+
+_facts = lru_cache(4096)(facts_of)
+
+
+def in_vain(step: SeenStep) -> bool:
+    """Whether a step gained nowhere."""
+    effects = [one.effect for one in step.counted.values()]
+    return bool(effects) and all(effect is None or effect < GAINED for effect in effects)
 
 
 def short_times(steps: Iterable[SeenStep]) -> Iterator[Sequence[str]]:

@@ -29,12 +29,19 @@ from regraph_kg.survey.facts import (
 )
 from regraph_kg.survey.markdown import cell, reference, short, step_name, step_names, table
 from regraph_kg.survey.prediction import FIRST, gain_correlation, predictions
-from regraph_kg.survey.quality import alike, claims, short_times, tiers, weak
+from regraph_kg.survey.quality import (
+    GAINED,
+    alike,
+    claims,
+    in_vain,
+    preconditions,
+    short_times,
+    tiers,
+    weak,
+)
 
 _MOST_TRANSITIONS, _MOST_ROWS = 100, 40
 """Rows of a table."""
-GAINED = 1.05
-"""An effect below this is no gain."""
 _SLOWER = 0.95
 """Effects between this and 1 are as good as none."""
 _LEAST_PERCENT, _WHOLE_PERCENT = 0.001, 10.0
@@ -113,6 +120,13 @@ def _doubts(
         "## Claims\n\nSteps whose code has no mark of the technique that they say"
         " (`leaves` of the vocabulary).\n",
         table("problem|step|says|shows", claims(steps, techniques), _MOST_ROWS),
+        "## Preconditions\n\nEntries of the vocabulary that rule out recorded steps, how many of"
+        " these gained 5 % somewhere, and how much of all codes they rule out.\n",
+        table(
+            "technique|entry|steps|gained|of all codes",
+            preconditions(steps, techniques),
+            _MOST_ROWS,
+        ),
         "## Too short to tell\n\nWhat takes less than 10 us on a device is mostly its launch.\n",
         table("problem|device|fastest", short_times(steps)),
         "## Dead ends\n\nTechniques that were tried and failed, and how.\n",
@@ -126,7 +140,7 @@ def _counts(trajectories: Sequence[Trajectory], steps: Sequence[SeenStep]) -> st
     problems = {trajectory.problem for trajectory in trajectories}
     pairs = {(step.trajectory.target, step.pair) for step in steps}
     failures = sum(len(trajectory.failures) for trajectory in trajectories)
-    vain = failures + sum(_in_vain(step) for step in steps)
+    vain = failures + sum(in_vain(step) for step in steps)
     share = vain / max(1, len(steps) + failures)
     lengths = sorted(len(step.step.reasoning) for step in steps) or [0]
     return (
@@ -136,11 +150,6 @@ def _counts(trajectories: Sequence[Trajectory], steps: Sequence[SeenStep]) -> st
         f" Reasons have {lengths[0]} to {lengths[-1]} characters,"
         f" {lengths[len(lengths) // 2]} at the median.\n"
     )
-
-
-def _in_vain(step: SeenStep) -> bool:
-    effects = [one.effect for one in step.counted.values()]
-    return bool(effects) and all(effect is None or effect < GAINED for effect in effects)
 
 
 def _clocks(steps: Iterable[SeenStep]) -> list[TimingKey]:

@@ -226,3 +226,28 @@ def test_steps_whose_code_shows_another_technique_and_short_times_are_named() ->
     assert "| p | p step 2, openmp/simd | openmp/simd | openmp/parallel-for |" in text
     assert "| p | H200 | 2 us |" in text
     assert "p step 1" not in text.partition("## Claims")[2].partition("## Too short")[0]
+
+
+def test_preconditions_that_rule_out_recorded_steps_are_counted() -> None:
+    simd = Technique(
+        id="openmp/simd",
+        name="SIMD",
+        target="openmp",
+        needs=("loop", "indirect|worksharing_loop"),
+        pointless=("schedule",),
+    )
+    loop = "void f(float* x, int n) {{ {}for (int i = 0; i < n; ++i) x[i] += {}; }}"
+    shared = "\n#pragma omp parallel for\n"
+    told = [
+        trajectory(
+            name,
+            step("openmp/simd", loop.format(shared, number), measured(effect)),
+            step("openmp/simd", loop.format(shared, -number), measured(0.9)),
+            serial=loop.format("", f"{number} + 1"),
+            target="openmp",
+        )
+        for name, number, effect in (("p", 2, 1.5), ("q", 3, 1.01))
+    ]
+    text = corpus_report(told, [simd]).partition("## Preconditions")[2]
+    assert "| openmp/simd | needs indirect or worksharing_loop | 2 of 4 | 1 | 50% |" in text
+    assert "pointless" not in text.partition("## Too short")[0]
