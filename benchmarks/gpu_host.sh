@@ -5,8 +5,8 @@
 #   benchmarks/gpu_host.sh unpack FILE FOLDER        there: makes FOLDER/env.sh, to be sourced
 #   benchmarks/gpu_host.sh lane NAME GPU CORES SCRIPT..    there: each SCRIPT line in turn, on one GPU ("-": none)
 #                                                    and these cores (0-15); FOLDER/out has what each prints
-#   .. | benchmarks/gpu_host.sh each CORES 'COMMAND' there: COMMAND for each line ($1), one at a time on every GPU,
-#                                                    each with so many cores
+#   .. | benchmarks/gpu_host.sh each CORES 'COMMAND' there: COMMAND for each line (its words are $1 ..), one at a
+#                                                    time on every GPU, each with so many cores
 #
 # Judges with a TMPDIR each do not take turns: so they must not share a GPU. Not packed: the embedded store.
 set -euo pipefail
@@ -40,7 +40,7 @@ lane)
   name=$2 gpu=$3 cores=$4
   shift 4
   [ "$gpu" = - ] || export CUDA_VISIBLE_DEVICES=$gpu
-  export TMPDIR=$GPU_HOST/tmp-$name XDG_CACHE_HOME=$GPU_HOST/cache-$name
+  export TMPDIR=$GPU_HOST/tmp-${SLOT:-$name} XDG_CACHE_HOME=$GPU_HOST/cache-${SLOT:-$name}
   mkdir -p "$TMPDIR" "$XDG_CACHE_HOME"
   number=0
   for script in "$@"; do
@@ -54,7 +54,8 @@ each)
   export EACH_CORES=$2 EACH_COMMAND=$3 EACH_SELF=$here/benchmarks/gpu_host.sh
   xargs -P "$(nvidia-smi -L | wc -l)" --process-slot-var=SLOT -I{} bash -c '
     first=$((SLOT * EACH_CORES))
-    "$EACH_SELF" lane "{}" "$SLOT" "$first-$((first + EACH_CORES - 1))" "set -- {}; $EACH_COMMAND"'
+    set -- {}
+    "$EACH_SELF" lane "$1" "$SLOT" "$first-$((first + EACH_CORES - 1))" "set -- {}; $EACH_COMMAND"'
   ;;
 *)
   sed -n '2,11s/^# \{0,1\}//p' "$0"
