@@ -195,7 +195,8 @@ def test_corpus_problems_declare_no_more_bytes_than_their_arrays_hold(name: str)
     problem = load_problem(CORPUS / name)
     derived = traffic(problem.model_copy(update={"work": DeclaredWork()})).total
     found = account(problem, 1.0, CPU)
-    assert 0.5 * derived <= found.bytes <= derived
+    assert found.bytes <= derived
+    assert problem.work.early_exit or found.bytes >= 0.5 * derived
     assert below_floor(found) is None
 
 
