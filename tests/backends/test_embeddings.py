@@ -1,15 +1,14 @@
 """What is embedded of an example, and what the built-in embedder finds by it."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from regraph_kg.backends.embeddings import text_of
 from regraph_kg.llm.ngrams import HashEmbedder
+from tests.corpus.corpus import CORPUS, PROBLEMS
 
-CORPUS = Path(__file__).parents[2] / "corpus"
 README = "stage tiles in shared memory"
 """What README asks `regraph examples --near` for."""
 
@@ -21,6 +20,7 @@ def steps() -> list[dict[str, Any]]:
     return [
         step | {name: by_id[step["technique"]].get(name) for name in ("name", "definition")}
         for path in sorted((CORPUS / "trajectories").glob("*.jsonl"))
+        if path.name.partition(".")[0] in PROBLEMS
         for line in path.read_text().splitlines()
         for step in json.loads(line)["steps"]
     ]

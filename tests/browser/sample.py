@@ -8,7 +8,6 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 from regraph_kg import wiring
@@ -16,8 +15,8 @@ from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.models.curation import Note
 from regraph_kg.settings import Settings
+from tests.corpus.corpus import CORPUS, PROBLEMS
 
-CORPUS = Path(__file__).parents[2] / "corpus"
 BOUND = 8
 """Of the sample: its hottest pair has 18 examples."""
 MODELS = (("model-a", "use {}", 0.8), ("model-b", "apply {}", 1.3))
@@ -54,9 +53,10 @@ def lines() -> Iterator[bytes]:
 
 
 def corpus() -> Iterator[bytes]:
-    """The corpus' trajectories as JSON lines."""
+    """Trajectories of four problems of the corpus as JSON lines."""
     for path in sorted((CORPUS / "trajectories").glob("*.jsonl")):
-        yield from path.read_bytes().splitlines()
+        if path.name.partition(".")[0] in PROBLEMS:
+            yield from path.read_bytes().splitlines()
 
 
 def _retold(one: dict[str, Any], model: str, label: str, factor: float) -> dict[str, Any]:

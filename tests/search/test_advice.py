@@ -5,7 +5,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -19,11 +18,11 @@ from regraph_kg.search.prompts.examples import LIKE, REASONING_CHARACTERS, estim
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.parts import together
 from regraph_kg.search.prompts.render import FailedAnswer
+from tests.corpus.corpus import CORPUS, PROBLEMS
 from tests.search.prompts.test_render import numbered, stands_in_order
 from tests.search.toy import example, technique
 
 A = technique("a")
-CORPUS = Path(__file__).parents[2] / "corpus"
 
 
 def advise(
@@ -198,9 +197,9 @@ def test_a_repair_is_shown_what_is_like_the_answer_that_failed() -> None:
 
 
 def steps(target: str) -> list[tuple[str, str, str, str]]:
-    """Problem, source, technique and code before of every step of the corpus."""
+    """Problem, source, technique and code before of every step of four problems."""
     found = []
-    for path in sorted((CORPUS / "trajectories").glob(f"*.{target}.jsonl")):
+    for path in (CORPUS / "trajectories" / f"{problem}.{target}.jsonl" for problem in PROBLEMS):
         for line in path.read_text(encoding="utf-8").splitlines():
             walk = json.loads(line)
             source, before = "start", walk["serial"]

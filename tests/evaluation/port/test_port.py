@@ -85,7 +85,7 @@ def test_each_problem_of_the_corpus_has_a_port(name: str, parallel: bool) -> Non
 
 
 def test_all_problems_of_the_corpus_are_looked_at() -> None:
-    assert len([*CORPUS.glob("*/problem.toml")]) == 7
+    assert len([*CORPUS.glob("*/problem.toml")]) >= 7
 
 
 def test_arrays_go_to_the_device_and_back_by_their_roles() -> None:
