@@ -11,6 +11,7 @@ from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import counted, print_rows
 from regraph_kg.errors import BadInput
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.runs.worth import EdgeWorth, worth
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
@@ -61,7 +62,8 @@ def _runs(settings: Settings, folders: Sequence[Path]) -> Iterator[RunRecord]:
                 run = RunRecord.read(path, wiring.trace_key(settings))
             except BadInput:
                 continue
-            if not run.header.model.startswith("recorded"):
+            spec = ModelSpec.traced(run.header.model)
+            if spec is None or not spec.is_recorded:
                 yield run
 
 

@@ -83,10 +83,10 @@ def worth(runs: Iterable[RunRecord]) -> list[EdgeWorth]:
 def _steps(run: RunRecord) -> Iterator[tuple[tuple[str, str], StepRecord, float]]:
     """Tries of a technique: the edge, the step, and the speedup of the code before it."""
     steps = [step for record in run.records for step in record.steps]
-    by_path = {step.path: step for step in steps}
+    by_path = {step.path: step for step in steps}  # of (): the program that a search began with
     for step in steps:
         before = by_path.get(step.path[:-1])
-        level = 1.0 if len(step.path) == 1 else before and before.speedup
+        level = before.speedup if before else 1.0 if len(step.path) == 1 else None
         if step.technique is None or not step.tried or not level:
             continue
         if step.outcome is Outcome.UNSTABLE_TIMING:

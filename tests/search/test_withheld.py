@@ -6,6 +6,7 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import FreeChoice
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.run import Cost
 from regraph_kg.runs.worth import EdgeWorth, Tally, difference, worth
 from regraph_kg.search.free_steps import free_run
 from regraph_kg.search.harvest import NAMELESS, harvest
@@ -90,3 +91,11 @@ def test_without_withheld_steps_there_is_no_uplift() -> None:
     (every, edge) = worth([run(step("a"))])
     assert isinstance(every, EdgeWorth)
     assert (every.uplift, edge.uplift, worth([])) == (None, None, [])
+
+
+def test_the_first_step_is_measured_by_the_program_that_the_search_began_with() -> None:
+    begun = step("port", 4.0, technique=None, cost=Cost(evaluations=1)).model_copy(
+        update={"path": ()}
+    )
+    steps = [begun, step("a", 4.1), step("a#1", 5.0)]
+    assert [one.told.faster for one in worth([run(*steps)])] == [1, 1]
