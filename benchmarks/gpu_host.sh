@@ -54,8 +54,9 @@ each)
   export EACH_CORES=$2 EACH_COMMAND=$3 EACH_SELF=$here/benchmarks/gpu_host.sh
   xargs -P "$(nvidia-smi -L | wc -l)" --process-slot-var=SLOT -I{} bash -c '
     first=$((SLOT * EACH_CORES))
-    set -- {}
-    "$EACH_SELF" lane "$1" "$SLOT" "$first-$((first + EACH_CORES - 1))" "set -- {}; $EACH_COMMAND"'
+    set -f -- {}
+    name=$(printf "%s-" "$@")
+    "$EACH_SELF" lane "${name%-}" "$SLOT" "$first-$((first + EACH_CORES - 1))" "set -f -- {}; set +f; $EACH_COMMAND"'
   ;;
 *)
   sed -n '2,11s/^# \{0,1\}//p' "$0"

@@ -1,9 +1,9 @@
 """Moves what is measured of corpus/queue into the starter graph: python -m benchmarks.promote.
 
-A trajectory ends before its first step that did not pass on a device of its target; that step is
-then an attempt that failed. A technique of the queue goes along once steps of two problems show it;
-a trajectory ends before a step of any other. A problem goes along with its first trajectory.
---unmeasured: all that is there, to try what follows from it. Prints what stays, and why.
+A trajectory ends before its first step that did not pass by the newest judge that measured it; that
+step is then an attempt that failed. A technique of the queue goes along once steps of two problems
+show it; a trajectory ends before a step of any other. A problem goes along with its first
+trajectory. --unmeasured: all that is there, to try what follows from it. Prints what stays.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from regraph_kg.models.evaluation import Outcome, code_hash
-from regraph_kg.models.trajectory import FailedStep, Measurement, Step, Trajectory
+from regraph_kg.models.trajectory import FailedStep, Measurement, Step, Trajectory, standing
 from regraph_kg.runs.learn import write_lines
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -38,18 +38,23 @@ def main() -> None:
     queued = {path: _read(path) for path in sorted(QUEUE.glob("*/*.jsonl"))}
     measured = {path: [_passed(one, unmeasured) for one in ours] for path, ours in queued.items()}
     new = {one["id"]: one for one in json.loads((QUEUE / "techniques.json").read_text())}
-    shown = _shown(one for ours in measured.values() for one in ours if one)
-    taken = {name for name in new if len(shown[name]) >= LEAST_PROBLEMS}
-    known = {name for name in shown if name not in new} | taken
-    for path, ours in measured.items():
-        ready = [cut for one in ours if one and (cut := _known(one, known))]
-        if ready:
-            _move(path, queued[path], ready)
+    old = {one["id"] for one in json.loads((CORPUS / "techniques.json").read_text())}
+    taken, ready = set(new), measured
+    while True:  # what is cut before one technique shows another no more
+        ready = {path: [_known(one, old | taken) for one in ours] for path, ours in ready.items()}
+        shown = _shown(one for ours in ready.values() for one in ours if one)
+        still = {name for name in taken if len(shown[name]) >= LEAST_PROBLEMS}
+        if still == taken:
+            break
+        taken = still
+    for path, ours in queued.items():
+        _move(path, ours, ready[path])
     _techniques(new, taken)
     for name in sorted(set(new) - taken):
-        print(f"{name}: steps of {len(shown[name])} problems show it")
-    left = sorted(folder.name for folder in QUEUE.iterdir() if folder.is_dir())
-    print(f"still queued: {', '.join(left) or 'nothing'}")
+        print(f"{name}: fewer than {LEAST_PROBLEMS} problems show it")
+    for path in sorted(QUEUE.glob("*/*.jsonl")):
+        for one in _read(path):
+            print(f"{one.ref or one.id}: not all measured, or its first step is not to be had")
 
 
 def _read(path: Path) -> list[Trajectory]:
@@ -60,12 +65,14 @@ def _read(path: Path) -> list[Trajectory]:
 def _passed(trajectory: Trajectory, unmeasured: bool) -> Trajectory | None:
     """The trajectory up to its first step that did not pass; None where one was not measured."""
     for number, step in enumerate(trajectory.steps):
-        figures = [one for one in step.measurements if one.outcome is not Outcome.UNSTABLE_TIMING]
+        figures = standing(step.measurements)
         if not figures and not unmeasured:
             return None
-        failed = [one for one in figures if one.outcome is not Outcome.PASSED]
+        failed = [one for one in figures if not one.outcome.is_right]
         if failed:
             return _cut(trajectory, number, _attempt(step, number, failed[-1]))
+        if all(one.outcome is not Outcome.PASSED for one in figures) and not unmeasured:
+            return None
     return trajectory
 
 
@@ -91,11 +98,14 @@ def _cut(trajectory: Trajectory, count: int, *more: FailedStep) -> Trajectory | 
     return trajectory.model_copy(update=steps)
 
 
-def _known(trajectory: Trajectory, known: set[str]) -> Trajectory | None:
+def _known(trajectory: Trajectory | None, known: set[str]) -> Trajectory | None:
     """The trajectory before its first step, and without attempts, of an unknown technique."""
-    for number, step in enumerate(trajectory.steps):
-        if step.technique not in known:
-            return _known(cut, known) if (cut := _cut(trajectory, number)) else None
+    for number, step in enumerate(trajectory.steps if trajectory else ()):
+        if trajectory and step.technique not in known:
+            trajectory = _cut(trajectory, number)
+            break
+    if trajectory is None:
+        return None
     failures = tuple(one for one in trajectory.failures if one.technique in known)
     return trajectory.model_copy(update={"failures": failures})
 
@@ -107,23 +117,22 @@ def _shown(trajectories: Iterable[Trajectory]) -> dict[str, set[str]]:
     for trajectory in (*old, *trajectories):
         for step in trajectory.steps:
             shown[step.technique or ""].add(trajectory.problem)
-    for one in json.loads((CORPUS / "techniques.json").read_text()):
-        shown[one["id"]].add("")
     return shown
 
 
-def _move(path: Path, queued: Sequence[Trajectory], ready: Sequence[Trajectory]) -> None:
-    """Add the ready trajectories to the starter graph; the file goes once all of them are there."""
-    problem = path.parent.name
-    place = CORPUS / "problems" / problem
+def _move(path: Path, queued: Sequence[Trajectory], ready: Sequence[Trajectory | None]) -> None:
+    """Add what is ready to the starter graph; the file goes once all of it is there."""
+    moved = [one for one in ready if one]
+    if not moved:
+        return
+    place = CORPUS / "problems" / path.parent.name
     place.mkdir(exist_ok=True)
     for file in ("problem.toml", "serial.cpp", "inputs.py"):
         if (path.parent / file).exists():
             shutil.copy(path.parent / file, place / file)
-    target = CORPUS / "trajectories" / f"{problem}.{path.stem}.jsonl"
-    write_lines(target, ready)
-    refs = {one.ref for one in ready}
-    rest = [one for one in queued if one.ref not in refs]
+    target = CORPUS / "trajectories" / f"{path.parent.name}.{path.stem}.jsonl"
+    write_lines(target, [*(_read(target) if target.exists() else []), *moved])
+    rest = [one for one, cut in zip(queued, ready, strict=True) if cut is None]
     if rest:
         write_lines(path, rest)
         return

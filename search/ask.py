@@ -41,6 +41,13 @@ class Request:
     free: str = ""
     part: bool = False
     """Whether `technique` is asked for in part: the first of its smaller steps."""
+    withheld: bool = False
+    """Whether the model is not told `technique` (`Prompting.withhold`)."""
+
+    @property
+    def told(self) -> Technique | None:
+        """The technique that the model is told."""
+        return None if self.withheld else self.technique
 
     @property
     def step(self) -> str:
@@ -58,7 +65,7 @@ class Request:
 
     def may_decline(self, repair: int) -> bool:
         """Whether an answer may say that the technique does not apply: the first one, if any."""
-        return self.technique is not None and repair == 0
+        return self.told is not None and repair == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +100,8 @@ class Asker:
         `failed` is the answer that it is to mend; `may_decline`: it may decline the technique.
         """
         prompting = self._prompting
-        technique, advice = request.technique, request.advice
-        if self.withholds(request):
-            technique, advice = None, free_advice()
-        elif failed is not None and prompting.requery and request.renewed:
+        advice = free_advice() if request.withheld else request.advice
+        if not request.withheld and failed is not None and prompting.requery and request.renewed:
             advice = request.renewed(failed)
         key = self.key("code", path=request.way, attempt=request.attempt, repair=repair)
         prompt = render(
@@ -112,7 +117,7 @@ class Asker:
             tokens=prompting.prompt_tokens,
             words=prompting.words,
             prefill=prompting.prefill,
-            recipe=technique.recipe if technique is not None else "",
+            recipe=request.told.recipe if request.told is not None else "",
             seed=self.seed(key),
         )
         self._ledger.begin_call()

@@ -26,7 +26,7 @@ def free_run(run: RunRecord) -> FreeRun | None:
     for step in steps:
         before = speedups.get(step.path[:-1])
         is_free = step.technique is None or step.withheld
-        if is_free and before is not None and _tried(run, step):
+        if is_free and before is not None and step.tried and timed_well(run, step):
             sums = _sums(run, step, before)
             choice += FreeChoice(later=sums) if len(step.path) > 1 else FreeChoice(first=sums)
     if not choice.first.tried + choice.later.tried:
@@ -41,22 +41,23 @@ def free_run(run: RunRecord) -> FreeRun | None:
     )
 
 
-def _tried(run: RunRecord, step: StepRecord) -> bool:
+def timed_well(run: RunRecord, step: StepRecord) -> bool:
     """Whether a step's end depends on the step, not on our machine."""
     report = run.reports.get(code_hash(step.code or ""))
     loaded = report is not None and bool(report.load)
     timed = step.outcome in (Outcome.PASSED, Outcome.TIMED_OUT)
-    return step.tried and step.outcome is not Outcome.UNSTABLE_TIMING and not (timed and loaded)
+    return step.outcome is not Outcome.UNSTABLE_TIMING and not (timed and loaded)
+
+
+def disproved(run: RunRecord, step: StepRecord) -> bool:
+    """Whether the final measurement found a step's code wrong."""
+    final = run.finals.get(code_hash(step.code or ""))
+    return final is not None and not final.outcome.is_right
 
 
 def _sums(run: RunRecord, step: StepRecord, before: float) -> FreeSteps:
     """The sums of one try on code of the speedup `before`."""
-    final = run.finals.get(code_hash(step.code or ""))
-    disproved = final is not None and final.outcome not in (
-        Outcome.PASSED,
-        Outcome.UNSTABLE_TIMING,
-    )
-    if step.speedup is None or disproved:
+    if step.speedup is None or disproved(run, step):
         return FreeSteps(tried=1)
     log2 = math.log2(step.speedup / before)
     return FreeSteps(tried=1, verified=1, sum_log2_effect=round(EFFECT_SCALE * log2))

@@ -4,6 +4,8 @@ Asking: ask.py; reading and judging an answer: verdicts.py; the technique of a r
 step_check.py. Not here: a search's use of the sample.
 """
 
+from dataclasses import replace
+
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import element
@@ -39,6 +41,7 @@ class Proposer:
         repair that it does not have only ends the repairing. A first answer may decline a
         technique. Needs one call that is left.
         """
+        request = replace(request, withheld=self.asker.withholds(request))
         cost = Cost()
         verdict: SampleVerdict | None = None
         for repair in range(repairs + 1 if self._repairs else 1):
@@ -58,13 +61,13 @@ class Proposer:
             if not verdict.failed:
                 break
         did = yield from self._check.deed(request, verdict, cost.calls - 1)
-        step = _step(request, verdict, cost, did, withheld=self.asker.withholds(request))
+        step = _step(request, verdict, cost, did)
         self._attempts.add(request, step, self._verdicts.speedup(request.code))
         return step
 
     def _may_decline(self, request: Request, repair: int) -> bool:
         believed = self._offers_decline and self._verdicts.believes_declines
-        return believed and request.may_decline(repair) and not self.asker.withholds(request)
+        return believed and request.may_decline(repair)
 
     def _measured(self, request: Request) -> Measured:
         """The measurements at the request's code."""
@@ -76,7 +79,7 @@ class Proposer:
 
     def _warn(self, request: Request, verdict: SampleVerdict) -> None:
         """Note a failure, for later prompts of the same transition."""
-        if request.technique is None or verdict.code is None or not verdict.failed:
+        if request.told is None or verdict.code is None or not verdict.failed:
             return
         failure = KnownFailure(
             outcome=verdict.outcome,
@@ -86,12 +89,10 @@ class Proposer:
             problem=self._task.problem,
             model="",
         )
-        self._failures.add(request.source, request.technique.id, failure)
+        self._failures.add(request.source, request.told.id, failure)
 
 
-def _step(
-    request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed, *, withheld: bool
-) -> StepRecord:
+def _step(request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed) -> StepRecord:
     here = (element(request.step, request.attempt),) if request.step else ()
     return StepRecord(
         path=(*request.path, *here),
@@ -106,5 +107,5 @@ def _step(
         applied=did.applied,
         did=did.technique,
         mended=() if verdict is None else verdict.mended,
-        withheld=withheld,
+        withheld=request.withheld,
     )

@@ -26,6 +26,7 @@ from typing import Any
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.toolchain import SYSTEM_FOLDERS
+from regraph_kg.evaluation.problem.capacity import memory_limit
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.text import plain
 
@@ -236,7 +237,4 @@ def _memory_bytes() -> int:
 
     So that a compiler which the kernel killed was not killed for its own candidate's greed.
     """
-    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with contextlib.suppress(OSError, ValueError):  # no control group, or no limit ("max")
-        machine = min(machine, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return max(_LEAST_MEMORY_BYTES, min(_MEMORY_BYTES, machine // 2))
+    return max(_LEAST_MEMORY_BYTES, min(_MEMORY_BYTES, memory_limit() // 2))

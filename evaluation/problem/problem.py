@@ -3,7 +3,6 @@
 Not covered: whether a declaration is true (checkup.py looks).
 """
 
-import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -21,6 +20,7 @@ from pydantic import (
 
 from regraph_kg import regular
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.capacity import memory_limit
 from regraph_kg.evaluation.problem.declaration import (
     RESULT,
     AbsoluteRule,
@@ -70,13 +70,12 @@ __all__ = [
 _MAX_BYTES = 8 * 2**30
 _PROGRAM_BYTES = 192 * 2**20
 """The judge's and its workers' own: interpreters, libraries, stacks."""
-_MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-KEPT_INPUTS_BYTES = min(max(_MEMORY_BYTES // 48, 64 * 2**20), 512 * 2**20)
+KEPT_INPUTS_BYTES = min(max(memory_limit() // 48, 64 * 2**20), 512 * 2**20)
 """Inputs that a session keeps at most (inputs.py): what is not kept is made again and again."""
 KEPT_TRUTHS_BYTES = 2 * KEPT_INPUTS_BYTES
-KEPT_DRAWINGS_BYTES = 256 * 2**20
 _KEPT_TIMES, _KEPT_BYTES = 8, 160 * 2**20 + KEPT_INPUTS_BYTES + KEPT_TRUTHS_BYTES
 """Inputs, truths, outputs (batches.py) that are kept: in terms of the arrays, and at most."""
+KEPT_DRAWINGS_BYTES = 256 * 2**20
 """Drawings of inputs.py that are kept (draws.py): each may take seconds to make."""
 _MORE_SHAPES = 2
 """Check shapes besides those declared: a secret one, and one aligned to elements only."""
@@ -224,8 +223,8 @@ class Problem(Frozen):
         """Estimate of the most memory that judging takes.
 
         A drawing of the inputs; then either all arrays with fp64 types, for a truth, or those that
-        of a candidate, with those of the check shapes, and as much for itself; truths and
-        outputs that wait for each other; kept drawings; and the programs' own memory.
+        of a candidate, with those of the check shapes, and as much for itself; inputs, truths
+        and outputs that are kept; kept drawings; and the programs' own memory.
         """
         at = self.sizes.time
         plain, wide = (problem.nbytes(at) for problem in (self, self.promoted()))

@@ -37,9 +37,9 @@ _CHUNK = 2**18
 
 
 def sample(size: int, seed: int) -> Array:
-    """Flat indices to look at, ascending: 4,096 at both ends, a secret one of each 2^19th between.
+    """Flat indices to look at, ascending: 4,096 at both ends, and secret ones between.
 
-    Each is as likely as if they were drawn from all, and none has to be sorted.
+    One of each of 2^19 parts, whose sizes differ by one at most: so none has to be sorted.
     """
     inner = size - 2 * _ENDS
     if inner <= _SAMPLES:

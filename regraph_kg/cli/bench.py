@@ -132,7 +132,8 @@ def bench(  # noqa: PLR0913 (a command's options)
     choice = _choice(settings, budget or (earlier.calls if earlier else CALLS), parallel, final)
     if earlier is not None:
         choice = replace(choice, model=ModelSpec.parse("recorded"))
-    choice = _withholding(choice, earlier)
+    begun = results_file.read(into) if (into / results_file.FILE).exists() else None
+    choice = _withholding(choice, earlier or begun)
     if choice.model.by_file:
         raise BadInput(f"model {choice.model}: a bench does not wait for answers by file")
     order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]), rejudge)
@@ -196,7 +197,7 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
 
 
 def _withholding(choice: SearchChoice, earlier: BenchResults | None) -> SearchChoice:
-    """The choice that withholds some techniques from a live model; answers kept: as then."""
+    """The choice that withholds some techniques from a live model; an earlier bench: as then."""
     share = 0.0 if choice.model.is_recorded else WITHHELD
     share = float(earlier.prompting.get("withhold", 0)) if earlier is not None else share
     return replace(choice, prompting=choice.prompting.model_copy(update={"withhold": share}))

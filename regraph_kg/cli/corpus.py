@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import TypeAdapter
 
 from regraph_kg import wiring
 from regraph_kg.cli.measure import read_trajectories
@@ -12,6 +13,8 @@ from regraph_kg.cli.parameters import argument, option
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.settings import read_settings
 from regraph_kg.survey.report import corpus_report
+
+_FIELDS = TypeAdapter(dict[str, list[str]])
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -46,16 +49,25 @@ def report(
     settings = read_settings()
     paths = files or list(wiring.corpus_files(settings))
     trajectories = [trajectory for path in paths for trajectory in read_trajectories(path)]
-    listed = read_fields(fields or wiring.corpus_folder(settings) / "fields.toml")
+    usual = wiring.corpus_folder(settings) / "fields.toml"
+    listed = read_fields(fields or usual) if fields or usual.exists() else {}
     typer.echo(corpus_report(trajectories, wiring.vocabulary(settings), listed), nl=False)
 
 
 def read_fields(path: Path) -> dict[str, str]:
     """The field of each problem that a file lists; `BadInput` where it cannot be read."""
     with file_errors(path, "give another one with --fields"):
-        text = path.read_text(encoding="utf-8")
+        content = path.read_bytes()
     try:
-        listed = tomllib.loads(text)
-        return {problem: field for field, problems in listed.items() for problem in problems}
-    except (tomllib.TOMLDecodeError, TypeError) as error:
-        raise BadInput(f'{path}: give lines as FIELD = ["PROBLEM", ..]: {error}') from None
+        listed = _FIELDS.validate_python(tomllib.loads(content.decode()))
+    except ValueError as error:  # no UTF-8, no TOML, or of other values
+        why = str(error).splitlines()[0]
+        raise BadInput(f'{path}: give lines as FIELD = ["PROBLEM", ..]: {why}') from None
+    fields: dict[str, str] = {}
+    for field, problems in listed.items():
+        for problem in problems:
+            if fields.setdefault(problem, field) != field:
+                raise BadInput(
+                    f"{path}: {problem} is in {fields[problem]} and in {field}; name it once"
+                )
+    return fields

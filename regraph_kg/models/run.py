@@ -216,7 +216,7 @@ class StepRecord(Frozen):
         Unchanged code is no try of a technique; as a free choice it is a failure.
         """
         if self.outcome is Outcome.UNCHANGED:
-            return self.technique is None
+            return self.technique is None or self.withheld
         return self.outcome is not None and not self.declined
 
     @property

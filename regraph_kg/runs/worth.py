@@ -1,9 +1,12 @@
 """What the graph was worth to searches: steps whose technique was told, against withheld ones.
 
-A share of requests, drawn by chance (`Prompting.withhold`, which `regraph bench` sets), does not
-tell the model the technique. By how much more often a step made code faster where it was told is
-the uplift, with Newcombe's 95 % interval (1998, method 10). Not covered: how well the technique was
-chosen, for which the bench has controls; that edges are taken on different codes.
+Searches of `regraph bench` do not tell the model the technique of some requests, drawn by chance
+(`Prompting.withhold`). The uplift is the share of faster steps of those told less that of those
+withheld, both in such searches alone, with Newcombe's 95 % interval (1998, method 10). Runs that
+saw a shuffled or empty graph are left out, and so are steps of which free_steps.py learns nothing.
+Not covered: how well the technique was chosen, for which the bench has controls; that edges are
+taken on different codes; that steps of one search hang together, which makes the interval too
+narrow.
 """
 
 import math
@@ -12,10 +15,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import start_id
+from regraph_kg.search.free_steps import disproved, timed_well
 from regraph_kg.search.run_record import RunRecord
 
 FASTER = 1.05
@@ -28,6 +31,7 @@ class Tally:
     """Steps that were asked for, and what they came to."""
 
     asked: int = 0
+    """Declined and unchanged ones, too."""
     applied: int = 0
     """Right, and as the technique says."""
     passed: int = 0
@@ -61,54 +65,67 @@ class EdgeWorth:
 
 def worth(runs: Iterable[RunRecord]) -> list[EdgeWorth]:
     """All edges of a target, then each, those asked for most first."""
-    told: dict[Target, dict[tuple[str, str], Tally]] = defaultdict(lambda: defaultdict(Tally))
+    told: dict[Target, dict[_Edge, Tally]] = defaultdict(lambda: defaultdict(Tally))
+    by_chance: dict[Target, dict[_Edge, Tally]] = defaultdict(lambda: defaultdict(Tally))
     withheld: dict[Target, Tally] = defaultdict(Tally)
-    for run in runs:
+    for run in (run for run in runs if run.header.graph == "whole" and run.header.judge == "live"):
         target = run.header.target
         for edge, step, before in _steps(run):
+            came = _tally(run, step, before)
             if step.withheld:
-                withheld[target] += _tally(step, before)
-            else:
-                told[target][edge] += _tally(step, before)
+                withheld[target] += came
+                continue
+            told[target][edge] += came
+            if run.header.prompting.withhold:
+                by_chance[target][edge] += came
     rows = []
     for target in TARGETS:
-        edges, without = told[target], withheld[target]
+        edges, drawn, without = told[target], by_chance[target], withheld[target]
         if edges or without.asked:
-            rows.append(_edge(target, ("", ""), sum(edges.values(), Tally()), without))
+            every, among = (sum(each.values(), Tally()) for each in (edges, drawn))
+            rows.append(_worth(target, ("", ""), every, among, without))
         ranked = sorted(edges.items(), key=lambda entry: (-entry[1].asked, entry[0]))
-        rows += [_edge(target, edge, tally, without) for edge, tally in ranked]
+        rows += [_worth(target, edge, came, drawn[edge], without) for edge, came in ranked]
     return rows
 
 
-def _steps(run: RunRecord) -> Iterator[tuple[tuple[str, str], StepRecord, float]]:
-    """Tries of a technique: the edge, the step, and the speedup of the code before it."""
+_Edge = tuple[str, str]
+
+
+def _steps(run: RunRecord) -> Iterator[tuple[_Edge, StepRecord, float]]:
+    """Requests for a technique that were answered: the edge, the step, and the speedup before it.
+
+    What follows a withheld step that showed no technique is of no edge.
+    """
     steps = [step for record in run.records for step in record.steps]
     by_path = {step.path: step for step in steps}  # of (): the program that a search began with
     for step in steps:
         before = by_path.get(step.path[:-1])
         level = before.speedup if before else 1.0 if len(step.path) == 1 else None
-        if step.technique is None or not step.tried or not level:
+        if step.technique is None or step.outcome is None or not level:
             continue
-        if step.outcome is Outcome.UNSTABLE_TIMING:
-            continue  # our machine's fault
+        nameless = before is not None and before.withheld and not before.did
+        if nameless or not timed_well(run, step):
+            continue
         did = before and (before.did or before.technique)
         yield (did or start_id(run.header.target), step.technique), step, level
 
 
-def _tally(step: StepRecord, before: float) -> Tally:
-    passed = step.speedup is not None
+def _tally(run: RunRecord, step: StepRecord, before: float) -> Tally:
+    speedup = None if disproved(run, step) else step.speedup
     return Tally(
         asked=1,
-        applied=int(passed and step.applied == "asked"),
-        passed=int(passed),
-        faster=int(step.speedup is not None and step.speedup > FASTER * before),
+        applied=int(speedup is not None and step.applied == "asked"),
+        passed=int(speedup is not None),
+        faster=int(speedup is not None and speedup > FASTER * before),
     )
 
 
-def _edge(target: Target, edge: tuple[str, str], told: Tally, withheld: Tally) -> EdgeWorth:
+def _worth(target: Target, edge: _Edge, told: Tally, among: Tally, withheld: Tally) -> EdgeWorth:
+    """`among`: those told in searches that withheld some."""
     uplift: tuple[float, float, float] | tuple[None, None, None] = (None, None, None)
-    if told.asked and withheld.asked:
-        uplift = difference(told.faster, told.asked, withheld.faster, withheld.asked)
+    if among.asked and withheld.asked:
+        uplift = difference(among.faster, among.asked, withheld.faster, withheld.asked)
     return EdgeWorth(target, *edge, told, withheld, *uplift)
 
 

@@ -24,8 +24,12 @@ from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 _ALIKE = 0.9
 """From this share of common token runs on, two codes are nearly equal."""
 _ALIKE_PROBLEMS = 0.8
-_WORDS = {"for", "while", "if", "else", "return", "const", "int", "float", "double", "void"}
-"""What tells the shape of a code."""
+_WORDS = {
+    *("for", "while", "do", "if", "else", "switch", "case", "break", "continue", "return"),
+    *("const", "static", "struct", "void", "char", "short", "int", "long", "unsigned", "signed"),
+    *("float", "double", "bool", "auto", "sizeof", "template", "typename", "using", "namespace"),
+}
+"""Of C++, which tell the shape of a code."""
 _RUN = 5
 """Tokens in a row that are compared as one."""
 _TOKEN = re.compile(r"[A-Za-z_]\w*|[0-9][\w.]*|\S")
@@ -212,9 +216,10 @@ def alike_problems(trajectories: Iterable[Trajectory]) -> list[tuple[str, str, f
 
 
 def _shape(code: str) -> list[str]:
-    """Its tokens; every name that is no word of C, and every number, is the same one."""
+    """Its tokens; every name that is none of `_WORDS`, and every number, is the same one."""
+    named = re.compile(r"\w")
     return [
-        "name" if token[0].isalnum() and token not in _WORDS else token for token in _tokens(code)
+        "name" if named.match(token) and token not in _WORDS else token for token in _tokens(code)
     ]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from regraph_kg import report
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
@@ -23,9 +24,9 @@ from regraph_kg.survey.facts import (
     gains,
     longest_paths,
 )
-from regraph_kg.survey.markdown import step_name
+from regraph_kg.survey.markdown import cell, step_name
 
-_TIERS = (("easy", 0, 2), ("medium", 3, 5), ("hard", 6, 99))
+_TIERS = (("none verified", 0, 0), ("easy", 1, 2), ("medium", 3, 5), ("hard", 6, 99))
 """By the steps of the longest verified path (docs/dev/method.md)."""
 GAINED = 1.05
 """An effect below this is no gain."""
@@ -58,9 +59,13 @@ def weak(steps: Sequence[SeenStep], clocks: Iterable[TimingKey]) -> Iterator[Seq
         yield clock.target, clock.metric, clock.device, *counts
 
 
-def alike(trajectories: Sequence[Trajectory]) -> str:
+def alike_in_words(trajectories: Sequence[Trajectory]) -> str:
+    """Problems of nearly the same serial code."""
     pairs = alike_problems(trajectories)
-    return ", ".join(f"{one} and {other} ({share:.0%})" for one, other, share in pairs) or "none"
+    return (
+        ", ".join(f"{cell(one)} and {cell(other)} ({share:.0%})" for one, other, share in pairs)
+        or "none"
+    )
 
 
 def claims(steps: Iterable[SeenStep], techniques: Iterable[Technique]) -> Iterator[Sequence[str]]:
@@ -111,7 +116,7 @@ def _entries(technique: Technique) -> Iterator[tuple[str, Technique]]:
 def _spread(steps: Sequence[SeenStep], target: Target) -> list[str]:
     """Codes before steps of a target, at most so many from all over them."""
     codes = [_code_before(step) for step in steps if step.trajectory.target == target]
-    return codes[:: max(1, len(codes) // _CODES)]
+    return codes[:: max(1, -(-len(codes) // _CODES))]
 
 
 def _rules_out(technique: Technique, code: str) -> bool:
@@ -127,8 +132,11 @@ _facts = lru_cache(4096)(facts_of)
 
 def in_vain(step: SeenStep) -> bool:
     """Whether a step gained nowhere."""
-    effects = [one.effect for one in step.counted.values()]
-    return bool(effects) and all(effect is None or effect < GAINED for effect in effects)
+    passed = [one for one in step.counted.values() if one.outcome is Outcome.PASSED]
+    effects = [one.effect for one in passed if one.effect is not None]
+    if passed and not effects:
+        return False  # by how much is not known
+    return bool(step.counted) and all(effect < GAINED for effect in effects)
 
 
 def short_times(steps: Iterable[SeenStep]) -> Iterator[Sequence[str]]:

@@ -31,7 +31,7 @@ from regraph_kg.survey.markdown import cell, reference, short, step_name, step_n
 from regraph_kg.survey.prediction import FIRST, gain_correlation, predictions
 from regraph_kg.survey.quality import (
     GAINED,
-    alike,
+    alike_in_words,
     claims,
     in_vain,
     preconditions,
@@ -51,11 +51,11 @@ _MOST_NAMES = 40
 """Trajectories in a cell."""
 _HEAD = """# Corpus report
 
-Made by `regraph corpus report` from the trajectories alone. An effect is the time before a step
-over the time after it, a speedup the serial code's time over it; both on one machine in one
-session. Of each step the newest judge's latest measurement counts, on each device and by each
-metric ("call": host pointers, transfers inside the clock; "device": device pointers). Where that
-judge has not measured a step, an older one's figure stands, and the tables below say whose.
+Made by `regraph corpus report` from trajectories, vocabulary and fields. An effect is the time
+before a step over the time after it, a speedup the serial code's time over it; both on one machine
+in one session. Of each step the newest judge's latest measurement counts, on each device and by
+each metric ("call": host pointers, transfers inside the clock; "device": device pointers). Where
+that judge has not measured a step, an older one's figure stands, and the tables below say whose.
 Effects of several steps are their geometric mean with Student's 95 % interval ("anything" where it
 spans a factor of over 1,000); n is their number.
 """
@@ -88,7 +88,7 @@ def _figures(steps: Sequence[SeenStep], fields: Mapping[str, str]) -> list[str]:
         "## Problems\n\nThe fastest step of each, and how near it comes to the roof of its device's"
         " memory and arithmetic (-: the judge did not know the roofs).\n",
         table("problem|target|metric|device|judge|speedup|memory|compute|step", _problems(steps)),
-        "## Tiers\n\nProblems by their longest verified path: up to 2 steps, up to 5, more.\n",
+        "## Tiers\n\nProblems by their longest verified path: 1 or 2 steps, 3 to 5, more.\n",
         table("target|tier|problems|which", tiers(steps)),
         *_transitions(steps),
         "## Weak transitions\n\nSeen once, in one problem alone, or with an interval around 1.\n",
@@ -115,7 +115,7 @@ def _doubts(
         table(
             "problem|target|one|other|steps of one = of other", _doubles(trajectories), _MOST_ROWS
         ),
-        f"Problems of nearly the same serial code but for names: {alike(trajectories)}.\n",
+        f"Problems of nearly the same serial code but for names: {alike_in_words(trajectories)}.\n",
         "Steps that change no code: " + (step_names(unchanged(steps)) or "none") + ".\n",
         "## Claims\n\nSteps whose code has no mark of the technique that they say"
         " (`leaves` of the vocabulary).\n",

@@ -18,8 +18,14 @@ MOST_BYTES = 200_000
 _ACCESSES = frozenset({"subscript_expression", "pointer_expression", "field_expression"})
 
 
-_ATTRIBUTE = re.compile(rb"__(?:cluster_dims|block_size|maxnreg)__\s*\([^()]*\)")
+_ATTRIBUTE = re.compile(rb"__(?:cluster_dims|block_size|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)")
 """Attributes of kernels that the grammar does not know."""
+_NAMES = frozenset(
+    {
+        *("identifier", "field_identifier", "type_identifier"),
+        *("operator_name", "operator_cast", "destructor_name"),
+    }
+)
 _ZERO = re.compile(rb"#[ \t]*if[ \t]+0\b")
 _INK = re.compile(rb"[^\n]")
 LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
@@ -76,7 +82,7 @@ def _without_markers(content: bytes, root: Node) -> bytes:
 
     Such a word is a macro for a compiler, and makes the head unreadable.
     """
-    plain = bytearray(_ATTRIBUTE.sub(lambda found: b" " * len(found[0]), content))
+    plain = bytearray(_ATTRIBUTE.sub(lambda found: _INK.sub(b" ", found[0]), content))
     for node in walk(root):
         body = node.child_by_field_name("body") if node.type == "function_definition" else None
         for part in node.children if body is not None else ():
@@ -161,7 +167,7 @@ def root_name(node: Node | None) -> Node | None:
 def declared_name(node: Node | None) -> str:
     """The name that a declarator declares; "" where there is none."""
     while node is not None:
-        if node.type in ("identifier", "field_identifier", "type_identifier", "operator_name"):
+        if node.type in _NAMES:
             return text(node)
         inner = node.child_by_field_name("declarator")
         if inner is None and node.type in ("reference_declarator", "parenthesized_declarator"):

@@ -298,7 +298,12 @@ class Mcgs:
     def _learn(
         self, state: FoundCode, action: NextStep, step: StepRecord, *, part: bool = False
     ) -> float | None:
-        """The step's gain, learned by the edge it took; its code becomes a state."""
+        """The step's gain, learned by the edge it took; its code becomes a state.
+
+        Of a withheld technique nothing is learned but what its code shows.
+        """
+        if step.withheld:
+            return self._learn_untold(state, step)
         if step.speedup is None or step.code is None:
             action.failed += 1
             action.idle += step.outcome is Outcome.UNCHANGED  # most that follow are, too
@@ -326,6 +331,15 @@ class Mcgs:
         did = step.did or action.leads
         self._grow(FoundCode(did, step.path, state.used | {did}, step.code, level))
         return gain
+
+    def _learn_untold(self, state: FoundCode, step: StepRecord) -> float | None:
+        if step.speedup is None or step.code is None:
+            return None
+        level = math.log(step.speedup)
+        self._best = max(self._best, level)
+        did = step.did or state.technique
+        self._grow(FoundCode(did, step.path, state.used | {did}, step.code, level))
+        return level - state.level
 
     def _idle(self, state: FoundCode, action: NextStep) -> None:
         """Note an idle sample: this edge, and other actions here, are less likely to pass."""

@@ -22,11 +22,27 @@ def test_the_corpus_or_some_files_are_told(tmp_path: Path) -> None:
     assert "| cuda | the graph | 3 | 1 of 1 | 100% |" in said.out
 
 
-@pytest.mark.parametrize("text", ["p = 3", "p = [[", "p = [[1, 2]]"])
-def test_fields_that_are_none_are_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", [b"p = 3", b"p = [[", b"p = [[1, 2]]", b'p = "spmv"', b"\xff"])
+def test_fields_that_are_none_are_refused(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "fields.toml"
-    path.write_text(text)
+    path.write_bytes(text)
     with pytest.raises(BadInput, match=r"give lines as FIELD = \[\"PROBLEM\", \.\.\]"):
         read_fields(path)
     with pytest.raises(BadInput, match="give another one with --fields"):
         read_fields(tmp_path / "absent")
+
+
+def test_a_problem_is_of_one_field_and_a_corpus_need_not_have_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twice = tmp_path / "fields.toml"
+    twice.write_text('a = ["p"]\nb = ["p"]\n')
+    with pytest.raises(BadInput, match="p is in a and in b"):
+        read_fields(twice)
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "techniques.json").write_text("[]")
+    monkeypatch.setenv("REGRAPH_CORPUS", str(own))
+    path = tmp_path / "mine.jsonl"
+    path.write_text(trajectory("p", step(TILES, "a")).model_dump_json(by_alias=True) + "\n")
+    assert regraph("corpus", "report", path).code == 0

@@ -179,7 +179,7 @@ def test_tiers_go_by_the_longest_path_that_passed() -> None:
     ]
     text = corpus_report(told, [])
     rows = [line for line in text.splitlines() if line.startswith("| cuda | ") and "|" in line]
-    assert "| cuda | easy | 1 | unmeasured |" in rows
+    assert "| cuda | none verified | 1 | unmeasured |" in rows
     assert "| cuda | medium | 1 | short |" in rows
     assert "| cuda | hard | 1 | long |" in rows
 
@@ -198,7 +198,7 @@ def test_problems_that_differ_by_names_alone_are_named() -> None:
     code = "void f(float* x) { for (int i = 0; i < 9; ++i) x[i] += 2; }"
     told = [
         trajectory("p", step(TILES, "a"), serial=code),
-        trajectory("q", step(TILES, "b"), serial=code.replace("x", "y").replace("9", "7")),
+        trajectory("q", step(TILES, "b"), serial=code.replace("x", "_y").replace("9", "7")),
         trajectory("r", step(TILES, "c"), serial="void g(int n) { while (n) n /= 2; }"),
     ]
     assert "same serial code but for names: p and q (100%)." in corpus_report(told, [])
@@ -251,3 +251,14 @@ def test_preconditions_that_rule_out_recorded_steps_are_counted() -> None:
     text = corpus_report(told, [simd]).partition("## Preconditions")[2]
     assert "| openmp/simd | needs indirect or worksharing_loop | 2 of 4 | 1 | 50% |" in text
     assert "pointless" not in text.partition("## Too short")[0]
+
+
+def test_a_gain_without_the_time_before_is_not_in_vain() -> None:
+    unknown = measured(2.0) | {"before_seconds": None}
+    text = corpus_report([trajectory("p", step(TILES, "a", unknown))], [])
+    assert "Of steps and attempts 0% failed" in text
+
+
+def test_names_of_like_problems_are_shown_as_text() -> None:
+    odd = trajectory("<b>p", step(TILES, "a"))
+    assert "&lt;b>p and q (100%)" in corpus_report([odd, trajectory("q", step(TILES, "b"))], [])

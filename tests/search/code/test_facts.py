@@ -389,22 +389,3 @@ def test_a_name_means_the_innermost_declaration_around_it() -> None:
         "for (int i = 0; i < n; ++i) { float t; t = a[i]; c[i] = t; } float t; t = 0; d[0] = t;"
     )
     assert (loop.private, loop.carries) == ((), "no")
-
-
-FUNCTOR = "struct Max { __device__ float operator()(float a, float b) const { return a + b; } };"
-
-
-@pytest.mark.parametrize(
-    ("before", "head"),
-    [
-        (FUNCTOR, "__global__ void"),
-        ("", "__global__ void __cluster_dims__(2, 1, 1)"),
-        ("", "__global__ __maxnreg__(64) void"),
-    ],
-)
-def test_a_kernel_is_seen_behind_a_functor_and_with_any_attribute(before: str, head: str) -> None:
-    body = "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
-    launch = "void f(const float* x, float* y, int n) { k<<<n / 256, 256>>>(x, y, n); }"
-    facts = facts_of(f"{before} {head} k(const float* x, float* y, int n) {body} {launch}")
-    assert facts.read_whole
-    assert [kernel.name for kernel in facts.kernels] == ["k"]
