@@ -109,7 +109,8 @@ def test_each_step_gets_its_outcome_and_the_times_around_it(
     assert one.roofline  # the peaks were measured first
     assert two.serial_seconds
     if one.outcome is Outcome.PASSED:
-        assert two.before_seconds == one.seconds
+        # where both are close they are timed in turn, and the ratio of those times counts
+        assert two.before_seconds == pytest.approx(one.seconds, rel=0.5)
 
 
 def test_a_failed_step_stays_with_its_outcome_and_leaves_the_next_without_a_before(
