@@ -40,7 +40,7 @@ $(VENV)/.dev: $(VENV)/.ready
 	@echo "setting up the development tools ..."
 	@$(if $(UV),$(SYNC) --extra dev,$(PIP) -e '.[dev]') && touch $@
 
-demo: $(VENV)/.ready ## grow a technique graph, search it, print faster code (about 2 minutes)
+demo: $(VENV)/.ready ## grow a technique graph, search it, print faster code (about a minute)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash docs/demo.sh
 
 test: $(VENV)/.dev ## the quick tests; REQUIRE=neo4j,gpu turns absences into failures
