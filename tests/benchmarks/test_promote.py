@@ -1,0 +1,85 @@
+"""What is measured of the queue joins the starter graph, and nothing of either is lost."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import promote
+from regraph_kg.models.trajectory import Trajectory
+from tests.corpus.test_report import TILES, measured, step, trajectory
+
+NEW = "cuda/new"
+
+
+def techniques(*names: str) -> str:
+    return json.dumps(
+        [{"id": name, "name": name, "target": "cuda", "aliases": []} for name in names]
+    )
+
+
+def lines(path: Path) -> list[Trajectory]:
+    return [Trajectory.model_validate_json(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("problems", "trajectories", "queue"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "techniques.json").write_text(techniques(TILES))
+    (tmp_path / "queue" / "techniques.json").write_text(techniques(NEW))
+    monkeypatch.setattr(promote, "CORPUS", tmp_path)
+    monkeypatch.setattr(promote, "QUEUE", tmp_path / "queue")
+    monkeypatch.setattr("sys.argv", ["promote"])
+    return tmp_path
+
+
+def queue(corpus: Path, problem: str, *told: Trajectory) -> Path:
+    folder = corpus / "queue" / problem
+    folder.mkdir(exist_ok=True)
+    (folder / "problem.toml").write_text("")
+    path = folder / "cuda.jsonl"
+    path.write_text("".join(one.line() for one in told))
+    return path
+
+
+def took(problem: str, ref: str, *steps: dict[str, Any]) -> Trajectory:
+    return trajectory(problem, *steps, ref=ref)
+
+
+def test_what_is_measured_later_joins_what_went_before(corpus: Path) -> None:
+    first, later = took("p", "1", step(TILES, "a", measured(2.0))), took("p", "2", step(TILES, "b"))
+    path = queue(corpus, "p", first, later)
+    promote.main()
+    there = corpus / "trajectories" / "p.cuda.jsonl"
+    assert [one.ref for one in lines(there)] == ["1"]
+    assert [one.ref for one in lines(path)] == ["2"]
+    queue(corpus, "p", took("p", "2", step(TILES, "b", measured(3.0))))
+    promote.main()
+    assert [one.ref for one in lines(there)] == ["1", "2"]
+    assert not path.parent.exists()
+    assert (corpus / "problems" / "p" / "problem.toml").exists()
+
+
+def test_a_trajectory_ends_before_a_step_that_failed(corpus: Path) -> None:
+    steps = [step(TILES, "a", measured(2.0)), step(TILES, "b", measured(None)), step(TILES, "c")]
+    queue(corpus, "p", took("p", "1", *steps))
+    promote.main()
+    (one,) = lines(corpus / "trajectories" / "p.cuda.jsonl")
+    assert [each.code for each in one.steps] == ["a"]
+    assert [(each.after_step, each.code) for each in one.failures] == [(1, "b")]
+
+
+@pytest.mark.parametrize(("problems", "taken"), [(("p",), False), (("p", "q"), True)])
+def test_a_technique_goes_along_once_two_problems_show_it(
+    corpus: Path, problems: tuple[str, ...], taken: bool
+) -> None:
+    for name in problems:
+        made = step(TILES, "a", measured(2.0)), step(NEW, "b", measured(2.0))
+        queue(corpus, name, took(name, name, *made))
+    promote.main()
+    (one,) = lines(corpus / "trajectories" / "p.cuda.jsonl")
+    assert len(one.steps) == (2 if taken else 1)
+    known = {each["id"] for each in json.loads((corpus / "techniques.json").read_text())}
+    assert (NEW in known) is taken
