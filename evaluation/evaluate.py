@@ -46,7 +46,8 @@ timed call has new inputs, workers stand still between calls, only the judge's c
 of several workers and of the baseline are in the interval; later in 3: what launches no kernel on
 the GPU fails as no_kernel, which was suspicious before, and so where the answer is one number; 4
 (2026-11) further cases, threads held up, racecheck and synccheck, codes compared in turn; 5
-(2026-11) on a GPU each call is seen to begin and to end."""
+(2026-11) on a GPU each call is seen to begin and to end; later in 5: load counts on the cores that
+are used only, and arrays of metric "device" keep the alignment that prompts promise."""
 
 _DIAGNOSIS_LENGTH = 1500
 

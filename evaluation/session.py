@@ -91,6 +91,7 @@ class Session:
             judge_clock=rules.defences.judge_clock,
             one_by_one=rules.defences.one_by_one,
             monitor=rules.monitor,
+            cores=rules.cores,
             warm_up=WarmUp() if rules.monitor else _SHORT_WARM_UP,
         )
         self.slots = Slots(problem, self._plan, self._contents, rules, threads)

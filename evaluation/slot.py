@@ -6,6 +6,7 @@ serves many.) A session has several slots for cuda, so that the next workers mak
 contexts while one is judged.
 """
 
+import os
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -55,6 +56,12 @@ class SessionRules:
     """What the judge keeps to while it times."""
     isolation: Isolation = "fresh"
     monitor: GpuMonitor | None = None
+
+    @property
+    def cores(self) -> frozenset[int]:
+        """Where load would disturb: the judge's cores and its workers', else all that are ours."""
+        own = (self.judge_cores or frozenset()) | (self.surroundings.cores or frozenset())
+        return own or frozenset(os.sched_getaffinity(0))
 
 
 def alignment(problem: Problem) -> int:

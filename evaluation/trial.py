@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
-from regraph_kg.evaluation.gpu.device import threads
 from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Session
@@ -77,7 +76,7 @@ class Trial:
         """Series of a few workers, of which the verified one may be the first; load is noted."""
         session = self.session
         on_gpu = self._target.on_gpu
-        watch = LoadWatch(1 if on_gpu else threads())
+        watch = LoadWatch(session.rules.cores)
         full = self.grade == "full"
         with session.slots.silence(program) if full else nullcontext():
             series = self._workers(program, slot)

@@ -8,12 +8,12 @@ such process for each GPU and one for the CPU, which uses all cores. They die wi
 A judge process that dies costs only the candidate it had: that one is tried once more, in a fresh
 process. A device whose judge reports a failure of ours (a lost GPU) twice in a row is given up, and
 waiting requests go to the other devices (queue.py).
-Work that disturbs times waits: compilers for openmp and grade "full"; while openmp is judged,
-every GPU of the host. Other hosts: ray_hosts.py.
+Work that disturbs times waits: compilers for openmp, and for grade "full" on a GPU whose judge has
+no cores of its own; while openmp is judged, every GPU of the host. Other hosts: ray_hosts.py.
 
-Not covered: compilers run beside the serial code when a judge times it anew (target cuda, every
-two minutes); MIG instances; a candidate being compiled when the pool is killed is compiled to
-its end.
+Not covered: compilers run beside the serial code, if on other cores, when a judge times it anew
+(target cuda, every two minutes); MIG instances; a candidate being compiled when the pool is killed
+is compiled to its end.
 """
 
 import contextlib
@@ -194,9 +194,10 @@ class JudgePool(Judges):
         targets = ON_CPU if device == "cpu" else ON_GPU
         self._queue.join(name, targets)
         opened: set[str] = set()
+        own_cores = device != "cpu" and cores_of(device, len(_gpus())) is not None
 
         def ask(job: QueuedRequest) -> EvalReport:
-            with self._activities.activity(_activity(job, opened)):
+            with self._activities.activity(_activity(job, opened, own_cores=own_cores)):
                 report = process.ask(evaluate, job.work)
             opened.add(job.work.problem.name)
             return report
@@ -275,10 +276,15 @@ def _check(devices: Sequence[Device]) -> None:
         )
 
 
-def _activity(job: QueuedRequest, opened: set[str]) -> _Activity:
-    """The quiet that judging it needs; `opened` problems have their serial code timed."""
+def _activity(job: QueuedRequest, opened: set[str], *, own_cores: bool) -> _Activity:
+    """The quiet that judging it needs; `opened` problems have their serial code timed.
+
+    A GPU's judge with cores of its own needs none: compilers have the others.
+    """
     if not TARGETS[job.target].on_gpu:
         return "alone"
+    if own_cores:
+        return "judge"
     return "quiet" if job.work.grade == "full" or job.work.problem.name not in opened else "judge"
 
 

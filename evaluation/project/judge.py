@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.gpu.device import machine_facts, openmp_device, threads, turn
+from regraph_kg.evaluation.gpu.device import machine_facts, openmp_device, turn
 from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.project.session import ProjectSession
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
@@ -94,7 +94,7 @@ class ProjectJudge:
         with turn("cpu", self._tell):
             with stages.stage("open"):
                 session = self._session(problem)
-            watch = LoadWatch(threads())
+            watch = LoadWatch()
             result = _judged(session, candidate, _RULES[grade], incumbent, stages)
             load = watch.found()
         report = EvalReport(

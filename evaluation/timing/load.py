@@ -1,6 +1,6 @@
 """Load of this machine while something is timed: other processes, and stolen time.
 
-Read from /proc/stat: CPU time of the whole machine, less that of this process and its children.
+Read from /proc/stat: CPU time of the cores that matter, less that of this process and its children.
 Its clock ticks a hundred times a second, so short spans tell little; they are given the benefit.
 
 Not covered: the use of caches and memory by neighbours of a virtual machine.
@@ -10,27 +10,31 @@ import contextlib
 import os
 import resource
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 _STAT = Path("/proc/stat")
 _LEAST_SECONDS, _TICKS = 0.1, 4
 _FOREIGN, _FOREIGN_SHARE, _STOLEN_SHARE = 0.2, 0.02, 0.03
-"""Cores that others may use, and part of all cores besides; part that may be stolen."""
+"""Cores that others may use, and part of the watched ones besides; part that may be stolen."""
 
 
 class LoadWatch:
-    """Watches from its creation. `cores` is the count that the timed code could use."""
+    """Watches from its creation the cores that timed code and its clock use, else all of ours.
 
-    def __init__(self, cores: int) -> None:
-        self._cores = cores
+    What others do on the rest disturbs nobody: several judges share a machine so.
+    """
+
+    def __init__(self, cores: Collection[int] | None = None) -> None:
+        self._cores = frozenset(cores or os.sched_getaffinity(0))
         self._start = time.monotonic()
-        self._busy, self._stolen = _machine()
+        self._busy, self._stolen = _used(self._cores)
         self._own = _own()
 
     def cores(self) -> tuple[float, float]:
         """Mean cores since then: used by other processes, and taken by the host."""
         passed = max(time.monotonic() - self._start, 1e-3)
-        busy, stolen = _machine()
+        busy, stolen = _used(self._cores)
         tick = _TICKS / os.sysconf("SC_CLK_TCK")
         foreign = max(0.0, busy - self._busy - (_own() - self._own) - tick) / passed
         return foreign, max(0.0, stolen - self._stolen - tick) / passed
@@ -41,31 +45,38 @@ class LoadWatch:
         if time.monotonic() - self._start < _LEAST_SECONDS:
             return ""
         parts = []
-        if foreign > _FOREIGN + _FOREIGN_SHARE * self._cores:
-            parts.append(f"other processes used {foreign:.1f} of {os.cpu_count()} cores")
-        if stolen > _STOLEN_SHARE * self._cores:
+        count = len(self._cores)
+        if foreign > _FOREIGN + _FOREIGN_SHARE * count:
+            parts.append(f"other processes used {foreign:.1f} of {count} cores")
+        if stolen > _STOLEN_SHARE * count:
             parts.append(f"the host took {stolen:.1f} cores away")
         return ", ".join(parts)
 
 
 def used_by_others(seconds: float = 0.5) -> float:
     """Cores that other processes use now; the load average still tells of what we did ourselves."""
-    watch = LoadWatch(1)
+    watch = LoadWatch()
     time.sleep(seconds)
     return watch.cores()[0]
 
 
-def stolen_seconds() -> float:
-    """Seconds that the host has taken from this machine's processors so far."""
-    return _machine()[1]
+def stolen_seconds(cores: Collection[int]) -> float:
+    """Seconds that the host has taken from these cores so far."""
+    return _used(cores)[1]
 
 
-def _machine() -> tuple[float, float]:
-    """CPU seconds that were used on this machine, and that were stolen from it, since its start."""
-    fields = _STAT.read_text(encoding="ascii").partition("\n")[0].split()[1:]
-    user, nice, system, _, _, interrupts, soft, stolen = map(int, fields[:8])
+def _used(cores: Collection[int]) -> tuple[float, float]:
+    """CPU seconds of these cores that were used, and stolen, since the machine's start."""
+    busy = taken = 0
+    wanted = {f"cpu{core}" for core in cores}
+    for line in _STAT.read_text(encoding="ascii").splitlines():
+        name, *fields = line.split()
+        if name in wanted:
+            user, nice, system, _, _, interrupts, soft, stolen = map(int, fields[:8])
+            busy += user + nice + system + interrupts + soft
+            taken += stolen
     second = os.sysconf("SC_CLK_TCK")
-    return (user + nice + system + interrupts + soft) / second, stolen / second
+    return busy / second, taken / second
 
 
 def _own() -> float:

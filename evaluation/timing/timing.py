@@ -80,6 +80,8 @@ class TimingOptions:
     judge_clock: bool = True
     """Off: the worker's word is believed (`Defences.judge_clock`)."""
     monitor: GpuMonitor | None = None
+    cores: frozenset[int] = frozenset()
+    """Whose stolen time spoils a sample."""
     kernels: bool = False
     """cuda: a first call that launches no kernel ends the series at once."""
     warm_up: WarmUp = field(default_factory=WarmUp)
@@ -182,9 +184,13 @@ class TimedSeries:
     watch: GpuWatch | None
     timed: float = 0.0
     """Seconds in calls so far."""
-    stolen: float = field(default_factory=stolen_seconds)
+    stolen: float = field(init=False)
+    """Seconds that the host had taken when the latest sample began."""
     discarded: int = 0
     """Samples that were thrown away for what the host took."""
+
+    def __post_init__(self) -> None:
+        self.stolen = stolen_seconds(self.method.cores)
 
     def run(self) -> MeasuredSeries | Failure:
         warm = self.warm_up()
@@ -319,7 +325,7 @@ class TimedSeries:
 
         Unless it would be too slow without that, too: slow code is given up the sooner.
         """
-        before, self.stolen = self.stolen, stolen_seconds()
+        before, self.stolen = self.stolen, stolen_seconds(self.method.cores)
         stolen = self.stolen - before
         if stolen <= _ROBBED_SHARE * (batch.seconds + batch.aside):
             return False

@@ -15,11 +15,18 @@ import pytest
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.hosts.pool import Activities, JudgePool, PoolOptions, devices_here
+from regraph_kg.evaluation.hosts.pool import (
+    Activities,
+    JudgePool,
+    PoolOptions,
+    _activity,
+    devices_here,
+)
 from regraph_kg.evaluation.hosts.process import JudgeOptions, JudgeProcess
-from regraph_kg.evaluation.hosts.queue import JudgeLost, JudgeRequest
+from regraph_kg.evaluation.hosts.queue import JudgeLost, JudgeRequest, QueuedRequest
 from regraph_kg.evaluation.problem.problem import load_problem
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
+from regraph_kg.models.target import Target
 
 from ..conftest import HERE, SOON, passed, problem_named, scale_source
 from ..gpu.test_fake_cuda import FROM_HOST, KERNEL
@@ -266,6 +273,22 @@ def test_gpus_of_several_models_are_refused(
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     with pytest.raises(BadInput, match="One, Two"):
         JudgePool(cache, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("target", "grade", "own_cores", "needs"),
+    [
+        ("openmp", "screening", False, "alone"),
+        ("cuda", "screening", False, "judge"),
+        ("cuda", "full", False, "quiet"),
+        ("cuda", "full", True, "judge"),
+    ],
+)
+def test_compilers_wait_for_a_gpus_judge_only_where_they_share_its_cores(
+    target: Target, grade: Grade, own_cores: bool, needs: str
+) -> None:
+    work = JudgeRequest(Candidate(target, RIGHT), PROBLEM, grade=grade)
+    assert _activity(QueuedRequest("1", work), {PROBLEM.name}, own_cores=own_cores) == needs
 
 
 @pytest.mark.parametrize(

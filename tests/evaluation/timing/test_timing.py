@@ -30,7 +30,7 @@ LATE = Failure(Outcome.TIMED_OUT, "no result after 1 s: killed")
 
 @pytest.fixture(autouse=True)
 def a_host_that_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "stolen_seconds", lambda: 0.0)
+    monkeypatch.setattr(timing, "stolen_seconds", lambda _: 0.0)
 
 
 class PacedBench:
@@ -239,7 +239,7 @@ def test_samples_of_which_the_host_took_much_are_thrown_away_a_few_times(
 ) -> None:
     seconds, least, warm_up = 0.02, 6, 3
     taken = itertools.count(0.0, share * seconds)
-    monkeypatch.setattr(timing, "stolen_seconds", lambda: next(taken))
+    monkeypatch.setattr(timing, "stolen_seconds", lambda _: next(taken))
     bench = PacedBench()
     result = timed(PacedWorker(seconds), bench=bench)
     assert isinstance(result, MeasuredSeries)
@@ -328,7 +328,7 @@ def test_time_that_the_host_took_excuses_no_code_that_is_too_slow_without_it(
 ) -> None:
     """The host takes 0.1 s each: 0.9 s less that are too slow, of 0.25 s six are thrown away."""
     taken = itertools.count(0.0, 0.1)
-    monkeypatch.setattr(timing, "stolen_seconds", lambda: next(taken))
+    monkeypatch.setattr(timing, "stolen_seconds", lambda _: next(taken))
     bench = PacedBench()
     warm_up = WarmUp(seconds=0.0, least=1)
     rule = StopRule(seconds=0.1, half_width=0.01, give_up_above=0.2)

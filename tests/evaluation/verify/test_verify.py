@@ -88,6 +88,12 @@ def test_screening_takes_each_check_shape_and_each_distribution_once() -> None:
     assert (last.version, changed) == (0, replace(last, version=1))
 
 
+def test_arrays_of_the_device_keep_the_alignment_that_prompts_promise() -> None:
+    problem = problem_named("scale").model_copy(update={"metric": "device"})
+    cases = plan(problem, check_shapes(problem, 1, Defences()), 1, full=True)
+    assert all(case.aligned for case in cases)
+
+
 def test_the_full_grade_adds_pairs_seeds_and_the_timing_shape() -> None:
     problem = problem_named("bump")
     shapes = check_shapes(problem, 1, Defences())
