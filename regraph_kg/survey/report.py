@@ -42,6 +42,8 @@ from regraph_kg.survey.quality import (
 
 _MOST_TRANSITIONS, _MOST_ROWS = 100, 40
 """Rows of a table."""
+_GOOD = 0.5
+"""Share of a roof: twice the time that it allows."""
 _SLOWER = 0.95
 """Effects between this and 1 are as good as none."""
 _LEAST_PERCENT, _WHOLE_PERCENT = 0.001, 10.0
@@ -88,6 +90,8 @@ def _figures(steps: Sequence[SeenStep], fields: Mapping[str, str]) -> list[str]:
         "## Problems\n\nThe fastest step of each, and how near it comes to the roof of its device's"
         " memory and arithmetic (-: the judge did not know the roofs).\n",
         table("problem|target|metric|device|judge|speedup|memory|compute|step", _problems(steps)),
+        "## Good ends\n\nProblems whose fastest step needs at most twice the time of its device's roof.\n",
+        table("target|metric|device|problems|of|which", _good_ends(steps)),
         "## Tiers\n\nProblems by their longest verified path: 1 or 2 steps, 3 to 5, more.\n",
         table("target|tier|problems|which", tiers(steps)),
         *_transitions(steps),
@@ -170,14 +174,33 @@ def _devices(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
             yield clock.device, clock.target, clock.metric, *numbers, toolchain
 
 
-def _problems(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
+def _best(steps: Sequence[SeenStep]) -> list[tuple[tuple[str, TimingKey], tuple[float, SeenStep]]]:
+    """The fastest step of each problem on each device, and its speedup."""
     best: dict[tuple[str, TimingKey], tuple[float, SeenStep]] = {}
     for step in steps:
         for clock, one in step.counted.items():
             key = (step.trajectory.problem, clock)
             if one.speedup is not None and (key not in best or one.speedup > best[key][0]):
                 best[key] = (one.speedup, step)
-    for (problem, clock), (speedup, step) in sorted(best.items(), key=lambda entry: entry[0]):
+    return sorted(best.items(), key=lambda entry: entry[0])
+
+
+def _good_ends(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
+    near: dict[TimingKey, list[str]] = defaultdict(list)
+    known = Counter[TimingKey]()
+    for (problem, clock), (_, step) in _best(steps):
+        if roof := step.counted[clock].roofline:
+            known[clock] += 1
+            if max(roof.memory, roof.compute) >= _GOOD:
+                near[clock].append(problem)
+    for clock, count in sorted(known.items()):
+        names = near[clock]
+        of = (str(len(names)), str(count), ", ".join(names) or "-")
+        yield clock.target, clock.metric, clock.device, *of
+
+
+def _problems(steps: Sequence[SeenStep]) -> Iterator[Sequence[str]]:
+    for (problem, clock), (speedup, step) in _best(steps):
         roof = step.counted[clock].roofline
         where = (problem, clock.target, clock.metric, clock.device, step.counted[clock].evaluator)
         yield *where, report.times(speedup), *_shares(roof), step_name(step)

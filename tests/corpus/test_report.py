@@ -49,6 +49,16 @@ def test_times_by_two_metrics_stand_in_columns_of_their_own() -> None:
     assert "| saxpy | cuda | call | H200 | 3 | 2.2x | - | - |" in text
 
 
+def test_good_ends_are_within_twice_the_time_of_a_roof() -> None:
+    shares = {"a": {"memory": 0.61}, "b": {"memory": 0.1, "compute": 0.5}, "c": {"memory": 0.49}}
+    found = [
+        trajectory(name, step(TILES, "a", measured(2.0, roofline=roofline)))
+        for name, roofline in shares.items()
+    ]
+    text = corpus_report([*found, trajectory("d", step(TILES, "a", measured(2.0)))], [])
+    assert "| cuda | call | H200 | 2 | 3 | a, b |" in text, "d's roof is not known"
+
+
 def test_whose_figures_stand_is_told_step_by_step() -> None:
     noise = measured(9.0, outcome="unstable_timing", metric="device", evaluator="4")
     old, new = measured(5.0, evaluator="3"), measured(2.0, evaluator="4")
