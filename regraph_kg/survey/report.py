@@ -90,7 +90,7 @@ def _figures(steps: Sequence[SeenStep], fields: Mapping[str, str]) -> list[str]:
         "## Problems\n\nThe fastest step of each, and how near it comes to the roof of its device's"
         " memory and arithmetic (-: the judge did not know the roofs).\n",
         table("problem|target|metric|device|judge|speedup|memory|compute|step", _problems(steps)),
-        "## Good ends\n\nProblems whose fastest step needs at most twice the time of its device's roof.\n",
+        "## Good ends\n\nProblems whose fastest step needs at most twice the time of a roof.\n",
         table("target|metric|device|problems|of|which", _good_ends(steps)),
         "## Tiers\n\nProblems by their longest verified path: 1 or 2 steps, 3 to 5, more.\n",
         table("target|tier|problems|which", tiers(steps)),

@@ -27,7 +27,7 @@ def test_faster_code_is_right_and_faster_and_says_what_that_rests_on(judged: Jud
     report = judged(projects.FASTER)
     assert report.outcome in TIMED, report.diagnosis
     assert report.speedup is not None
-    assert report.speedup > 3
+    assert report.speedup > 1.5, "about 4 where nobody else works"
     assert report.baseline is not None
     assert report.timing is not None
     assert len(report.baseline.samples) == len(report.timing.samples) >= 3
@@ -239,5 +239,5 @@ def test_a_cmake_project_is_built_tested_by_ctest_and_timed(tmp_path: Path) -> N
         )
     assert right.outcome in TIMED, right.diagnosis
     assert right.speedup is not None
-    assert right.speedup > 3
+    assert right.speedup > 1.5
     assert wrong.outcome is Outcome.WRONG_ANSWER
