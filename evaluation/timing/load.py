@@ -3,7 +3,8 @@
 Read from /proc/stat: CPU time of the cores that matter, less that of this process and its children.
 Its clock ticks a hundred times a second, so short spans tell little; they are given the benefit.
 
-Not covered: the use of caches and memory by neighbours of a virtual machine.
+Not covered: the use of caches and memory by neighbours, on other cores or other virtual machines;
+what our own children do on cores that are not watched makes up for others' use of those that are.
 """
 
 import contextlib
@@ -66,15 +67,17 @@ def stolen_seconds(cores: Collection[int]) -> float:
 
 
 def _used(cores: Collection[int]) -> tuple[float, float]:
-    """CPU seconds of these cores that were used, and stolen, since the machine's start."""
-    busy = taken = 0
+    """CPU seconds of these cores that were used, and stolen, since the machine's start.
+
+    Of the whole machine where a container numbers its cores in another way.
+    """
+    lines = _STAT.read_text(encoding="ascii").splitlines()
     wanted = {f"cpu{core}" for core in cores}
-    for line in _STAT.read_text(encoding="ascii").splitlines():
-        name, *fields = line.split()
-        if name in wanted:
-            user, nice, system, _, _, interrupts, soft, stolen = map(int, fields[:8])
-            busy += user + nice + system + interrupts + soft
-            taken += stolen
+    busy = taken = 0
+    for line in [one for one in lines if one.split()[0] in wanted] or lines[:1]:
+        user, nice, system, _, _, interrupts, soft, stolen = map(int, line.split()[1:9])
+        busy += user + nice + system + interrupts + soft
+        taken += stolen
     second = os.sysconf("SC_CLK_TCK")
     return busy / second, taken / second
 

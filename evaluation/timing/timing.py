@@ -81,7 +81,7 @@ class TimingOptions:
     """Off: the worker's word is believed (`Defences.judge_clock`)."""
     monitor: GpuMonitor | None = None
     cores: frozenset[int] = frozenset()
-    """Whose stolen time spoils a sample."""
+    """Whose stolen time spoils a sample; none: the whole machine's."""
     kernels: bool = False
     """cuda: a first call that launches no kernel ends the series at once."""
     warm_up: WarmUp = field(default_factory=WarmUp)

@@ -55,6 +55,13 @@ def test_what_others_do_on_other_cores_does_not_count(stat: Path) -> None:
     assert "other processes used" in both.found()
 
 
+def test_where_cores_have_other_numbers_the_whole_machine_counts(stat: Path) -> None:
+    watch = LoadWatch({7})
+    time.sleep(0.11)
+    stat.write_text(stat.read_text().replace("cpu  91000", "cpu  9100000"))
+    assert "other processes used" in watch.found()
+
+
 def test_a_span_too_short_to_tell_accuses_nobody(
     stat: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
