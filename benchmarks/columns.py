@@ -283,6 +283,8 @@ SECTIONS = {
             "candidates": "{candidates}",
             "pool / alone: median": "{pool_median}",
             "least .. most": "{pool_least} .. {pool_most}",
+            "beside compilers / alone: median": "{compiling_median}",
+            "least .. most beside": "{compiling_least} .. {compiling_most}",
             "again / alone: median": "{again_median}",
             "least .. most again": "{again_least} .. {again_most}",
         },

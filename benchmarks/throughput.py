@@ -7,7 +7,8 @@ other: `contexts` is how many a second it makes for 1 to 8 processes, the best o
 limit. `isolated`, `shared` and `full` are candidates a second through the pool, one judge a GPU,
 their source texts different and compiled before; "scaling" is against one GPU. `agreement` sets
 times from the pool beside those of the same candidates judged one by one, with pauses between
-them, on a GPU where nothing else happens; "again" is the second of two such runs beside the first.
+them, on a GPU where nothing else happens; "compiling" are times at grade full while other
+candidates are compiled; "again" is the second of two runs one by one beside the first.
 `verdict` is the time from a source text to its report: with nothing compiled, and with an open
 judge and a new text. `inline` is torch's load_inline with one of these kernels (load_inline.py).
 Candidates of matmul-device allocate nothing in a timed call, those of matmul-call do in every one.
@@ -212,6 +213,9 @@ class Bench:
             with JudgePool(self._cache, [0]) as pool:
                 self._open_everywhere(pool, subject, 1)
                 pooled = times(pool.map(works))
+            with JudgePool(self._cache, [0], PoolOptions(grade="full")) as pool:
+                self._open_everywhere(pool, subject, 1)
+                compiling = times(pool.map(subject.fresh(self._extent.one_by_one)))
             with Judge(self._cache) as judge:
                 judge.evaluate(subject.fresh(1)[0].candidate, subject.problem)
                 alone, again = (times(self._one_by_one(judge, works)) for _ in range(2))
@@ -219,6 +223,7 @@ class Bench:
                 "problem": subject.problem.name,
                 "candidates": len(works),
                 **ratios("pool", pooled, alone),
+                **ratios("compiling", compiling, alone),
                 **ratios("again", again, alone),
             }
 

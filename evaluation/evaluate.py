@@ -9,6 +9,7 @@ say which.
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -221,14 +222,11 @@ class Judge:
                 with trial.stage("explain"):
                     result = self._machine.explain(result, program, session.problem)
             if isinstance(result, Times) and trial.grade == "full" and program.cuda:
-                with trial.stage("sanitize"):
-                    code = trial.candidate.code
-                    failure = self._machine.sanitize(code, program, session.problem)
                 with trial.stage("profile"):
-                    result = failure or self._profile(trial, program, result)
+                    result = self._profile(trial, program, result)
             if isinstance(result, Times):
                 with trial.stage("further"):
-                    result = self._further(trial, program) or result
+                    result = self._beyond(trial, program) or result
             if isinstance(result, Times):
                 self._meet_rival(trial, program, result)
             return result
@@ -249,6 +247,16 @@ class Judge:
                 looks = LOOKS if trial.grade == "full" else LOOKS[:1]
                 result = self._in_turn(trial, (program, other), looks)
             trial.rivalry = None if isinstance(result, Failure) else result.against(rival)
+
+    def _beyond(self, trial: Trial, program: Program) -> Failure | None:
+        """What is looked at when nothing is timed any more: compute-sanitizer works beside it."""
+        if trial.grade != "full" or not program.cuda:
+            return self._further(trial, program)
+        code, problem = trial.candidate.code, trial.session.problem
+        with ThreadPoolExecutor(1) as beside:
+            finding = beside.submit(self._machine.sanitize, code, program, problem)
+            failure = self._further(trial, program)
+        return finding.result() or failure
 
     def _further(self, trial: Trial, program: Program) -> Failure | None:
         """Cases beyond those of every verification, of code that has passed that."""

@@ -27,6 +27,8 @@ from regraph_kg.evaluation.verify.outputs import fault
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.verify.verify import CallTimes, Verification
+from regraph_kg.evaluation.worker.cipher import Cipher
+from regraph_kg.evaluation.worker.sealing import Sealing
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -56,6 +58,8 @@ class SessionRules:
     """What the judge keeps to while it times."""
     isolation: Isolation = "fresh"
     monitor: GpuMonitor | None = None
+    cipher: Cipher | None = None
+    """Of metric "device"."""
 
     @property
     def cores(self) -> frozenset[int]:
@@ -108,8 +112,9 @@ class Plan:
 
     def bench(self, shared: SharedMemory, contents: Contents) -> Bench:
         """A draw of inputs for one candidate."""
-        seed = self._rng.getrandbits(128)
-        return Bench(shared, self._timed, contents, self.pool, seed, self._rules.defences)
+        seed, rules = self._rng.getrandbits(128), self._rules
+        sealing = Sealing(shared, rules.cipher)
+        return Bench(sealing, self._timed, contents, self.pool, seed, rules.defences)
 
 
 @dataclass(slots=True)

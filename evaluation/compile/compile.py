@@ -160,7 +160,7 @@ class Compiler:
         link = (*link, "-DREGRAPH_CUDA", f"-I{cuda.include}")
         before: tuple[Command, ...] = ()
         if problem.metric == "device":
-            files["ready.cu"] = _text("ready.cu")
+            files |= {name: _text(name) for name in ("ready.cu", "seal.h")}
             before = (self._nvcc(cuda, arch, "ready"),)
             link = (*link, "-DREGRAPH_DEVICE", "ready.o")
         return self._trusted(
@@ -169,8 +169,15 @@ class Compiler:
 
     def stopwatch(self) -> Path:
         """The judge's own clock (clock.cpp). Raises `ToolError`."""
-        command = (str(self._gcc.path), "-std=c++17", "-O2", *_SHARED, "clock.cpp", "-o", "out.so")
-        return self._trusted({"clock.cpp": _text("clock.cpp")}, command)
+        return self._own("clock.cpp")
+
+    def cipher(self) -> Path:
+        """What masks inputs of metric "device" (seal.cpp). Raises `ToolError`."""
+        return self._own("seal.cpp", "seal.h")
+
+    def _own(self, source: str, *headers: str) -> Path:
+        command = (str(self._gcc.path), "-std=c++17", "-O3", *_SHARED, source, "-o", "out.so")
+        return self._trusted({name: _text(name) for name in (source, *headers)}, command)
 
     def _trusted(self, files: dict[str, str], *commands: Command, cuda: Cuda | None = None) -> Path:
         """Compile the judge's own code, and keep it. Raises `ToolError`."""

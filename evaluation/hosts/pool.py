@@ -8,8 +8,9 @@ such process for each GPU and one for the CPU, which uses all cores. They die wi
 A judge process that dies costs only the candidate it had: that one is tried once more, in a fresh
 process. A device whose judge reports a failure of ours (a lost GPU) twice in a row is given up, and
 waiting requests go to the other devices (queue.py).
-Work that disturbs times waits: compilers for openmp, and for grade "full" on a GPU whose judge has
-no cores of its own; while openmp is judged, every GPU of the host. Other hosts: ray_hosts.py.
+Work that disturbs times waits: compilers for openmp, and for grade "full" on a GPU, but for metric
+"device" where its judge has cores of its own; while openmp is judged, every GPU of the host.
+Other hosts: ray_hosts.py.
 
 Not covered: compilers run beside the serial code, if on other cores, when a judge times it anew
 (target cuda, every two minutes); MIG instances; a candidate being compiled when the pool is killed
@@ -279,11 +280,12 @@ def _check(devices: Sequence[Device]) -> None:
 def _activity(job: QueuedRequest, opened: set[str], *, own_cores: bool) -> _Activity:
     """The quiet that judging it needs; `opened` problems have their serial code timed.
 
-    A GPU's judge with cores of its own needs none: compilers have the others.
+    What a GPU's judge with cores of its own times on the device needs none: compilers have the
+    others. Calls with copies and allocations took 11 % longer beside them (docs/results.md).
     """
     if not TARGETS[job.target].on_gpu:
         return "alone"
-    if own_cores:
+    if own_cores and job.work.problem.metric == "device":
         return "judge"
     return "quiet" if job.work.grade == "full" or job.work.problem.name not in opened else "judge"
 

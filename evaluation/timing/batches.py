@@ -12,7 +12,7 @@ Where writing new inputs takes longer than the calls, some batches only change a
 place. Times of batches with new inputs count then, if they are longer (timing.py).
 
 Metric "device": inputs lie masked until just before the call that works on them (sealing.py), and
-outputs must be what they were when the calls were over (digests.py).
+outputs must be what they were when the calls were over (cipher.py).
 """
 
 import random
@@ -29,7 +29,6 @@ from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.timing.known import Pool
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
-from regraph_kg.evaluation.worker.digests import digest
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.sealing import Seal, Sealing
 from regraph_kg.evaluation.worker.shared_memory import (
@@ -37,7 +36,6 @@ from regraph_kg.evaluation.worker.shared_memory import (
     ArrayPlace,
     Call,
     Layout,
-    SharedMemory,
 )
 from regraph_kg.evaluation.worker.steps import Costs, Rehearsal
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -85,18 +83,18 @@ class Bench:
 
     def __init__(
         self,
-        shared: SharedMemory,
+        sealing: Sealing,
         calls: Sequence[Call],
         contents: Contents,
         pool: Pool,
         seed: int,
         defences: Defences,
     ) -> None:
-        self._shared, self._calls, self._contents = shared, calls, contents
+        self._sealing, self._calls, self._contents = sealing, calls, contents
+        self._shared = shared = sealing.shared
         self._pool, self._defences = pool, defences
         self._rng = random.Random(seed)
         self._supply = contents.supply(random.Random(self._rng.random()), pool.holds)
-        self._sealing = Sealing(shared)
         self._seal: Seal | None = None
         """Of the last calls; `_last` are their places."""
         self._holds: list[TimedInputs | None] = [None] * len(calls)
@@ -370,7 +368,7 @@ class Bench:
         if not (self._seal and worker.on_device and places):
             return None
         taken = worker.digests[list(dict.fromkeys(self._last)).index(at)]
-        if taken == digest(map(self._shared.raw, places), self._seal.key):
+        if taken == self._sealing.digest(places, self._seal.key):
             return None
         return Failure(Outcome.SUSPICIOUS, "its outputs changed after its calls were over")
 

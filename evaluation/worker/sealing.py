@@ -2,7 +2,7 @@
 
 Inputs are copied to the device by the worker, which is the candidate's process, and outside of
 timed spans. So that nothing can begin to work on them there, the copies are masked with a
-keystream (Philox 4x64-10, numpy's own and that of harness/ready.cu) under a key of 128 bits, drawn
+keystream (Philox 4x64-10, numpy's own and that of harness/seal.h) under a key of 128 bits, drawn
 for one batch. The judge publishes the key when its clock runs, and the harness unmasks before each
 call what that call alone works on: whole arrays, or single elements that change in place, of which
 place and value are masked. What that takes does not count (steps.py).
@@ -19,6 +19,7 @@ import numpy as np
 
 from regraph_kg.evaluation.problem.problem import Array
 from regraph_kg.evaluation.problem.types import bits
+from regraph_kg.evaluation.worker.cipher import BLOCK_BYTES, Cipher, Secret
 from regraph_kg.evaluation.worker.shared_memory import (
     MAX_SEALED,
     PART,
@@ -27,11 +28,8 @@ from regraph_kg.evaluation.worker.shared_memory import (
     SharedMemory,
 )
 
-_WORDS = 4
+_WORDS = BLOCK_BYTES // 8
 """Of 64 bits, in a block of the keystream; also those of an entry."""
-_BLOCK_BYTES = 8 * _WORDS
-_CHUNK_BYTES = 2**16
-"""Masked at once: what stays in a core's cache."""
 _MOST_ELEMENTS = MAX_SEALED // 2
 """Of one batch; the rest of the table is for arrays."""
 
@@ -40,7 +38,7 @@ _MOST_ELEMENTS = MAX_SEALED // 2
 class Seal:
     """The key of one batch's inputs, and of its outputs' digests."""
 
-    key: tuple[int, int]
+    key: Secret
     parts: Array
     """PART of each call of the batch."""
     entries: int
@@ -53,22 +51,25 @@ class Seal:
 class Sealing:
     """Masks inputs of one batch after another into shared memory, and lists them in its table."""
 
-    def __init__(self, shared: SharedMemory) -> None:
-        self._shared = shared
+    def __init__(self, shared: SharedMemory, cipher: Cipher | None) -> None:
+        self.shared, self._cipher = shared, cipher
         self.begin()
 
     def begin(self) -> None:
         """Begin another batch, with a key of its own and nothing sealed yet."""
         self._key = secrets.randbits(64), secrets.randbits(64)
-        self._stream = np.random.Philox(key=np.array(self._key, np.uint64))
         self._blocks = self._count = 0
         self._parts: list[tuple[int, int, int]] = []
 
     def whole(self, inputs: Mapping[str, Array], places: Mapping[str, ArrayPlace]) -> None:
         """The next call has these arrays."""
+        assert self._cipher, "masks need the cipher"
+        block = self._blocks
         self._list(places)
         for name, place in places.items():
-            self._mask(inputs[name], self._shared.raw(place))
+            plain = inputs[name].reshape(-1).view(np.uint8)
+            self._cipher.mask(plain, self.shared.raw(place), block, self._key)
+            block += _blocks(place)
 
     def lying(self, places: Mapping[str, ArrayPlace]) -> None:
         """The next call unmasks the present bytes: to measure how long that takes."""
@@ -82,13 +83,14 @@ class Sealing:
         Elements are flat indices and values.
         """
         parts = [
-            _elements(at, values, self._shared.offset(places[name]))
+            _elements(at, values, self.shared.offset(places[name]))
             for name, (at, values) in changes.items()
         ]
         entries = np.concatenate([np.zeros(0, SEALED), *parts])
         if self._count + entries.size > _MOST_ELEMENTS:
             return False
-        pad = self._stream.random_raw(_WORDS * entries.size).reshape(-1, _WORDS)
+        stream = np.random.Philox(key=np.array(self._key, np.uint64), counter=self._blocks)
+        pad = stream.random_raw(_WORDS * entries.size).reshape(-1, _WORDS)
         for column, name in enumerate(("at", "bytes", "value")):
             entries[name] ^= pad[:, column]
         entries["block"] = np.arange(self._blocks, self._blocks + entries.size)
@@ -105,33 +107,34 @@ class Sealing:
         parts = np.zeros(calls, PART)
         parts[: len(self._parts)] = self._parts
         entries = [
-            (self._shared.offset(place), place.nbytes, number, 0)
+            (self.shared.offset(place), place.nbytes, number, 0)
             for number, places in enumerate(outputs)
             for place in places
         ]
         self._add(np.array(entries, SEALED))
         return Seal(self._key, parts, self._count, len(entries), len(outputs))
 
+    def digest(self, outputs: Iterable[ArrayPlace], key: Secret) -> int:
+        """Of what one call's outputs are now."""
+        assert self._cipher, "digests need the cipher"
+        return self._cipher.digest(map(self.shared.raw, outputs), key)
+
     def _list(self, places: Mapping[str, ArrayPlace]) -> None:
         entries = []
         for place in places.values():
-            entries.append((self._shared.offset(place), place.nbytes, 0, self._blocks))
-            self._blocks += -(-place.nbytes // _BLOCK_BYTES)
+            entries.append((self.shared.offset(place), place.nbytes, 0, self._blocks))
+            self._blocks += _blocks(place)
         self._parts.append((self._count, len(entries), 0))
         self._add(np.array(entries, SEALED))
 
     def _add(self, entries: Array) -> None:
-        self._shared.sealed[self._count : self._count + entries.size] = entries
+        self.shared.sealed[self._count : self._count + entries.size] = entries
         self._count += entries.size
 
-    def _mask(self, array: Array, masked: Array) -> None:
-        """Write an array masked: its plain bytes lie nowhere that a worker can read."""
-        plain = array.reshape(-1).view(np.uint8)
-        for start in range(0, plain.size, _CHUNK_BYTES):
-            part = plain[start : start + _CHUNK_BYTES]
-            words = -(-part.size // _BLOCK_BYTES) * _WORDS
-            pad = self._stream.random_raw(words).view(np.uint8)[: part.size]
-            np.bitwise_xor(part, pad, out=masked[start : start + part.size])
+
+def _blocks(place: ArrayPlace) -> int:
+    """Of the keystream, that an array takes."""
+    return -(-place.nbytes // BLOCK_BYTES)
 
 
 def _elements(at: Array, values: Array, offset: int) -> Array:

@@ -7,7 +7,7 @@ One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
     parts          PART[MAX_BATCH]: entries of `sealed` to unseal before each of these calls
     rows           uint64[calls][arguments]: one prepared call a row: an array's offset from the
                    shared memory's start, or a scalar's bits
-    digests        uint64[MAX_BATCH], metric "device": of each call's outputs (digests.py)
+    digests        uint64[MAX_BATCH], metric "device": of each call's outputs (cipher.py)
     spans          SPAN[MAX_SPANS]: bytes to copy to the device, or back
     guards         pages that the worker makes inaccessible
     sealed         SEALED[MAX_SEALED], metric "device": see sealing.py

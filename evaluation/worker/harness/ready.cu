@@ -1,11 +1,11 @@
 // Gets a call on a device ready: what it works on is unmasked, then twice the L2 cache is read, so
 // that nothing is left there and nothing is dirty. Masks and table: sealing.py. Afterwards takes the
-// outputs' digests: digests.py.
+// outputs' digests: cipher.py.
 // With a host compiler (tests on machines with no GPU) there is no cache to sweep.
 #include <cuda_runtime_api.h>
 
+#include "seal.h"
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 struct Part {  // field for field the Part of harness.cpp
@@ -14,45 +14,9 @@ struct Part {  // field for field the Part of harness.cpp
 struct Entry {  // field for field SEALED of shared_memory.py
   uint64_t at, bytes, value, block;
 };
-struct Key {
-  uint64_t word[2];
-};
-struct Block {  // of the keystream
-  uint64_t word[4];
-};
 struct alignas(16) Pair {  // moved as one
   uint64_t low, high;
 };
-
-#ifdef __CUDACC__
-#define SHARED __host__ __device__ inline
-#else
-#define SHARED inline
-#endif
-
-SHARED uint64_t high(uint64_t a, uint64_t b) {
-#ifdef __CUDA_ARCH__
-  return __umul64hi(a, b);
-#else
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
-#endif
-}
-
-// Philox 4x64-10 as numpy has it, whose counter is 1 for the first block.
-SHARED Block keystream(Key key, uint64_t number) {
-  const uint64_t A = 0xD2E7470EE14C6C93u, B = 0xCA5A826395121157u;
-  uint64_t a = number + 1, b = 0, c = 0, d = 0;
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t low = A * a, other = B * c, upper = high(A, a);
-    a = high(B, c) ^ b ^ key.word[0];
-    b = other;
-    c = upper ^ d ^ key.word[1];
-    d = low;
-    key.word[0] += 0x9E3779B97F4A7C15u;
-    key.word[1] += 0xBB67AE8584CAA73Bu;
-  }
-  return {{a, b, c, d}};
-}
 
 // Unmasks the block of an array that begins at this byte of it.
 SHARED void open_block(char *array, const Entry &entry, uint64_t byte, Key key) {
@@ -75,24 +39,6 @@ SHARED void open_element(char *base, const Entry &entry, Key key) {
   const uint64_t value = entry.value ^ mask.word[2];
   for (uint64_t i = 0; i < bytes && i < sizeof value; ++i)
     base[at + i] = static_cast<char>(value >> 8 * i);
-}
-
-// What a word of an output, the `number`-th, adds to its call's digest.
-SHARED uint64_t digest_of(uint64_t word, uint64_t number, Key key) {
-  uint64_t x = (word + key.word[0]) ^ number * 0x9E3779B97F4A7C15u;
-  x *= key.word[1] | 1;
-  x ^= x >> 32;
-  x *= 0xD6E8FEB86659FD93u;
-  return x ^ x >> 29;
-}
-
-SHARED uint64_t word_of(const char *array, uint64_t bytes, uint64_t number) {
-  const uint64_t at = 8 * number;
-  if (at + 8 <= bytes) return *reinterpret_cast<const uint64_t *>(array + at);
-  uint64_t word = 0;
-  for (uint64_t i = at; i < bytes; ++i)
-    word |= static_cast<uint64_t>(static_cast<unsigned char>(array[i])) << 8 * (i - at);
-  return word;
 }
 
 #ifdef __CUDACC__

@@ -25,6 +25,7 @@ from regraph_kg.evaluation.hosts.pool import (
 from regraph_kg.evaluation.hosts.process import JudgeOptions, JudgeProcess
 from regraph_kg.evaluation.hosts.queue import JudgeLost, JudgeRequest, QueuedRequest
 from regraph_kg.evaluation.problem.problem import load_problem
+from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
 from regraph_kg.models.target import Target
 
@@ -276,18 +277,20 @@ def test_gpus_of_several_models_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("target", "grade", "own_cores", "needs"),
+    ("target", "grade", "metric", "own_cores", "needs"),
     [
-        ("openmp", "screening", False, "alone"),
-        ("cuda", "screening", False, "judge"),
-        ("cuda", "full", False, "quiet"),
-        ("cuda", "full", True, "judge"),
+        ("openmp", "screening", "call", False, "alone"),
+        ("cuda", "screening", "call", False, "judge"),
+        ("cuda", "full", "device", False, "quiet"),
+        ("cuda", "full", "device", True, "judge"),
+        ("cuda", "full", "call", True, "quiet"),
     ],
 )
-def test_compilers_wait_for_a_gpus_judge_only_where_they_share_its_cores(
-    target: Target, grade: Grade, own_cores: bool, needs: str
+def test_compilers_wait_for_a_gpus_judge_but_beside_its_own_cores_and_metric_device(
+    target: Target, grade: Grade, metric: Metric, own_cores: bool, needs: str
 ) -> None:
-    work = JudgeRequest(Candidate(target, RIGHT), PROBLEM, grade=grade)
+    problem = PROBLEM.model_copy(update={"metric": metric})
+    work = JudgeRequest(Candidate(target, RIGHT), problem, grade=grade)
     assert _activity(QueuedRequest("1", work), {PROBLEM.name}, own_cores=own_cores) == needs
 
 

@@ -15,6 +15,7 @@ from regraph_kg.evaluation.timing.batches import Bench, reserve
 from regraph_kg.evaluation.timing.known import Pool
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
+from regraph_kg.evaluation.worker.sealing import Sealing
 from regraph_kg.evaluation.worker.shared_memory import Layout
 from regraph_kg.models.evaluation import Outcome
 
@@ -47,7 +48,8 @@ class Desk:
         self.pool = Pool(SECRET)
         self.worker: Any = Standing()
         self.bench = Bench(
-            self.shared, self.calls, self.contents, self.pool, seed, defences or Defences()
+            *(Sealing(self.shared, None), self.calls, self.contents, self.pool),
+            *(seed, defences or Defences()),
         )
         assert self.bench.begin(self.worker) is None
 
@@ -195,7 +197,9 @@ def test_any_call_of_all_may_be_audited(desks: Desks, scale: Problem) -> None:
     desk = desks(scale)
     last, kept = Counter[int](), 0
     for seed in range(400):
-        bench = Bench(desk.shared, desk.calls, desk.contents, desk.pool, seed, Defences())
+        bench = Bench(
+            Sealing(desk.shared, None), desk.calls, desk.contents, desk.pool, seed, Defences()
+        )
         for batch in range(4):
             rows, audit = bench.load(desk.worker, 1, NEVER_SPENT), bench.audit
             assert not isinstance(rows, Failure)

@@ -1,5 +1,8 @@
 """What lies on a device before a call, what opens it, and that nothing lies open before."""
 
+import contextlib
+import functools
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,13 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Defences, Failure
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.timing.batches import Bench, Witness, reserve
 from regraph_kg.evaluation.timing.known import Pool
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker import sealing as module
-from regraph_kg.evaluation.worker.digests import digest
+from regraph_kg.evaluation.worker.cipher import BLOCK_BYTES, Cipher
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.sealing import Seal, Sealing
 from regraph_kg.evaluation.worker.shared_memory import (
@@ -27,6 +32,29 @@ from regraph_kg.evaluation.worker.shared_memory import (
 from ..conftest import problem_named
 
 Array = np.ndarray[Any, Any]
+
+
+@functools.cache
+def cipher() -> Cipher:
+    with tempfile.TemporaryDirectory() as cache:
+        compiler = Compiler(Path(cache), find_gcc(), JudgeLimits())
+        with contextlib.closing(compiler):
+            return Cipher(compiler.cipher())
+
+
+def digest(output: Array, key: tuple[int, int]) -> int:
+    """One output's digest by numpy, as harness/seal.h has it."""
+    words = np.zeros(-(-output.size // 8), np.uint64)
+    words.view(np.uint8)[: output.size] = output
+    x = words + np.uint64(key[0])
+    x ^= np.arange(words.size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    x *= np.uint64(key[1] | 1)
+    x ^= x >> np.uint64(32)
+    x *= np.uint64(0xD6E8FEB86659FD93)
+    x ^= x >> np.uint64(29)
+    return int(np.sum(x, dtype=np.uint64))
+
+
 SECRET = 5
 NEVER_SPENT, SPENT = 1e9, -1e9
 
@@ -84,7 +112,7 @@ class Device:
         self.digests = [0] * self.seal.digests
         for entry in self.table[self.seal.entries - self.seal.outputs :]:
             at, size = int(entry["at"]), int(entry["bytes"])
-            one = digest([self.memory[at : at + size]], self.seal.key)
+            one = digest(self.memory[at : at + size], self.seal.key)
             self.digests[int(entry["value"])] += one
         self.digests = [one % 2**64 for one in self.digests]
 
@@ -110,7 +138,8 @@ class Desk:
         self.contents = Contents(problem, SECRET)
         self.device: Any = Device(self.shared)
         self.bench = Bench(
-            *(self.shared, self.calls, self.contents, Pool(SECRET), 1, defences or Defences())
+            *(Sealing(self.shared, cipher()), self.calls, self.contents),
+            *(Pool(SECRET), 1, defences or Defences()),
         )
         self.bench.begin(self.device)
 
@@ -173,7 +202,7 @@ def test_elements_of_every_size_change_masked(kind: str) -> None:
     place, call = desk.calls[0].places["x"], desk.calls[0]
     values = (np.arange(place.shape[0]) % 100).astype(place.dtype)
     at, new = np.array([5, 7, 5]), np.array([10, 1, 0]).astype(place.dtype)
-    sealing = Sealing(desk.shared)
+    sealing = Sealing(desk.shared, cipher())
     sealing.whole({"x": values}, {"x": place})
     sealing.changed({"x": (at, new)}, {"x": place})
     desk.device.upload([place], sealing.close(2))
@@ -255,7 +284,7 @@ def test_more_elements_than_there_is_room_for_are_sent_as_arrays(
 def test_of_an_element_that_changes_twice_the_last_counts(desks: Desks, on_device: Problem) -> None:
     desk = desks(on_device)
     place = desk.calls[0].places["x"]
-    sealing = Sealing(desk.shared)
+    sealing = Sealing(desk.shared, cipher())
     values = np.array([1, 2, 3, 4], np.float32)
     assert sealing.changed({"x": (np.array([7, 9, 7, 9]), values)}, {"x": place})
     desk.device.upload([], sealing.close(1))
@@ -338,13 +367,24 @@ def test_outputs_that_change_after_the_calls_are_noticed(
 def test_a_digest_shows_every_byte_and_its_place(nbytes: int) -> None:
     output = np.random.default_rng(nbytes).integers(0, 256, nbytes, dtype=np.uint8)
     key, other = (3, 5), (3, 7)
-    one = digest([output], key)
-    assert nbytes == 0 or one != digest([output], other)
+    one = cipher().digest([output], key)
+    assert one == digest(output, key)
+    assert nbytes == 0 or one != cipher().digest([output], other)
     for at in {0, nbytes // 2, nbytes - 1} if nbytes else ():
         changed = output.copy()
         changed[at] ^= 1
-        assert digest([changed], key) != one
+        assert cipher().digest([changed], key) != one
     if nbytes > 16:
         swapped = output.copy()
         swapped[:8], swapped[8:16] = output[8:16], output[:8]
-        assert digest([swapped], key) != one
+        assert cipher().digest([swapped], key) != one
+
+
+@pytest.mark.parametrize("nbytes", [0, 1, 31, 32, 33, 4096, 2**18 + 13])
+def test_a_mask_is_numpys_keystream_from_a_block_on(nbytes: int) -> None:
+    plain = np.random.default_rng(nbytes).integers(0, 256, nbytes, dtype=np.uint8)
+    key, block, masked = (2**63 + 1, 7), 12345, np.zeros(nbytes, np.uint8)
+    cipher().mask(plain, masked, block, key)
+    philox = np.random.Philox(key=np.array(key, np.uint64), counter=block)
+    words = philox.random_raw(-(-nbytes // BLOCK_BYTES) * BLOCK_BYTES // 8)
+    assert np.array_equal(masked, plain ^ words.view(np.uint8)[:nbytes])
