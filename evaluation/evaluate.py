@@ -226,7 +226,7 @@ class Judge:
                     result = self._profile(trial, program, result)
             if isinstance(result, Times):
                 with trial.stage("further"):
-                    result = self._beyond(trial, program) or result
+                    result = self._after_timing(trial, program) or result
             if isinstance(result, Times):
                 self._meet_rival(trial, program, result)
             return result
@@ -248,8 +248,8 @@ class Judge:
                 result = self._in_turn(trial, (program, other), looks)
             trial.rivalry = None if isinstance(result, Failure) else result.against(rival)
 
-    def _beyond(self, trial: Trial, program: Program) -> Failure | None:
-        """What is looked at when nothing is timed any more: compute-sanitizer works beside it."""
+    def _after_timing(self, trial: Trial, program: Program) -> Failure | None:
+        """Further cases; compute-sanitizer works beside them, as nothing is timed any more."""
         if trial.grade != "full" or not program.cuda:
             return self._further(trial, program)
         code, problem = trial.candidate.code, trial.session.problem

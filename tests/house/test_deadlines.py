@@ -41,7 +41,7 @@ EXCEPTIONS = {
     "compilers.py waited: os.wait()": _CHILD,
     "custom_inputs.py close: with process": _KILLED,
     "custom_inputs.py _exchange: os.read(key.fd, _CHUNK)": "select said that there is something",
-    "evaluate.py _beyond: finding.result()": _OURS,
+    "evaluate.py _after_timing: finding.result()": _OURS,
     "queue.py take: self._changed.wait()": _OURS,
     "doctor.py rows: early[number].result()": _OURS,
     "queue.py drain: self._changed.wait_for(lambda: not self._known)": _OURS,
