@@ -10,6 +10,7 @@ Not here: the verdict of a model (propose.py asks for it), and wrong code.
 import re
 from collections import Counter
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from itertools import pairwise
 
 from regraph_kg.models.base import Frozen
@@ -22,6 +23,9 @@ from regraph_kg.search.fit.predicate import Truth, all_of
 from regraph_kg.search.fit.predicates import PREDICATES
 
 _PROOFS = ("new ", "gone ")
+_SMALL_SHARE, _SMALL_TOKENS = 0.1, 40
+"""Seen of 1,542 steps without their names: 260 so small were called right and 4 wrong; of larger
+ones 192 would be called right and 174 wrong."""
 VERBS = ("new", "gone", "more", "fewer", "other", "same")
 _SIGNS = str.maketrans("(),:.", "     ")
 
@@ -30,9 +34,9 @@ def deed(technique: Technique | None, before: str, after: str, rivals: Sequence[
     """The deed of a step from `before` to `after` that was to apply `technique`.
 
     "nothing": only blanks, comments or names changed. "other": the step has no effect of the
-    technique; the deed names the technique among `rivals` if the step proves exactly one. "asked":
-    all else, also where a code cannot be read whole, or the technique lists no effects. Without a
-    technique, for an unknown name, only a proof counts.
+    technique; the deed names the technique among `rivals` if the step proves exactly one, and is
+    small. "asked": all else, also where a code cannot be read whole, or the technique lists no
+    effects. Without a technique, for an unknown name, only a proof counts.
     """
     old, new = map(_normal, (before, after))
     if old == new or _renamed(old, new):
@@ -41,9 +45,16 @@ def deed(technique: Technique | None, before: str, after: str, rivals: Sequence[
     if not all(facts.read_whole for facts in step) or (technique and _may_be(technique, *step)):
         return Deed("asked")
     shown = [candidate.id for candidate in rivals if _is_shown(candidate, *step)]
-    if technique is None and len(shown) != 1:
-        return Deed("asked")
-    return Deed("other", shown[0] if len(shown) == 1 else None)
+    named = shown[0] if len(shown) == 1 and _is_small(old, new) else None
+    return Deed("asked") if technique is None and named is None else Deed("other", named)
+
+
+def _is_small(old: str, new: str) -> bool:
+    """Whether most of a code is left: what a larger step proves may be a side effect."""
+    before, after = old.split(), new.split()
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    changed = len(before) + len(after) - 2 * sum(block.size for block in blocks)
+    return changed <= max(_SMALL_TOKENS, _SMALL_SHARE * len(before))
 
 
 def _normal(code: str) -> str:

@@ -140,6 +140,12 @@ def reduction_clause(facts: Facts) -> Truth:
     return any("reduction" in words and "simd" not in words[:1] for words in _words(facts))
 
 
+@_add("a reduction of an array")
+def array_reduction(facts: Facts) -> Truth:
+    """A reduction clause names a section of an array."""
+    return any("reduction" in words and "[" in "".join(words) for words in _words(facts))
+
+
 @_add("atomic updates")
 def atomic(facts: Facts) -> Truth:
     """`#pragma omp atomic` stands in the code."""
