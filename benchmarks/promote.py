@@ -2,8 +2,9 @@
 
 A trajectory ends before its first step that did not pass by the newest judge that measured it; that
 step is then an attempt that failed. A technique of the queue goes along once steps of two problems
-show it; a trajectory ends before a step of any other. A problem goes along with its first
-trajectory. --unmeasured: all that is there, to try what follows from it. Prints what stays.
+show it, with its judged names (corpus/relabel/next); a trajectory ends before a step of any other.
+A problem goes along with its first trajectory. --unmeasured: all that is there, to try what follows
+from it. Prints what stays.
 """
 
 import argparse
@@ -50,6 +51,7 @@ def main() -> None:
     for path, ours in queued.items():
         _move(path, ours, ready[path])
     _techniques(new, taken)
+    _labels(old | taken)
     for name in sorted(set(new) - taken):
         print(f"{name}: fewer than {LEAST_PROBLEMS} problems show it")
     for path in sorted(QUEUE.glob("*/*.jsonl")):
@@ -150,6 +152,15 @@ def _techniques(new: dict[str, dict[str, Any]], taken: set[str]) -> None:
     every = sorted([*old, *(new[name] for name in taken)], key=lambda one: one["id"])
     _dump(CORPUS / "techniques.json", every)
     _dump(QUEUE / "techniques.json", [one for name, one in new.items() if name not in taken])
+
+
+def _labels(known: set[str]) -> None:
+    """The judged names and clusters of these techniques take the place of those before them."""
+    for path in sorted((CORPUS / "relabel" / "next").glob("*.jsonl")):
+        field = "vocabulary" if path.name.startswith("clusters") else "technique"
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if json.loads(line)[field] in {None, *known}]
+        (CORPUS / "relabel" / path.name).write_text("".join(kept), encoding="utf-8")
 
 
 def _dump(path: Path, techniques: Sequence[dict[str, Any]]) -> None:

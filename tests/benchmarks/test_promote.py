@@ -83,3 +83,18 @@ def test_a_technique_goes_along_once_two_problems_show_it(
     assert len(one.steps) == (2 if taken else 1)
     known = {each["id"] for each in json.loads((corpus / "techniques.json").read_text())}
     assert (NEW in known) is taken
+
+
+def test_judged_names_of_techniques_that_go_along_do_as_well(corpus: Path) -> None:
+    (corpus / "relabel" / "next").mkdir(parents=True)
+    names = [{"label": name, "technique": name} for name in (TILES, NEW, "cuda/later")]
+    names.append({"label": "none", "technique": None})
+    (corpus / "relabel" / "next" / "labels.cuda.jsonl").write_text(
+        "".join(json.dumps(one) + "\n" for one in names)
+    )
+    for name in ("p", "q"):
+        made = step(TILES, "a", measured(2.0)), step(NEW, "b", measured(2.0))
+        queue(corpus, name, took(name, name, *made))
+    promote.main()
+    there = (corpus / "relabel" / "labels.cuda.jsonl").read_text().splitlines()
+    assert [json.loads(line)["label"] for line in there] == [TILES, NEW, "none"]
