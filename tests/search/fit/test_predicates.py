@@ -103,6 +103,10 @@ CASES = {
     "collapse": (omp("parallel for collapse(2)"), omp("parallel for")),
     "schedule": (omp("parallel for schedule(static)"), omp("parallel for")),
     "reduction_clause": (omp("parallel for reduction(+:s)"), omp("simd reduction(+:s)")),
+    "array_reduction": (
+        omp("parallel for reduction(+ : c[:n])"),
+        omp("parallel for reduction(+:s)"),
+    ),
     "atomic": (omp("atomic", "c[0] += 1;"), host(COPY)),
     "critical": (omp("critical", "c[0] += 1;"), host(COPY)),
     "tasks": (omp("task", "g(c);"), omp("parallel for")),
