@@ -281,7 +281,8 @@ def _activity(job: QueuedRequest, opened: set[str], *, own_cores: bool) -> _Acti
     """The quiet that judging it needs; `opened` problems have their serial code timed.
 
     What a GPU's judge with cores of its own times on the device needs none: compilers have the
-    others. Calls with copies and allocations took 11 % longer beside them (docs/results.md).
+    others. Calls with copies and allocations may take longer beside them (docs/results.md: 11 %
+    in the median of nine, with much noise).
     """
     if not TARGETS[job.target].on_gpu:
         return "alone"

@@ -326,7 +326,7 @@ def test_without_its_name_a_step_is_seldom_called_by_a_wrong_one() -> None:
         for step in STEPS
     ]
     right = sum(name == technique for technique, name in told)
-    assert right >= 0.15 * len(STEPS)  # seen: 23 of 110
+    assert right >= 0.15 * len(STEPS)  # seen: 26 of 110
     assert sum(name not in (None, technique) for technique, name in told) <= 0.02 * right
 
 
@@ -335,7 +335,7 @@ def test_without_its_name_a_step_is_seldom_called_by_a_wrong_one() -> None:
     [
         (of_its_target, 0.7, 0.15),
         (successors, 0.7, 0.05),
-    ],  # seen: 1214, 316 of 1594; 198, 19 of 248
+    ],  # seen: 1214, 354 of 1594; 198, 19 of 248
 )
 def test_a_wrong_name_is_mostly_found_out_and_seldom_replaced_by_a_wrong_one(
     among: Callable[[Taken], set[str]], found_out: float, named: float
