@@ -20,12 +20,13 @@ second time; differences below 1 %.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 from typing import Literal
 
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, ratio, student
+from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Interval, Rivalry, code_hash
 
 SpeedVerdict = Literal["faster", "slower", "same", "unknown"]
@@ -38,7 +39,7 @@ _LEAST_DIFFERENCE = {3: 0.04, 4: 0.04, 5: 0.03, 6: 0.02, 7: 0.02}
 _LEAST_WITH_MORE = 0.01
 _CERTAIN = 0.001
 """Of a 99.8 % interval, a side."""
-_FAR = 1.2
+_FAR: Mapping[Metric, float] = {"call": 1.2, "device": 1.1}
 """A ratio beyond what a machine drifts by within a minute."""
 _TIMES = 2.0
 """From this ratio on a difference is said in times."""
@@ -67,10 +68,10 @@ class Comparison:
         )
 
 
-def far_apart(rival: str, level: TimeEstimate, own: TimeEstimate) -> Rivalry | None:
+def far_apart(rival: str, level: TimeEstimate, own: TimeEstimate, metric: Metric) -> Rivalry | None:
     """Times of one session so far apart that taking them in turn would say no more, else None."""
     times, interval = ratio(level, own)
-    if not (interval.low > _FAR or interval.high < 1 / _FAR):
+    if not (interval.low > _FAR[metric] or interval.high < 1 / _FAR[metric]):
         return None
     verdict: SpeedVerdict = "faster" if times > 1 else "slower"
     return Rivalry(code_hash=code_hash(rival), ratio=times, interval=interval, verdict=verdict)

@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -240,7 +240,7 @@ class Judge:
             return  # by how much slow code is slow interests nobody
         known = session.levels.get(code_hash(rival))
         if known:
-            trial.rivalry = far_apart(rival, known, times.level)
+            trial.rivalry = far_apart(rival, known, times.level, session.problem.metric)
         other = self._machine.program(replace(trial.candidate, code=rival), session.problem)
         if trial.rivalry is None and not isinstance(other, Failure):
             with trial.stage("compare"):
@@ -301,9 +301,12 @@ class Judge:
         trial.profile = profile.facts() | {"profile": advice(profile, times.seconds)}
         return unfinished(profile) or times
 
-    def _turn(self, target: Target) -> AbstractContextManager[None]:
-        device = self._machine.gpu.visible if TARGETS[target].on_gpu else "cpu"
-        return turn(device, self._tell)
+    @contextmanager
+    def _turn(self, target: Target, *, opening: bool = False) -> Iterator[None]:
+        with ExitStack() as turns:
+            for claim in self._machine.claims(target, opening=opening):
+                turns.enter_context(turn(claim, self._tell))
+            yield
 
     @contextmanager
     def _energy(self, trial: Trial) -> Iterator[None]:
@@ -328,7 +331,7 @@ class Judge:
         programs = self._machine.programs(problem)
         session = Session(problem, programs, self._machine.rules(target), threads())
         try:
-            with self._turn(target):
+            with self._turn(target, opening=True):
                 session.open(self._tell)
         except BaseException:
             session.close()

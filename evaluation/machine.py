@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from regraph_kg.errors import BadInput
@@ -15,6 +15,7 @@ from regraph_kg.evaluation.compile.targets import Toolkit, build, compiled_with
 from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.evaluation.further import has_threads
 from regraph_kg.evaluation.gpu.device import (
+    Cores,
     Gpu,
     cores_of,
     find_gpu,
@@ -107,6 +108,18 @@ class Machine:
     @property
     def gpu(self) -> Gpu:
         return self._cuda()[1]
+
+    def claims(self, target: Target, *, opening: bool) -> tuple[str, ...]:
+        """What a judge must have to itself: the CPU, or a GPU and the cores that serve it.
+
+        The opening of a problem runs its serial code only, which needs no GPU.
+        """
+        if not TARGETS[target].on_gpu:
+            return ("cpu",)
+        if self._cores is None:
+            return (self.gpu.visible,)
+        own = f"core-{min(self._cores.judge)}"
+        return (own,) if opening else (self.gpu.visible, own)
 
     def peaks(self, target: Target) -> Peaks | None:
         """The device's measured peaks; None where nobody has measured them (regraph doctor)."""
@@ -215,13 +228,18 @@ class Machine:
             self._health = Health(cuda, gpu.visible, errors)
         return self._gpu_tools
 
+    @cached_property
+    def _cores(self) -> Cores | None:
+        """For cuda."""
+        return cores_of(self._gpu_index, len(find_gpus()))
+
     def rules(self, target: Target) -> SessionRules:
         """For cuda: this judge's GPU, and cores of its own where there are enough."""
         programs = _SHARED_PROGRAMS if self._rules.isolation == "shared" else 1
         if not TARGETS[target].on_gpu:
             return replace(self._rules, surroundings=Surroundings(programs=programs))
         gpu = self._cuda()[1]
-        cores = cores_of(self._gpu_index, len(find_gpus()))
+        cores = self._cores
         where = Surroundings(gpu=gpu.visible, programs=programs)
         if cores:
             stopwatch = Stopwatch(self._compiler.stopwatch())

@@ -50,7 +50,8 @@ _FIRST_WORKERS, _BASELINE_WORKERS, _FIRST_SECONDS = 3, 4, 1.0
 _FIRST_REACH, _WORST_REACH, _MORE_WORKERS = 0.1, 0.3, 3
 """A baseline known less well than this (log; at first, later) gets so many more workers at once."""
 _RENEWED_AFTER, _RENEWED_SHARE, _RENEWED_SHARE_GPU = 1.0, 0.2, 0.07
-"""A baseline's worker is replaced after so many seconds, if that costs no more than this share.
+"""A baseline's worker is replaced after so many seconds, if that costs no more than this share: of
+a GPU's time all that it takes, of a CPU's its calls.
 
 Machines drift by a tenth within ten seconds, which a CPU candidate's times would follow as well.
 """
@@ -95,7 +96,7 @@ class Session:
             warm_up=WarmUp() if rules.monitor else _SHORT_WARM_UP,
         )
         self.slots = Slots(problem, self._plan, self._contents, rules, threads)
-        self._renewed = time.monotonic()
+        self._renewed, self._renewal = time.monotonic(), 0.0
         self.levels: dict[str, TimeEstimate] = {}
         """Of codes that passed, by their hashes."""
         self.baseline: tuple[MeasuredSeries, ...] = ()
@@ -227,15 +228,18 @@ class Session:
     def serve(self) -> None:
         """Replace a worker of the baseline before a candidate is timed: machines drift."""
         since = time.monotonic() - self._renewed
-        cost = (_BASELINE_RULE.least + 2) * self.serial_seconds
-        share = _RENEWED_SHARE if self.rules.surroundings.gpu is None else _RENEWED_SHARE_GPU
-        wait = cost / share if len(self.baseline) >= _FIRST_WORKERS else 0.0
+        if self.rules.surroundings.gpu is None:
+            wait = (_BASELINE_RULE.least + 2) * self.serial_seconds / _RENEWED_SHARE
+        else:
+            wait = self._renewal / _RENEWED_SHARE_GPU
+        wait = wait if len(self.baseline) >= _FIRST_WORKERS else 0.0
         if since > max(_RENEWED_AFTER, wait):
             self.time_serial()
             self._steady_baseline(_WORST_REACH)
 
     def time_serial(self, *, examine: bool = False) -> MeasuredSeries:
         """Time the serial code again, in a fresh worker; its series joins the baseline."""
+        start = time.monotonic()
         with self._serial() as slot:
             self.slots.settle()
             self._require(slot.worker.start)
@@ -247,6 +251,7 @@ class Session:
         self.baseline = (*self.baseline, series)[-_BASELINE_WORKERS:]
         self.slots.readying.forget()
         self._renewed = time.monotonic()
+        self._renewal = self._renewed - start
         return series
 
     def _steady_baseline(self, reach: float, end: float = math.inf) -> None:

@@ -85,9 +85,9 @@ def silent(_: str) -> None:
 def turn(device: str, tell: Callable[[str], None]) -> Iterator[None]:
     """One timing tenant a device: waits until no other judge on this machine uses it.
 
-    `device` is a GPU's UUID, or "cpu". The lock is the kernel's (flock), so it ends with its
-    holder, however that dies. `tell` gets the holder's name. Raises `ToolError` after
-    `_TURN_SECONDS`.
+    `device` is a GPU's UUID, "cpu", or the first core of those that serve a GPU. The lock is the
+    kernel's (flock), so it ends with its holder, however that dies. `tell` gets the holder's name.
+    Raises `ToolError` after `_TURN_SECONDS`.
     """
     descriptor = _lock_file(Path(tempfile.gettempdir()) / f"regraph-{device}.lock")
     try:

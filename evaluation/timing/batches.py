@@ -8,7 +8,7 @@ are poisoned with a secret byte before each batch. So a candidate cannot know wh
 verified, before or after them: the outputs of those are copied as soon as it stands still. One more
 call, any of all with the same chance, is kept for an audit; its truth is not known to anybody yet.
 
-Where writing new inputs takes longer than the calls, some batches only change a few elements in
+Where writing new inputs takes longer than the calls, most batches only change a few elements in
 place. Times of batches with new inputs count then, if they are longer (timing.py).
 
 Metric "device": inputs lie masked until just before the call that works on them (sealing.py), and
@@ -51,8 +51,6 @@ _DECOYS = 1 / 8
 """Of batches, in which one call's elements change where nothing is verified: that tells nothing."""
 _SPARE_SECONDS = 0.05
 """Writing inputs may take this much longer than the calls did."""
-_LEAST_NEW = 4
-"""Every so manieth batch has new inputs, however long writing them takes."""
 _READY_CALLS, _READY_WARM_UP_SECONDS, _READY_BATCHES = 16, 0.3, 15
 _COMPARED_BYTES = 64 * 2**20
 _MOSTLY = 4
@@ -136,11 +134,12 @@ class Bench:
     def load(self, worker: Worker, count: int, timed_seconds: float) -> list[int] | Failure:
         """Put inputs into the arrays of `count` calls, and poison into their outputs: their rows.
 
-        `timed_seconds` seconds were spent in timed calls so far.
+        `timed_seconds` seconds were spent in timed calls so far: where writing inputs took longer,
+        they only change.
         """
         start = time.perf_counter()
         chosen = self._chosen(count)
-        lean = self._batch % _LEAST_NEW and self._spent > timed_seconds + _SPARE_SECONDS
+        lean = self._spent > timed_seconds + _SPARE_SECONDS
         self._is_lean = bool(lean and self._can_change and all(self._holds[at] for at in chosen))
         is_free = self._can_change and self._batch not in self._planned
         decoy = is_free and self._rng.random() < _DECOYS

@@ -41,6 +41,8 @@ _MOST_DISCARDED, _MOST_ROBBED = 8, 6
 _ROBBED_SHARE = 0.03
 """Of a sample's time; the kernel counts in hundredths of a second."""
 _COOLING_SECONDS = 0.25
+_NEW_EVERY = 4
+"""Every so manieth batch has new inputs, however long writing them takes."""
 _LEAST_NEW, _LONGER = 3, 1.1
 """Samples of new inputs that a series has at least; by how much longer they alone count."""
 _MORE_WARM_UP = 3
@@ -188,6 +190,8 @@ class TimedSeries:
     """Seconds that the host had taken when the latest sample began."""
     discarded: int = 0
     """Samples that were thrown away for what the host took."""
+    taken: int = 0
+    """Batches so far."""
 
     def __post_init__(self) -> None:
         self.stolen = stolen_seconds(self.method.cores)
@@ -225,8 +229,10 @@ class TimedSeries:
             gpu=self.watch.finish() if self.watch else {},
         )
 
-    def take(self, count: int, *, new: bool = True) -> TimedBatch | Failure:
+    def take(self, count: int, *, new: bool = False) -> TimedBatch | Failure:
         """Write inputs, `new` ones or those that time allows, call, keep the outputs to verify."""
+        new = new or self.taken % _NEW_EVERY == 0
+        self.taken += 1
         rows = self.bench.load(self.worker, count, math.inf if new else self.timed)
         if isinstance(rows, Failure):
             return rows
@@ -256,7 +262,7 @@ class TimedSeries:
         first, count, start = 0.0, 1, time.perf_counter()
         levels: list[float] = []
         while True:
-            batch = self.take(count, new=False)
+            batch = self.take(count)
             if isinstance(batch, Failure):
                 return batch
             if self.method.kernels and not levels and not self.worker.device_work[1]:
@@ -275,7 +281,7 @@ class TimedSeries:
             if self.method.warm_up.done(levels, passed, clock_steady=steady):
                 break
         for _ in range(secrets.randbelow(_MORE_WARM_UP) if took < target * 2 else 0):
-            batch = self.take(count, new=False)  # nobody knows which batch is the first to count
+            batch = self.take(count)  # nobody knows which batch is the first to count
             if isinstance(batch, Failure):
                 return batch
         return first, count
@@ -286,7 +292,7 @@ class TimedSeries:
         spent, start = 0.0, time.perf_counter()
         patience = max(_PATIENCE * self.rule.seconds, _LEAST_PATIENCE_SECONDS)
         while True:
-            new = self.take(count, new=False)
+            new = self.take(count)
             if isinstance(new, Failure):
                 return new
             spent += new.seconds + new.aside
@@ -304,7 +310,7 @@ class TimedSeries:
         seconds: list[float] = []
         one_by_one = count > 1 and self.method.one_by_one
         while one_by_one and len(seconds) < _SINGLES:
-            batch = self.take(1)
+            batch = self.take(1, new=True)
             if isinstance(batch, Failure):
                 return batch
             if not self.is_spoiled(batch) and batch.is_new:

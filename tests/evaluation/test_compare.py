@@ -70,12 +70,12 @@ def test_times_far_apart_need_no_turns() -> None:
     known, close, far = (
         level([[seconds] * 5] * 3, "openmp", "call") for seconds in (1.0, 1.1, 2.0)
     )
-    assert far_apart("code", known, close) is None
-    slower = far_apart("code", known, far)
+    assert far_apart("code", known, close, "call") is None
+    slower = far_apart("code", known, far, "call")
     assert slower is not None
     assert (slower.verdict, slower.code_hash) == ("slower", code_hash("code"))
     assert slower.ratio == pytest.approx(0.5)
-    faster = far_apart("code", far, known)
+    faster = far_apart("code", far, known, "call")
     assert faster is not None
     assert faster.verdict == "faster"
 
