@@ -20,7 +20,7 @@ second time; differences below 1 %.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 from typing import Literal
@@ -39,7 +39,7 @@ _LEAST_DIFFERENCE = {3: 0.04, 4: 0.04, 5: 0.03, 6: 0.02, 7: 0.02}
 _LEAST_WITH_MORE = 0.01
 _CERTAIN = 0.001
 """Of a 99.8 % interval, a side."""
-_FAR: Mapping[Metric, float] = {"call": 1.2, "device": 1.1}
+_FAR = 1.2
 """A ratio beyond what a machine drifts by within a minute."""
 _TIMES = 2.0
 """From this ratio on a difference is said in times."""
@@ -68,13 +68,28 @@ class Comparison:
         )
 
 
-def far_apart(rival: str, level: TimeEstimate, own: TimeEstimate, metric: Metric) -> Rivalry | None:
-    """Times of one session so far apart that taking them in turn would say no more, else None."""
+def by_levels(rival: str, level: TimeEstimate, own: TimeEstimate, metric: Metric) -> Rivalry | None:
+    """A code against its rival by their times in one session; None where only turns can tell.
+
+    A CPU drifts and copies to a GPU scatter, so times of metric "call" must be far apart. A GPU's
+    own time does not: what workers' levels scatter by is in the interval.
+    """
     times, interval = ratio(level, own)
-    if not (interval.low > _FAR[metric] or interval.high < 1 / _FAR[metric]):
+    if metric == "call" and not (interval.low > _FAR or interval.high < 1 / _FAR):
         return None
-    verdict: SpeedVerdict = "faster" if times > 1 else "slower"
+    verdict = _of_interval(times, interval)
     return Rivalry(code_hash=code_hash(rival), ratio=times, interval=interval, verdict=verdict)
+
+
+def _of_interval(times: float, interval: Interval) -> SpeedVerdict:
+    """As `_decide` does for pairs."""
+    certain, size = not interval.low <= 1 <= interval.high, max(times, 1 / times)
+    if certain and size >= 1 + _LEAST_DIFFERENCE[LEAST_PAIRS]:
+        return "faster" if times > 1 else "slower"
+    negligible = not certain or size < 1 + _LEAST_WITH_MORE
+    sought = 1 + _DIFFERENCE_SOUGHT
+    is_near = 1 / sought < interval.low and interval.high < sought
+    return "same" if negligible and is_near else "unknown"
 
 
 def compare(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Comparison:

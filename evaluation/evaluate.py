@@ -8,7 +8,7 @@ say which.
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.compare import LOOKS, Comparison, compare, far_apart
+from regraph_kg.evaluation.compare import LOOKS, Comparison, by_levels
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.gpu.kernels import advice, unfinished
@@ -48,7 +48,8 @@ of several workers and of the baseline are in the interval; later in 3: what lau
 the GPU fails as no_kernel, which was suspicious before, and so where the answer is one number; 4
 (2026-11) further cases, threads held up, racecheck and synccheck, codes compared in turn; 5
 (2026-11) on a GPU each call is seen to begin and to end; later in 5: load counts on the cores that
-are used only, and arrays of metric "device" keep the alignment that prompts promise."""
+are used only, arrays of metric "device" keep the alignment that prompts promise, and codes timed by
+it are compared by their workers' levels, unless two are compared in turn on purpose."""
 
 _DIAGNOSIS_LENGTH = 1500
 
@@ -168,7 +169,7 @@ class Judge:
         trial = Trial(self._session(problem, candidate.target), candidate, "full")
         programs = self._both(candidate, incumbent, problem)
         with self._turn(candidate.target):
-            return _passed(problem, self._in_turn(trial, programs, LOOKS))
+            return _passed(problem, trial.compare(programs, LOOKS))
 
     def pair(
         self, candidate: Candidate, other: Candidate, problem: Problem
@@ -186,25 +187,6 @@ class Judge:
             _passed(problem, self._machine.program(code, problem)) for code in (candidate, other)
         )
         return first, second
-
-    @staticmethod
-    def _in_turn(
-        trial: Trial, programs: tuple[Program, Program], looks: Sequence[int]
-    ) -> Comparison | Failure:
-        """Pairs of fresh workers until something is known, or after the last look."""
-        series: tuple[list[Sequence[float]], list[Sequence[float]]] = ([], [])
-        with trial.session.slots.silence(programs[0]):
-            for pairs in looks:
-                while len(series[0]) < pairs:
-                    pair = trial.in_turn(programs)
-                    if isinstance(pair, Failure):
-                        return pair
-                    for side, measured in zip(series, pair, strict=True):
-                        side.append(measured.samples)
-                comparison = compare(*series)
-                if comparison.verdict != "unknown":
-                    break
-        return comparison
 
     def _judge(self, trial: Trial) -> Failure | Times:
         session, target = trial.session, TARGETS[trial.candidate.target]
@@ -232,7 +214,7 @@ class Judge:
             return result
 
     def _meet_rival(self, trial: Trial, program: Program, times: Times) -> None:
-        """Note how the candidate does against its rival, both in turn where they are close."""
+        """Note how the candidate does against its rival, in turn where levels do not tell."""
         session, rival = trial.session, trial.candidate.rival
         session.levels[code_hash(trial.candidate.code)] = times.level
         is_slow = times.seconds > session.serial_seconds
@@ -240,12 +222,14 @@ class Judge:
             return  # by how much slow code is slow interests nobody
         known = session.levels.get(code_hash(rival))
         if known:
-            trial.rivalry = far_apart(rival, known, times.level, session.problem.metric)
+            trial.rivalry = by_levels(rival, known, times.level, session.problem.metric)
+        if trial.rivalry:
+            return
         other = self._machine.program(replace(trial.candidate, code=rival), session.problem)
-        if trial.rivalry is None and not isinstance(other, Failure):
+        if not isinstance(other, Failure):
             with trial.stage("compare"):
                 looks = LOOKS if trial.grade == "full" else LOOKS[:1]
-                result = self._in_turn(trial, (program, other), looks)
+                result = trial.compare((program, other), looks)
             trial.rivalry = None if isinstance(result, Failure) else result.against(rival)
 
     def _after_timing(self, trial: Trial, program: Program) -> Failure | None:

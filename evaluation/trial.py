@@ -2,9 +2,10 @@
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
+from regraph_kg.evaluation.compare import Comparison, compare
 from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Session
@@ -105,6 +106,24 @@ class Trial:
         if self.session.is_disturbed:
             times = self.session.in_turn(programs, self.call_seconds)
         return times
+
+    def compare(
+        self, programs: tuple[Program, Program], looks: Sequence[int]
+    ) -> Comparison | Failure:
+        """Pairs of fresh workers until something is known, or after the last look."""
+        series: tuple[list[Sequence[float]], list[Sequence[float]]] = ([], [])
+        with self.session.slots.silence(programs[0]):
+            for pairs in looks:
+                while len(series[0]) < pairs:
+                    pair = self.in_turn(programs)
+                    if isinstance(pair, Failure):
+                        return pair
+                    for side, measured in zip(series, pair, strict=True):
+                        side.append(measured.samples)
+                comparison = compare(*series)
+                if comparison.verdict != "unknown":
+                    break
+        return comparison
 
     @property
     def call_seconds(self) -> float:

@@ -75,7 +75,7 @@ KEPT_INPUTS_BYTES = min(max(memory_limit() // 48, 64 * 2**20), 512 * 2**20)
 KEPT_TRUTHS_BYTES = 2 * KEPT_INPUTS_BYTES
 _KEPT_TIMES, _KEPT_BYTES = 8, 160 * 2**20 + KEPT_INPUTS_BYTES + KEPT_TRUTHS_BYTES
 """Inputs, truths, outputs (batches.py) that are kept: in terms of the arrays, and at most."""
-KEPT_DRAWINGS_BYTES = 256 * 2**20
+KEPT_DRAWINGS_BYTES = max(256 * 2**20, 2 * KEPT_INPUTS_BYTES)
 """Drawings of inputs.py that are kept (draws.py): each may take seconds to make."""
 _MORE_SHAPES = 2
 """Check shapes besides those declared: a secret one, and one aligned to elements only."""
@@ -232,7 +232,7 @@ class Problem(Frozen):
         checked = max(self.nbytes(sizes) for sizes in self.sizes.check)
         slot = plain + (len(self.sizes.check) + _MORE_SHAPES) * checked
         queued = min(_KEPT_TIMES * (plain + checked), _KEPT_BYTES)
-        drawn = min(_KEPT_TIMES * inputs, KEPT_DRAWINGS_BYTES) if self.inputs_code else 0
+        drawn = min(2 * _KEPT_TIMES * inputs, KEPT_DRAWINGS_BYTES) if self.inputs_code else 0
         return inputs + max(wide, 2 * slot) + queued + drawn + _PROGRAM_BYTES
 
     def signature(self, cuda: bool = False) -> str:

@@ -166,11 +166,12 @@ class Bench:
         places = list(dict.fromkeys(self._place_of(row) for row in rows))
         planned = self._planned.pop(self._batch - 1, None)
         if planned and planned[0] in places:
-            witness = self._witness(worker, planned[0])
+            inputs = [] if self._is_compared else list(self._inputs(planned[0]).values())
+            witness = worker.download(inputs) or self._witness(worker, planned[0])
             if isinstance(witness, Failure):
                 return witness
             self.witnesses.append(witness)
-            failure = None if self._is_compared else self._changed_input(planned[0])
+            failure = self._changed_input(planned[0]) if inputs else None
             if failure:
                 return failure
             # Once is enough where it takes a while, and once more at the end.
@@ -350,12 +351,12 @@ class Bench:
         return filled
 
     def _witness(self, worker: Worker, at: int) -> Witness | Failure:
-        call, content = self._calls[at], self._holds[at]
+        call, content, problem = self._calls[at], self._holds[at], self._shared.problem
         assert content is not None
-        failure = worker.download(list(call.places.values())) or self._written_late(worker, at)
+        places = [call.places[arg.name] for arg in problem.outputs if arg.name in call.places]
+        failure = worker.download(places) or self._written_late(worker, at)
         if failure:
             return failure
-        problem = self._shared.problem
         keep = keeper(problem, problem.sizes.time, content.seed)
         views = {arg.name: self._shared.view(call.places[arg.name]) for arg in problem.outputs}
         outputs = {name: keep(name, output) for name, output in settled(problem, views).items()}

@@ -7,7 +7,6 @@ Not covered: two codes that get in each other's way merely by being there, as on
 device's memory does.
 """
 
-import time
 from collections.abc import Sequence
 
 from regraph_kg.evaluation.rules import Failure
@@ -25,8 +24,6 @@ from regraph_kg.evaluation.worker.supervisor import Worker
 
 _SECONDS, _LEAST, _MOST = 0.3, 3, 32
 """What timed calls of both may take, and how many turns."""
-_PATIENCE_SECONDS = 1.2
-"""What turns may take in all, once there are enough: a pair counts with one number."""
 _PAIR = 2
 
 
@@ -64,14 +61,10 @@ def _turns(
 ) -> tuple[list[TimedBatch], list[TimedBatch]] | Failure:
     """Batches of both, as many of each: a turn counts where nothing spoiled either."""
     kept: tuple[list[TimedBatch], list[TimedBatch]] = ([], [])
-    spent, turns, start = 0.0, 0, time.perf_counter()
+    spent, turns = 0.0, 0
     for series in both:
         series.taken = 0
-    while len(kept[0]) < _LEAST or (
-        spent < _SECONDS
-        and len(kept[0]) < _MOST
-        and time.perf_counter() - start < _PATIENCE_SECONDS
-    ):
+    while len(kept[0]) < _LEAST or (spent < _SECONDS and len(kept[0]) < _MOST):
         good: dict[int, TimedBatch] = {}
         for index in (1, 0) if turns % 2 else (0, 1):
             batch = both[index].take(counts[index])

@@ -131,7 +131,7 @@ class Rivalry(Frozen):
     verdict: Literal["faster", "slower", "same", "unknown"]
     """Of this code; see evaluation/compare.py."""
     pairs: int = 0
-    """Of workers that were timed in turn; 0: the times were far apart without that."""
+    """Of workers that were timed in turn; 0: their levels told without that."""
 
 
 Bound = Literal["memory", "compute", "transfer"]

@@ -101,7 +101,7 @@ class Measurement(Extensible):
     """95 % interval of the effect; None in older files."""
     pairs: int = Field(default=0, ge=0)
     """Pairs of workers that the effect comes from, one of the code before and one of that after;
-    0: not timed in turn, since the times were far apart."""
+    0: not timed in turn, since workers' levels told."""
     repairs: int = Field(default=0, ge=0)
     """Repair calls it took; 0 counts as verified at first."""
     diagnosis: NoteText = ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.compare import LOOKS, Comparison, SpeedVerdict, compare, far_apart
+from regraph_kg.evaluation.compare import LOOKS, Comparison, SpeedVerdict, by_levels, compare
 from regraph_kg.evaluation.timing.estimate import level
 from regraph_kg.models.evaluation import code_hash
 
@@ -65,19 +65,32 @@ def test_samples_taken_next_to_each_other_are_compared() -> None:
     assert compare(a, b).verdict == "faster"
 
 
-def test_times_far_apart_need_no_turns() -> None:
+def test_times_by_levels_need_no_turns() -> None:
     """Of one session: three workers each; scatter of 5 % is assumed."""
     known, close, far = (
         level([[seconds] * 5] * 3, "openmp", "call") for seconds in (1.0, 1.1, 2.0)
     )
-    assert far_apart("code", known, close, "call") is None
-    slower = far_apart("code", known, far, "call")
+    assert by_levels("code", known, close, "call") is None
+    slower = by_levels("code", known, far, "call")
     assert slower is not None
     assert (slower.verdict, slower.code_hash) == ("slower", code_hash("code"))
     assert slower.ratio == pytest.approx(0.5)
-    faster = far_apart("code", far, known, "call")
+    faster = by_levels("code", far, known, "call")
     assert faster is not None
     assert faster.verdict == "faster"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "verdict"),
+    [(1.0, "same"), (1.03, "unknown"), (1.06, "slower"), (0.97, "unknown"), (0.94, "faster")],
+)
+def test_a_gpus_own_times_are_compared_by_levels(seconds: float, verdict: SpeedVerdict) -> None:
+    """Of three workers each; scatter of 1 % is assumed."""
+    before, after = (level([[one] * 12] * 3, "cuda", "device") for one in (1.0, seconds))
+    rivalry = by_levels("code", before, after, "device")
+    assert rivalry is not None
+    assert (rivalry.verdict, rivalry.pairs) == (verdict, 0)
+    assert rivalry.interval.low < rivalry.ratio < rivalry.interval.high < 1.03 * rivalry.ratio
 
 
 @dataclass(frozen=True)

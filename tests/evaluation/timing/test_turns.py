@@ -1,4 +1,4 @@
-"""Two pretended workers in turn: on new inputs together, and no longer than a pair is worth."""
+"""Two pretended workers in turn: on new inputs together."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.evaluation.timing import timing, turns
+from regraph_kg.evaluation.timing import timing
 from regraph_kg.evaluation.timing.stop import WarmUp
 from regraph_kg.evaluation.timing.timing import MeasuredSeries, TimingOptions
 from regraph_kg.evaluation.timing.turns import measure_in_turn
@@ -31,13 +31,9 @@ class SlowBench(PacedBench):
         return list(range(count))
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The clock of turns, which shows what is in the list."""
-    now = [0.0]
+@pytest.fixture(autouse=True)
+def a_host_that_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "stolen_seconds", lambda _: 0.0)
-    monkeypatch.setattr(turns.time, "perf_counter", lambda: now[0])
-    return now
 
 
 def in_turn(*pair: tuple[PacedWorker, PacedBench]) -> Sequence[MeasuredSeries]:
@@ -47,7 +43,7 @@ def in_turn(*pair: tuple[PacedWorker, PacedBench]) -> Sequence[MeasuredSeries]:
     return measured
 
 
-def test_both_have_new_inputs_in_the_same_turns(clock: list[float]) -> None:
+def test_both_have_new_inputs_in_the_same_turns() -> None:
     """Though one of them took more batches to warm up."""
     slow, fast = SlowBench(), SlowBench()
     worker = PacedWorker(0.002)
@@ -58,18 +54,8 @@ def test_both_have_new_inputs_in_the_same_turns(clock: list[float]) -> None:
     assert sum(slow.new[-28:]) == 7 + 3
 
 
-def test_where_new_inputs_take_one_longer_only_such_turns_count(clock: list[float]) -> None:
+def test_where_new_inputs_take_one_longer_only_such_turns_count() -> None:
     carries = PacedWorker(0.002, new_seconds=0.002)
     one, other = in_turn((carries, SlowBench()), (PacedWorker(0.002), SlowBench()))
     assert set(one.samples) == {0.004}
     assert len(one.samples) == len(other.samples)
-
-
-def test_turns_end_with_their_patience_once_there_are_three(clock: list[float]) -> None:
-    class Late(SlowBench):
-        def load(self, worker: PacedWorker, count: int, timed: float) -> list[int]:
-            clock[0] += 1.0
-            return super().load(worker, count, timed)
-
-    one, other = in_turn((PacedWorker(0.002), Late()), (PacedWorker(0.002), Late()))
-    assert len(one.samples) == len(other.samples) == 3
