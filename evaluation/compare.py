@@ -15,6 +15,9 @@ with one number, the median of the logarithms of its batches' ratios, and
 "same" means: a difference of 5 % or more is ruled out (by 1), and none of 1 % or more is certain.
 "unknown" asks for more pairs; `LOOKS` says after how many to look.
 
+Times of metric "device" are compared by the levels of both codes' workers first (`by_levels`): how
+often those intervals hold is not measured.
+
 Not covered: modes further apart than 4 % with 3 pairs: whoever accepts a winner measures it a
 second time; differences below 1 %.
 """

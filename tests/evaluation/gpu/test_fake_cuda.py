@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from regraph_kg.evaluation import machine
+from regraph_kg.evaluation import evaluate, machine
 from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import Cores
@@ -288,6 +290,34 @@ def test_a_driver_that_does_not_tell_the_energy_leaves_it_out(
     monkeypatch.setitem(sys.modules, "pynvml", ScriptedNvml(fails={"energy": 3}))
     for body in (FROM_HOST, "no code"):
         assert "joules" not in judged(cache, called, body).facts
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_a_problem_is_opened_without_the_gpu_and_judged_with_it(
+    cache: Path, called: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claimed: list[str] = []
+
+    def noted(claim: str, _: Callable[[str], None]) -> nullcontext[None]:
+        claimed.append(claim.partition("-")[0])
+        return nullcontext()
+
+    monkeypatch.setattr(machine, "cores_of", lambda *_: Cores(frozenset([0]), frozenset([1])))
+    monkeypatch.setattr(evaluate, "turn", noted)
+    assert passed(judged(cache, called, FROM_HOST))
+    assert claimed == ["core", "GPU", "core"]
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_on_a_gpu_levels_tell_of_a_rival(cache: Path, on_device: Problem) -> None:
+    head = f'{KERNEL}extern "C" void scale(const float* x, float* y, float a, int n)'
+    first, second = (Candidate("cuda", f"{head} {{{ON_DEVICE}}}{end}") for end in ("", " // b"))
+    with Judge(cache, seed=5, grade="full") as judge:  # the screening compares no slow code
+        assert judge.evaluate(first, on_device).timing
+        report = judge.evaluate(replace(second, rival=first.code), on_device)
+    assert report.rivalry is not None
+    assert report.rivalry.pairs == 0
+    assert "compare" not in report.stages
 
 
 @pytest.mark.usefixtures("pretended_gpu")
