@@ -168,7 +168,7 @@ class Judge:
         problem = comparable(problem)
         trial = Trial(self._session(problem, candidate.target), candidate, "full")
         programs = self._both(candidate, incumbent, problem)
-        with self._turn(candidate.target):
+        with self._turn(candidate.target, trial.session):
             return _passed(problem, trial.compare(programs, LOOKS))
 
     def pair(
@@ -177,7 +177,7 @@ class Judge:
         """Times of a fresh worker of each, taken in turn. Raises `BadInput` where one fails."""
         trial = Trial(self._session(problem, candidate.target), candidate, "full")
         programs = self._both(candidate, other, problem)
-        with self._turn(candidate.target):
+        with self._turn(candidate.target, trial.session):
             return _passed(problem, trial.in_turn(programs))
 
     def _both(
@@ -198,7 +198,7 @@ class Judge:
             if self._machine.joules(trial.candidate.target) is not None:
                 trial.joules = 0.0  # compiling needs no GPU
             return program
-        with self._turn(trial.candidate.target), self._energy(trial):
+        with self._turn(trial.candidate.target, session), self._energy(trial):
             result = self._run(trial, program)
             if isinstance(result, Failure) and result.outcome is Outcome.CRASHED and program.cuda:
                 with trial.stage("explain"):
@@ -216,6 +216,8 @@ class Judge:
     def _meet_rival(self, trial: Trial, program: Program, times: Times) -> None:
         """Note how the candidate does against its rival, in turn where levels do not tell."""
         session, rival = trial.session, trial.candidate.rival
+        if times.whole:
+            return  # its time is not that of its calls
         session.levels[code_hash(trial.candidate.code)] = times.level
         is_slow = times.seconds > session.serial_seconds
         if rival is None or (is_slow and trial.grade == "screening"):
@@ -264,7 +266,7 @@ class Judge:
                 times = trial.times(program, slot)
         requested: Grade = trial.grade
         for grade in (requested, "full"):
-            if isinstance(times, Failure) or not times.doubt:
+            if isinstance(times, Failure) or not (times.doubt or times.whole):
                 break
             trial.grade = grade
             with trial.stage("time again"):
@@ -286,11 +288,14 @@ class Judge:
         return unfinished(profile) or times
 
     @contextmanager
-    def _turn(self, target: Target, *, opening: bool = False) -> Iterator[None]:
+    def _turn(self, target: Target, session: Session | None = None) -> Iterator[None]:
+        """Have the device, or what opening a session takes; without one on its way out."""
         with ExitStack() as turns:
-            for claim in self._machine.claims(target, opening=opening):
+            for claim in self._machine.claims(target, opening=session is None):
                 turns.enter_context(turn(claim, self._tell))
             yield
+            if session and session.problem.metric == "device":
+                session.slots.settle()
 
     @contextmanager
     def _energy(self, trial: Trial) -> Iterator[None]:
@@ -315,7 +320,7 @@ class Judge:
         programs = self._machine.programs(problem)
         session = Session(problem, programs, self._machine.rules(target), threads())
         try:
-            with self._turn(target, opening=True):
+            with self._turn(target):
                 session.open(self._tell)
         except BaseException:
             session.close()

@@ -10,6 +10,8 @@ from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import TARGETS, Target
 
+WHOLE = "counted"
+"""A fact of reports whose times say less: what was counted, if it was more than the calls."""
 _WELL_KNOWN = 0.05
 """Times that are known to within that need no explanation."""
 
@@ -55,6 +57,11 @@ class Times:
         return ""
 
     @property
+    def whole(self) -> bool:
+        """Whether what passed between calls counts (`MeasuredSeries.whole`)."""
+        return any(series.whole for series in self.own)
+
+    @property
     def noise(self) -> str:
         """By how much workers differ, and calls of one; "" where the times are well known."""
         own, serial = self.level.reach, self.serial.reach
@@ -80,7 +87,8 @@ class Times:
     def facts(self) -> dict[str, str]:
         censored = {"censored": str(self.censored).lower()}
         noise = {"noise": self.noise} if self.noise else {}
-        return self.own[0].facts() | censored | noise | {"workers": str(len(self.own))}
+        whole = {WHOLE: "whole batches"} if self.whole else {}
+        return self.own[0].facts() | censored | noise | whole | {"workers": str(len(self.own))}
 
 
 def _half_of(samples: Sequence[float]) -> float:

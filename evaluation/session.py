@@ -150,7 +150,7 @@ class Session:
         `audit`: also of one call whose inputs nobody has had.
         """
         worker = slot.worker
-        if full or worker.device_work[0]:
+        if full or worker.on_device or worker.device_work[0]:
             self.slots.settle()
         ghosts = self.rules.defences.ghost and slot.serves.cuda
         method = replace(self._method, kernels=ghosts and self._examiner.needs_kernels)

@@ -2,8 +2,9 @@
 
 For cuda the next workers make their device contexts while one candidate is judged: the driver makes
 contexts one after another, 0.2 s each [measured, H200], so that is what limits candidates a second.
-It also makes others' device allocations wait, so that none is made in a timed span of a candidate
-that allocates, nor at the full grade.
+It also makes others' device allocations wait, and what the device does take longer. So none is made
+while code of metric "device" is timed, or code that allocates, or any at the full grade; nor, with
+metric "device", once a judge has let others have the device.
 """
 
 import contextlib

@@ -110,6 +110,8 @@ class MeasuredSeries:
     """How much longer calls one by one took, where that is why only those count."""
     uneven: bool = False
     """A tenth of the samples took more than twice the median: it means nothing."""
+    whole: bool = False
+    """Metric "device": what passed between the calls counts in most samples (steps.py)."""
     allocations: float | None = None
     """cuda: device allocations a call once warm, by the worker's word; 0 = memory is kept."""
     gpu: Mapping[str, str] = field(default_factory=dict)
@@ -167,6 +169,7 @@ class TimedBatch:
     """What getting calls ready took besides."""
     allocations: int
     is_new: bool
+    is_whole: bool = False
 
     @property
     def each(self) -> float:
@@ -215,9 +218,11 @@ class TimedSeries:
         if failure:
             return failure
         longer = carried_over([(batch.each, batch.is_new) for batch in batches])
-        samples = tuple(b.each for b in batches if b.is_new or longer is None)
-        ahead = worked_ahead(samples, singles, self.method.clock.waking_seconds)
-        samples = samples if ahead is None else singles
+        counted = [batch for batch in batches if batch.is_new or longer is None]
+        waking = self.method.clock.waking_seconds
+        ahead = worked_ahead([b.each for b in counted], [b.each for b in singles], waking)
+        counted = counted if ahead is None else singles
+        samples = tuple(batch.each for batch in counted)
         return MeasuredSeries(
             samples,
             first,
@@ -225,6 +230,7 @@ class TimedSeries:
             carried_over=longer,
             worked_ahead=ahead,
             uneven=is_uneven(samples, self.method.clock.slack_seconds / count),
+            whole=2 * sum(batch.is_whole for batch in counted) > len(counted),
             allocations=self._allocations(batches),
             gpu=self.watch.finish() if self.watch else {},
         )
@@ -250,6 +256,7 @@ class TimedSeries:
             elapsed.aside,
             self.worker.device_work[0],
             self.bench.is_new,
+            elapsed.is_whole,
         )
 
     def warm_up(self) -> tuple[float, int] | Failure:
@@ -305,17 +312,17 @@ class TimedSeries:
             if decided == "censored" or (enough and (late or decided == "stop")):
                 return batches
 
-    def _singles(self, count: int) -> tuple[float, ...] | Failure:
-        """Seconds of calls one by one; none where no batch has more."""
-        seconds: list[float] = []
+    def _singles(self, count: int) -> list[TimedBatch] | Failure:
+        """Batches of one call; none where no batch has more."""
+        singles: list[TimedBatch] = []
         one_by_one = count > 1 and self.method.one_by_one
-        while one_by_one and len(seconds) < _SINGLES:
+        while one_by_one and len(singles) < _SINGLES:
             batch = self.take(1, new=True)
             if isinstance(batch, Failure):
                 return batch
             if not self.is_spoiled(batch) and batch.is_new:
-                seconds.append(batch.each)
-        return tuple(seconds)
+                singles.append(batch)
+        return singles
 
     def _allocations(self, batches: Sequence[TimedBatch]) -> float | None:
         if self.method.monitor is None:

@@ -55,6 +55,8 @@ class Elapsed:
     steps: Array = field(default_factory=lambda: NO_STEPS, compare=False)
     """With a stopwatch that missed none: what passed until the first call was made ready, until it
     began, until it was over, until the next one began, .., until the command was done."""
+    is_whole: bool = False
+    """Of calls: too much passed between them, so that it counts as theirs."""
 
 
 class Stopwatch:

@@ -79,17 +79,17 @@ class Costs:
         if elapsed.steps is MOVED:
             return Failure(Outcome.SUSPICIOUS, "moved the harness's count of calls")
         whole, ready = max(elapsed.ours - round_trip, _LEAST), self.of(calls, seal)
-        seconds = whole - min(self.start + ready, whole)
+        seconds, is_late = whole - min(self.start + ready, whole), False
         if elapsed.steps.size:
             took = float(np.sum(elapsed.steps[2::2]))
             expected = ready + (self.around or round_trip)
             most = max(_OF_CALLS * took, _OF_READYING * expected, calls * _SECONDS)
             late = self.late[bool(seal and np.any(seal.parts["arrays"]))]
             late.append((float(np.sum(elapsed.steps)) - took - expected) / most)
-            if median_low(late) <= 1:
-                seconds = took
+            is_late = median_low(late) > 1
+            seconds = seconds if is_late else took
         seconds, aside = max(seconds - calls * self.launch, _LEAST), whole - seconds
-        return replace(elapsed, ours=seconds, aside=aside)
+        return replace(elapsed, ours=seconds, aside=aside, is_whole=is_late)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """Times in a report: where they are known little, it says what differs."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from regraph_kg.evaluation.report import Times
+from regraph_kg.evaluation.report import WHOLE, Times
 from regraph_kg.evaluation.timing.estimate import TimeEstimate
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
 
@@ -24,6 +25,13 @@ def test_noise_is_put_down_to_workers_and_to_calls_of_one() -> None:
 @pytest.mark.parametrize("samples", [((1.0,),), ((1.0,), (1.0,))])
 def test_a_worker_of_one_sample_has_no_spread(samples: tuple[tuple[float, ...], ...]) -> None:
     assert times(*samples, serial=0.3).facts()["noise"].endswith("(serial code: 29%)")
+
+
+def test_a_report_says_that_more_than_calls_was_counted() -> None:
+    told = times((1.0, 1.0, 1.04), (1.2, 1.2, 1.26))
+    assert WHOLE not in told.facts()
+    both = (told.own[0], replace(told.own[1], whole=True))
+    assert replace(told, own=both).facts()[WHOLE] == "whole batches"
 
 
 def test_times_that_are_well_known_need_no_words() -> None:

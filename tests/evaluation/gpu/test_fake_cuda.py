@@ -1,8 +1,8 @@
 """The whole cuda path on a pretended GPU: loader, device pointers, transfers, errors."""
 
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import Cores
 from regraph_kg.evaluation.problem.problem import Array, Problem, load_problem
+from regraph_kg.evaluation.report import WHOLE
 from regraph_kg.evaluation.rules import Defences
+from regraph_kg.evaluation.staff import Slots
 from regraph_kg.evaluation.timing import batches
 from regraph_kg.evaluation.worker import handshake
 from regraph_kg.evaluation.worker.handshake import Elapsed
@@ -318,6 +320,50 @@ def test_on_a_gpu_levels_tell_of_a_rival(cache: Path, on_device: Problem) -> Non
     assert report.rivalry is not None
     assert report.rivalry.pairs == 0
     assert "compare" not in report.stages
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_times_of_more_than_calls_are_taken_again_and_tell_of_no_rival(
+    cache: Path, on_device: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken_off = Costs.taken_off
+    monkeypatch.setattr(
+        Costs, "taken_off", lambda *given: replace(taken_off(*given), is_whole=True)
+    )
+    head = f'{KERNEL}extern "C" void scale(const float* x, float* y, float a, int n)'
+    first, second = (Candidate("cuda", f"{head} {{{ON_DEVICE}}}{end}") for end in ("", " // b"))
+    with Judge(cache, seed=5, grade="full") as judge:
+        judge.evaluate(first, on_device)
+        report = judge.evaluate(replace(second, rival=first.code), on_device)
+    assert report.facts[WHOLE] == "whole batches"
+    assert "time again" in report.stages
+    assert report.rivalry is None
+
+
+@pytest.mark.usefixtures("pretended_gpu")
+def test_no_context_is_on_its_way_once_others_have_the_gpu(
+    cache: Path, on_device: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+
+    @contextmanager
+    def noted(claim: str, _: Callable[[str], None]) -> Iterator[None]:
+        yield
+        happened.append("turn over")
+
+    for name in ("started", "vacate", "settle"):
+        there = getattr(Slots, name)
+
+        def called(*given: Any, of: str = name, there: Any = there) -> Any:
+            happened.append(of)
+            return there(*given)
+
+        monkeypatch.setattr(Slots, name, called)
+    monkeypatch.setattr(evaluate, "turn", noted)
+    head = f'{KERNEL}extern "C" void scale(const float* x, float* y, float a, int n)'
+    with Judge(cache, seed=5) as judge:
+        assert judge.evaluate(Candidate("cuda", f"{head} {{{ON_DEVICE}}}"), on_device).timing
+        assert happened[-2:] == ["settle", "turn over"]
 
 
 @pytest.mark.usefixtures("pretended_gpu")

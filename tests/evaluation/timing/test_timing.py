@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -78,6 +78,7 @@ class PacedWorker:
         self.call_seconds, self.claim = call_seconds, claim
         self.new_seconds, self.finds_new = new_seconds, True
         self.tails = iter(())
+        self.wholes: Iterator[bool] = iter(())
         self.patience: list[float] = []
 
     def settle(self) -> None: ...
@@ -91,7 +92,7 @@ class PacedWorker:
         self.patience.append(seconds)
         passed = (self.call_seconds + self.new_seconds * self.finds_new) * len(rows)
         passed *= next(self.tails, 1.0)
-        return Elapsed(passed, self.claim(passed))
+        return Elapsed(passed, self.claim(passed), is_whole=next(self.wholes, False))
 
 
 def timed(
@@ -107,6 +108,17 @@ def test_the_judges_clock_counts_whatever_the_worker_says(believed: bool, second
     result = timed(worker, judge_clock=believed)
     assert isinstance(result, MeasuredSeries)
     assert summarise(result.samples).median == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(("pattern", "whole"), [([True, False, False], False), ([True], True)])
+def test_a_series_says_where_most_samples_are_of_more_than_calls(
+    pattern: list[bool], whole: bool
+) -> None:
+    worker = PacedWorker(0.01)
+    worker.wholes = itertools.cycle(pattern)
+    result = timed(worker)
+    assert isinstance(result, MeasuredSeries)
+    assert result.whole is whole
 
 
 def test_batches_grow_until_the_clock_can_tell() -> None:
@@ -195,6 +207,7 @@ def test_calls_one_by_one_count_where_those_of_a_batch_worked_for_each_other(
 
     def alone(rows: Sequence[int], seconds: float) -> Elapsed | Failure:
         worker.call_seconds = one if len(rows) == 1 else batched
+        worker.wholes = iter([len(rows) == 1])
         return call(rows, seconds)
 
     monkeypatch.setattr(worker, "call", alone)
@@ -203,6 +216,7 @@ def test_calls_one_by_one_count_where_those_of_a_batch_worked_for_each_other(
     assert result.worked_ahead == (ahead if ahead is None else pytest.approx(ahead))
     assert summarise(result.samples).median == pytest.approx(one if ahead else batched)
     assert ("one_by_one" in result.facts()) == bool(ahead)
+    assert result.whole == bool(ahead), "only those that count say what they are of"
 
 
 @pytest.mark.parametrize(

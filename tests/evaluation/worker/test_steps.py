@@ -55,11 +55,11 @@ def test_readying_that_is_disturbed_now_and_then_moves_no_time() -> None:
 
 def test_the_last_batches_decide_whether_readying_is_believed() -> None:
     costs, readying = replace(COSTS), [40] * 9 + [65] * 3
-    *before, last = [
-        costs.taken_off(batch(took, 18, 18), ROUND_TRIP, 2, None).ours for took in readying
-    ]
-    assert before == pytest.approx([20 * US] * len(before), rel=1e-6)
-    assert last == pytest.approx((20 + 2 * 25) * US)
+    *before, last = [costs.taken_off(batch(took, 18, 18), ROUND_TRIP, 2, None) for took in readying]
+    seconds = [one.ours for one in before]
+    assert seconds == pytest.approx([20 * US] * len(before), rel=1e-6)
+    assert last.ours == pytest.approx((20 + 2 * 25) * US)
+    assert [one.is_whole for one in (before[-1], last)] == [False, True]
 
 
 @pytest.mark.parametrize("where", ["start", "end"])
