@@ -2,7 +2,7 @@
 
 A trajectory ends before its first step that did not pass by the newest judge that measured it; that
 step is then an attempt that failed. A technique of the queue goes along once steps of two problems
-show it, with its judged names (corpus/relabel/next); a trajectory ends before a step of any other.
+show it, with its judged names (corpus/relabel/next); a trajectory with a step of any other waits.
 A problem goes along with its first trajectory. --unmeasured: all that is there, to try what follows
 from it. Prints what stays.
 """
@@ -41,7 +41,7 @@ def main() -> None:
     new = {one["id"]: one for one in json.loads((QUEUE / "techniques.json").read_text())}
     old = {one["id"] for one in json.loads((CORPUS / "techniques.json").read_text())}
     taken, ready = set(new), measured
-    while True:  # what is cut before one technique shows another no more
+    while True:  # what waits for one technique shows another no more
         ready = {path: [_known(one, old | taken) for one in ours] for path, ours in ready.items()}
         shown = _shown(one for ours in ready.values() for one in ours if one)
         still = {name for name in taken if len(shown[name]) >= LEAST_PROBLEMS}
@@ -101,12 +101,8 @@ def _cut(trajectory: Trajectory, count: int, *more: FailedStep) -> Trajectory | 
 
 
 def _known(trajectory: Trajectory | None, known: set[str]) -> Trajectory | None:
-    """The trajectory before its first step, and without attempts, of an unknown technique."""
-    for number, step in enumerate(trajectory.steps if trajectory else ()):
-        if trajectory and step.technique not in known:
-            trajectory = _cut(trajectory, number)
-            break
-    if trajectory is None:
+    """The trajectory without attempts of an unknown technique; None where a step is of such a one."""
+    if trajectory is None or any(step.technique not in known for step in trajectory.steps):
         return None
     failures = tuple(one for one in trajectory.failures if one.technique in known)
     return trajectory.model_copy(update={"failures": failures})

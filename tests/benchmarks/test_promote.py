@@ -79,8 +79,8 @@ def test_a_technique_goes_along_once_two_problems_show_it(
         made = step(TILES, "a", measured(2.0)), step(NEW, "b", measured(2.0))
         queue(corpus, name, took(name, name, *made))
     promote.main()
-    (one,) = lines(corpus / "trajectories" / "p.cuda.jsonl")
-    assert len(one.steps) == (2 if taken else 1)
+    assert (corpus / "trajectories" / "p.cuda.jsonl").exists() is taken
+    assert (corpus / "queue" / "p").exists() is not taken, "it waits with all its steps"
     known = {each["id"] for each in json.loads((corpus / "techniques.json").read_text())}
     assert (NEW in known) is taken
 

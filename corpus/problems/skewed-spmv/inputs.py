@@ -1,0 +1,25 @@
+"""A CSR matrix with random columns.
+
+Variant 0 has a power law and one row with a sixth of all, variant 1 rows of similar length.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def generate(
+    sizes: Mapping[str, int], variant: int, rng: np.random.Generator
+) -> dict[str, NDArray[Any]]:
+    rows, count = sizes["rows"], sizes["nonzeros"]
+    weight = rng.random(rows) + 0.25
+    if variant == 0:
+        weight = np.minimum((weight - 0.25) + 1e-6, 1.0) ** -0.6
+        weight[rows // 3] = weight.sum() / 5
+    ends = np.cumsum(weight)
+    start = np.zeros(rows + 1, np.int32)
+    start[1:] = np.rint(ends * (count / ends[-1]))
+    column = rng.integers(0, sizes["rows"], count, dtype=np.int32)
+    return {"start": start, "column": column}
