@@ -101,7 +101,7 @@ def _cut(trajectory: Trajectory, count: int, *more: FailedStep) -> Trajectory | 
 
 
 def _known(trajectory: Trajectory | None, known: set[str]) -> Trajectory | None:
-    """The trajectory without attempts of an unknown technique; None where a step is of such a one."""
+    """Without attempts of an unknown technique; None where a step is of such a one."""
     if trajectory is None or any(step.technique not in known for step in trajectory.steps):
         return None
     failures = tuple(one for one in trajectory.failures if one.technique in known)
