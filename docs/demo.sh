@@ -9,7 +9,7 @@ say() { printf '\n$ %s\n' "$*"; "$@"; }
 
 say regraph ingest --starter
 say regraph graph stats
-say regraph optimize matmul --target openmp --model recorded --fast --budget 8 --set run.seed=1 \
+say regraph optimize matmul --target openmp --model recorded --fast --budget 6 --set run.seed=1 \
   --runs "$REGRAPH_DATA_DIR/runs" --output "$REGRAPH_DATA_DIR/matmul.cpp"
 run="$(ls -t "$REGRAPH_DATA_DIR"/runs/*.jsonl | head -n 1)"
 say regraph report "$run" --output "$REGRAPH_DATA_DIR/report.html"
