@@ -3,8 +3,8 @@
 A trajectory ends before its first step that did not pass by the newest judge that measured it; that
 step is then an attempt that failed. A technique of the queue goes along once steps of two problems
 show it, with its judged names (corpus/relabel/next); a trajectory with a step of any other waits.
-A problem goes along with its first trajectory. --unmeasured: all that is there, to try what follows
-from it. Prints what stays.
+A problem goes along with its first trajectory; those that wait find it there. --unmeasured: all
+that is there, to try what follows from it. Prints what stays.
 """
 
 import argparse
@@ -127,7 +127,7 @@ def _move(path: Path, queued: Sequence[Trajectory], ready: Sequence[Trajectory |
     place.mkdir(exist_ok=True)
     for file in ("problem.toml", "serial.cpp", "inputs.py"):
         if (path.parent / file).exists():
-            shutil.copy(path.parent / file, place / file)
+            shutil.move(path.parent / file, place / file)
     target = CORPUS / "trajectories" / f"{path.parent.name}.{path.stem}.jsonl"
     write_lines(target, [*(_read(target) if target.exists() else []), *moved])
     rest = [one for one, cut in zip(queued, ready, strict=True) if cut is None]

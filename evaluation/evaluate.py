@@ -289,7 +289,10 @@ class Judge:
 
     @contextmanager
     def _turn(self, target: Target, session: Session | None = None) -> Iterator[None]:
-        """Have the device, or what opening a session takes; without one on its way out."""
+        """Claim the device for a session, or what it takes to open one where none is given.
+
+        No device context is on its way once others may have the device.
+        """
         with ExitStack() as turns:
             for claim in self._machine.claims(target, opening=session is None):
                 turns.enter_context(turn(claim, self._tell))

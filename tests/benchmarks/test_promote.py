@@ -55,7 +55,9 @@ def test_what_is_measured_later_joins_what_went_before(corpus: Path) -> None:
     there = corpus / "trajectories" / "p.cuda.jsonl"
     assert [one.ref for one in lines(there)] == ["1"]
     assert [one.ref for one in lines(path)] == ["2"]
-    queue(corpus, "p", took("p", "2", step(TILES, "b", measured(3.0))))
+    assert not (corpus / "queue" / "p" / "problem.toml").exists()
+    assert (corpus / "problems" / "p" / "problem.toml").exists()
+    path.write_text(took("p", "2", step(TILES, "b", measured(3.0))).line())
     promote.main()
     assert [one.ref for one in lines(there)] == ["1", "2"]
     assert not path.parent.exists()
