@@ -4,7 +4,8 @@ A trajectory ends before its first step that did not pass by the newest judge th
 step is then an attempt that failed. A technique of the queue goes along once steps of two problems
 show it, with its judged names (corpus/relabel/next); a trajectory with a step of any other waits.
 A problem goes along with its first trajectory; those that wait find it there. --unmeasured: all
-that is there, to try what follows from it. Prints what stays.
+that is there, to try what follows from it. Measurements of the starter graph say anew whether
+today's preconditions rule them out: run it after a change of these. Prints what stays.
 """
 
 import argparse
@@ -15,21 +16,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from regraph_kg.models.evaluation import Outcome, code_hash
+from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep, Measurement, Step, Trajectory, standing
 from regraph_kg.runs.learn import write_lines
+from regraph_kg.runs.measuring import marked
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 QUEUE = CORPUS / "queue"
 LEAST_PROBLEMS = 2
 """That show a technique by a measured step."""
-MOVED = {
-    "cuda/occupancy-tuning": ("launch bounds", "__launch_bounds__"),
-    "cuda/bank-conflict-padding": ("swizzling",),
-    "openmp/branch-elimination": ("loop unswitching",),
-    "openmp/reduction-clause": ("array section reduction",),
-}
-"""Names of old techniques that new ones take."""
 
 
 def main() -> None:
@@ -52,6 +50,7 @@ def main() -> None:
         _move(path, ours, ready[path])
     _techniques(new, taken)
     _labels(old | taken)
+    _mark()
     for name in sorted(set(new) - taken):
         print(f"{name}: fewer than {LEAST_PROBLEMS} problems show it")
     for path in sorted(QUEUE.glob("*/*.jsonl")):
@@ -141,10 +140,6 @@ def _move(path: Path, queued: Sequence[Trajectory], ready: Sequence[Trajectory |
 
 def _techniques(new: dict[str, dict[str, Any]], taken: set[str]) -> None:
     old = json.loads((CORPUS / "techniques.json").read_text(encoding="utf-8"))
-    names = {name.casefold() for one in taken for name in (new[one]["name"], *new[one]["aliases"])}
-    for one in old:
-        gone = [name for name in MOVED.get(one["id"], ()) if name in names]
-        one["aliases"] = [name for name in one["aliases"] if name not in gone]
     every = sorted([*old, *(new[name] for name in taken)], key=lambda one: one["id"])
     _dump(CORPUS / "techniques.json", every)
     _dump(QUEUE / "techniques.json", [one for name, one in new.items() if name not in taken])
@@ -157,6 +152,14 @@ def _labels(known: set[str]) -> None:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         kept = [line for line in lines if json.loads(line)[field] in {None, *known}]
         (CORPUS / "relabel" / path.name).write_text("".join(kept), encoding="utf-8")
+
+
+def _mark() -> None:
+    """Each measurement says whether today's preconditions rule out the code before its step."""
+    text = (CORPUS / "techniques.json").read_text(encoding="utf-8")
+    vocabulary = {one.id: one for one in TypeAdapter(list[Technique]).validate_json(text)}
+    for path in sorted((CORPUS / "trajectories").glob("*.jsonl")):
+        write_lines(path, [marked(one, vocabulary) for one in _read(path)])
 
 
 def _dump(path: Path, techniques: Sequence[dict[str, Any]]) -> None:

@@ -6,10 +6,10 @@
 #
 #   bash benchmarks/small_model.sh MODEL.gguf NAME SUITE-TARGET ARM,ARM.. [PAREVAL]
 #
-# SUITE-TARGET is shipped-cuda, shipped-openmp, held-out-cuda (benchmarks/held_out/, of which no
-# trajectory knows, without transfers), held-out-openmp or pareval-openmp. CALLS are those of a search
-# (24, or 5 of ParEval). A bench goes on from docs/results/KEPT.json (another name where the product is
-# another one: else old searches count as done) and ends after MINUTES (all of it, if not set). Needs
+# SUITE-TARGET is shipped-cuda, shipped-openmp, held-out-cuda (benchmarks/held_out/, without transfers),
+# held-out-openmp or pareval-openmp; leave out of the graph what computes the same. CALLS are those of a
+# search (24, or 5 of ParEval). A bench goes on from docs/results/KEPT.json (another name where the product
+# is another one: else old searches count as done) and ends after MINUTES (all of it, if not set). Needs
 # regraph, torch, gguf and tokenizers on PATH.
 set -euo pipefail
 weights=$(realpath "$1") name=$2 bench=$3 arms=$4 checkout=$(realpath "${5:-.}")

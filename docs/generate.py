@@ -186,7 +186,9 @@ def _section(section: BenchSection) -> list[str]:
     facts = section.facts
     lines = [f"### {section.title}", ""]
     lines += [f"`{facts['command']}`, {facts['begun']}; {facts['device'].partition(' (')[0]},"]
-    lines += [f"{facts['toolchain']}; judge {facts['judge']}; searches: {facts['searches']}.", ""]
+    graph = facts["graph"].rpartition(" statistics")[0].rpartition(", ")[0]
+    lines += [f"{facts['toolchain']}; judge {facts['judge']};"]
+    lines += [f"graph: {graph or 'none'}; searches: {facts['searches']}.", ""]
     for table in section.tables:
         if table.title in SHOWN:
             lines += [_row(table.columns), "|---" * len(table.columns) + "|"]

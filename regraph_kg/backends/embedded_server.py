@@ -62,7 +62,8 @@ def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
 
     Returns at once when another process serves it.
     """
-    if not _lock(folder):
+    lock = _lock(folder)
+    if lock is None:
         return
     _detach(folder)
     ending = threading.Event()
@@ -76,12 +77,14 @@ def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
     state = ServerState(str(folder), os.getpid(), port, password, started, idle_seconds, reader)
     state.write()
     report.close()
-    while wait_until_unused(ending, idle_seconds, connections):
+    while wait_until_unused(ending, idle_seconds, connections) and not _removed(folder, lock):
         (folder / "state.json").unlink()
         ending.wait(GRACE_SECONDS)
         if not connections():
             break
         state.write()
+    if _removed(folder, lock):
+        return
     (folder / "state.json").unlink(missing_ok=True)
     server.stop()
 
@@ -185,13 +188,21 @@ def _detach(folder: Path) -> None:
         os.dup2(source, copy)
 
 
-def _lock(folder: Path) -> bool:
-    """Take the folder's lock for as long as this process lives; False when another one has it.
+def _lock(folder: Path) -> int | None:
+    """Take the folder's lock for as long as this process lives; None when another one has it.
 
     Tries for a second: a client that looks whether the lock is held holds it for an instant.
     """
     file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)  # never closed: see above
-    return locks.take(file, seconds=LOCK_SECONDS)
+    return file if locks.take(file, seconds=LOCK_SECONDS) else None
+
+
+def _removed(folder: Path, lock: int) -> bool:
+    """Whether the folder was removed since: what is there now may be another server's."""
+    try:
+        return not os.path.samestat(os.fstat(lock), (folder / "lock").stat())
+    except OSError:
+        return True
 
 
 if __name__ == "__main__":

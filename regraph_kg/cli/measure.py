@@ -20,10 +20,11 @@ from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Grade, Outcome
 from regraph_kg.models.target import TARGETS, DeviceKind, Target
+from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 from regraph_kg.report import times
 from regraph_kg.runs.learn import lines_of, write_lines
-from regraph_kg.runs.measuring import MeasuredTrajectory, MeasureJob, jobs, measure_all
+from regraph_kg.runs.measuring import MeasuredTrajectory, MeasureJob, jobs, marked, measure_all
 from regraph_kg.settings import Settings, read_settings
 
 _AT_ONCE: dict[DeviceKind, int] = {"gpu": 3, "cpu": 1}
@@ -80,7 +81,9 @@ def measure(  # noqa: PLR0913, PLR0917 (a command's options)
         raise BadInput("measure: give --in-place or --output FILE, not both")
     settings = read_settings()
     paths = files or list(wiring.corpus_files(settings))
-    corpus = _Corpus({path: read_trajectories(path) for path in paths}, in_place, output)
+    read = {path: read_trajectories(path) for path in paths}
+    vocabulary = {one.id: one for one in wiring.vocabulary(settings)}
+    corpus = _Corpus(read, in_place, output, vocabulary)
     corpus.resume()
     chosen = [
         trajectory
@@ -114,6 +117,8 @@ class _Corpus:
     read: dict[Path, list[Trajectory]]
     in_place: bool
     output: Path | None
+    vocabulary: dict[str, Technique]
+    """By id."""
     beside: list[Trajectory] = field(default_factory=list)
     """Trajectories in the output that come from other files."""
 
@@ -139,6 +144,7 @@ class _Corpus:
             for index, trajectory in enumerate(trajectories):
                 if trajectory.id == job.trajectory.id:
                     measured = stage.with_measurements(trajectory, new.steps)
+                    measured = marked(measured, self.vocabulary)
                     trajectories[index] = measured.model_copy(update=judged)
                     if self.in_place:
                         write_lines(path, trajectories)

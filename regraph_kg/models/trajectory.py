@@ -108,6 +108,9 @@ class Measurement(Extensible):
     """Why the step failed."""
     roofline: RooflinePosition | None = None
     """The position of the code after the step; None where the device's peaks were unmeasured."""
+    ruled_out: bool = False
+    """Whether the technique's preconditions rule out the code before the step: it tells nothing of
+    codes that they admit, and is no try."""
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:

@@ -4,7 +4,7 @@ Each is measured wholly and yielded at once: a caller that writes it down loses 
 the current ones. Not here: the output (cli/measure.py).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
@@ -13,7 +13,10 @@ from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Metric
 from regraph_kg.models.target import TARGETS
+from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep, Measurement, Trajectory
+from regraph_kg.search.code.facts import facts_of
+from regraph_kg.search.fit.fit import applicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,21 @@ def jobs(
             if metric in possible:
                 todo.append(MeasureJob(trajectory, problem.model_copy(update={"metric": metric})))
     return sorted(todo, key=lambda job: (job.trajectory.target, job.problem.name, job.metric))
+
+
+def marked(trajectory: Trajectory, vocabulary: Mapping[str, Technique]) -> Trajectory:
+    """Each measurement says whether preconditions rule out the code before its step.
+
+    `vocabulary` is by id; what it lacks is not ruled out.
+    """
+    before, steps = trajectory.serial, []
+    for step in trajectory.steps:
+        known = vocabulary.get(step.technique or "")
+        out = known is not None and applicable(known, facts_of(before)).fits is False
+        measured = tuple(one.model_copy(update={"ruled_out": out}) for one in step.measurements)
+        steps.append(step.model_copy(update={"measurements": measured}))
+        before = step.code
+    return trajectory.model_copy(update={"steps": tuple(steps)})
 
 
 @dataclass(frozen=True, slots=True)

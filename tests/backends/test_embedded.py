@@ -141,6 +141,29 @@ def test_a_client_that_comes_as_it_ends_keeps_it(tmp_path: Path) -> None:
     wiring.stop_embedded(settings)
 
 
+@pytest.mark.slow
+def test_the_end_of_a_removed_store_leaves_the_one_that_took_its_place_alone(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(data_dir=tmp_path, store_idle_seconds=4)
+    folder = wiring.embedded_folder(settings)
+    removed = wiring.start_embedded(settings)
+    shutil.rmtree(folder)
+    with closing(wiring.open_store(settings)) as store:
+        store.merge([plan()])
+        deadline = time.monotonic() + 15
+        while Path(f"/proc/{removed.pid}").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        state = wiring.find_embedded(settings)
+    assert state is not None
+    assert state.pid != removed.pid
+    wiring.stop_embedded(settings)
+    with closing(wiring.open_store(settings)) as store:
+        assert store.stats().trajectories == 1
+    wiring.stop_embedded(settings)
+
+
 def test_a_store_that_cannot_start_says_why_in_one_line(settings: Settings) -> None:
     folder = wiring.embedded_folder(settings)
     folder.mkdir(parents=True)

@@ -111,6 +111,12 @@ def test_right_code_that_was_timed_too_noisily_is_no_try() -> None:
     assert sum(tally.counts["examples"] for tally in rows.values()) == 1
 
 
+def test_a_step_on_code_that_its_preconditions_rule_out_is_an_example_and_no_try() -> None:
+    told = measured(effect=0.05).model_copy(update={"ruled_out": True})
+    counts = share(Evidence.of(plan("a", measurements=[told])))[START_A, RowKey(H200)].counts
+    assert +counts == {"examples": 1}
+
+
 def test_a_newer_judges_figures_stand_for_an_older_ones_on_the_same_device() -> None:
     old, new = measured(evaluator="9", run="x"), measured(evaluator="10", run="y", effect=8.0)
     elsewhere = measured(A100, evaluator="9")

@@ -100,3 +100,17 @@ def test_judged_names_of_techniques_that_go_along_do_as_well(corpus: Path) -> No
     promote.main()
     there = (corpus / "relabel" / "labels.cuda.jsonl").read_text().splitlines()
     assert [json.loads(line)["label"] for line in there] == [TILES, NEW, "none"]
+
+
+def test_measurements_say_what_todays_preconditions_rule_out(corpus: Path) -> None:
+    (corpus / "techniques.json").write_text(
+        techniques(TILES).replace("[]", '[], "needs": ["nest"]')
+    )
+    queue(corpus, "p", took("p", "1", step(TILES, "a", measured(2.0))))
+    promote.main()
+    (one,) = lines(corpus / "trajectories" / "p.cuda.jsonl")
+    assert [m.ruled_out for m in one.steps[0].measurements] == [True]
+    (corpus / "techniques.json").write_text(techniques(TILES))
+    promote.main()
+    (one,) = lines(corpus / "trajectories" / "p.cuda.jsonl")
+    assert [m.ruled_out for m in one.steps[0].measurements] == [False]

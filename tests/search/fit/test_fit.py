@@ -33,6 +33,8 @@ class Recorded(NamedTuple):
     before: str
     number: int
     gain: float | None
+    told: frozenset[bool]
+    """What its measurements say of whether the preconditions rule it out."""
 
 
 @functools.cache
@@ -44,7 +46,8 @@ def steps() -> list[Recorded]:
             for number, step in enumerate(trajectory.steps):
                 figures = standing(step.measurements)
                 gain = figures[-1].effect if figures else None
-                found.append(Recorded(step.technique or "", before, number, gain))
+                told = frozenset(one.ruled_out for one in step.measurements)
+                found.append(Recorded(step.technique or "", before, number, gain, told))
                 before = step.code
     return found
 
@@ -70,6 +73,18 @@ def ported(body: str) -> str:
         " cudaMemcpy(x, a, 4 * n, cudaMemcpyHostToDevice); work<<<1, 1>>>(x, y, n);"
         " cudaMemcpy(b, y, 4 * n, cudaMemcpyDeviceToHost); cudaFree(x); }"
     )
+
+
+def test_the_corpus_says_which_steps_the_preconditions_rule_out() -> None:
+    """After a change of these, `python -m benchmarks.promote` writes it anew."""
+    stale = [
+        (step.technique, step.before[:80])
+        for step in steps()
+        if step.told
+        and step.told
+        != {applicable(VOCABULARY[step.technique], facts_of(step.before)).fits is False}
+    ]
+    assert stale == []
 
 
 def test_few_recorded_steps_that_gained_are_ruled_out() -> None:
