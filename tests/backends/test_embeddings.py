@@ -31,8 +31,9 @@ def test_the_steps_that_stage_tiles_in_shared_memory_are_found_first() -> None:
     vectors = [np.frombuffer(one, "<f4") for one in embedder.embed(list(map(text_of, examples)))]
     asked = np.frombuffer(embedder.embed_queries([README])[0], "<f4")
     order = np.argsort(-(np.stack(vectors) @ asked), kind="stable")
-    first = [examples[number]["technique"] for number in order[:3]]
-    assert set(first) == {"cuda/shared-memory-tiling", "cuda/halo-tiling"}
+    first = [examples[number]["technique"] for number in order[:4]]
+    assert set(first[:2]) == {"cuda/shared-memory-tiling"}
+    assert "cuda/halo-tiling" in first
 
 
 def test_what_a_step_does_not_say_is_left_out_of_its_text() -> None:

@@ -116,7 +116,7 @@ def effects() -> dict[tuple[str, str], list[float]]:
             found[at, step.technique] += [
                 one.before_seconds / one.seconds
                 for one in standing(step.measurements)
-                if one.device == H200 and one.outcome == "passed"
+                if one.device == H200 and one.outcome == "passed" and not one.ruled_out
                 if one.before_seconds is not None and one.seconds is not None
             ]
             at = step.technique
