@@ -4,11 +4,11 @@ A wrong merge destroys knowledge, a missed one only splits it. So a label is mer
 signals agree: its words, and its nearness, by which no other technique may come before. Its word
 stems must be one name of the technique, or hold one beside words that only say where it is applied
 or that the technique's own names, definition and use are made of, or hold a piece of code that is
-its name (`__ldg`, proc_bind), and so of no other technique. Nor may it say anything that turns the
-meaning: a negation, an opposite, a choice, a number that the name lacks.
+its name (`__ldg`, proc_bind) and that no other technique makes use of. Nor may it say anything that
+turns the meaning: a negation, an opposite, a choice, a number that the name lacks.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -76,6 +76,10 @@ class _Lexicon:
             text = " ".join(map(spelling, (*names, technique.definition, technique.applies)))
             vocabulary.update(text.split())
             self._own[technique.id] = frozenset(stems(text)) | HARMLESS
+        told = [(one.definition, one.recipe, *one.steps) for one in techniques]
+        uses = Counter(token for texts in told for token in tokens(" ".join(texts)))
+        self._shared = {token for token, count in uses.items() if count > 1}
+        """Tokens of code that several techniques make use of: they name none."""
         self._spell = Speller(vocabulary)
 
     def recognize(self, label: str) -> str | None:
@@ -98,5 +102,5 @@ class _Lexicon:
         yield from same
         for name in self._names if label and not same else ():
             contained = name.stems and name.stems <= label <= name.stems | self._own[name.technique]
-            if contained or name.tokens & code:
+            if contained or name.tokens & code - self._shared:
                 yield name.technique

@@ -44,7 +44,7 @@ def test_wrong_merges_of_the_labelled_set_stay_under_half_a_percent(
     assert [one.line.label for one in found if one.result == "wrong"] == []
     spelled = [one for one in found if one.line.kind == "spelling"]
     assert check.tally(spelled).missed <= (len(spelled) if level == "exact" else 0)
-    assert check.tally(found).right / len(found) > 0.45
+    assert check.tally(found).right / len(found) > 0.42
 
 
 @pytest.mark.slow
@@ -53,7 +53,7 @@ def test_a_capable_model_is_right_of_nearly_all() -> None:
     code, out, _ = run(*words)
     found = json.loads(out)["model"]
     assert (code, found["wrong"]) == (0, 0)
-    assert found["right"] / found["total"] >= 0.98
+    assert found["right"] / found["total"] >= 0.97
 
 
 @pytest.mark.timing
