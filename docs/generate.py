@@ -186,9 +186,10 @@ def _section(section: BenchSection) -> list[str]:
     facts = section.facts
     lines = [f"### {section.title}", ""]
     lines += [f"`{facts['command']}`, {facts['begun']}; {facts['device'].partition(' (')[0]},"]
-    graph = facts["graph"].rpartition(" statistics")[0].rpartition(", ")[0]
+    digests = ("statistics", "embeddings")
+    graph = ", ".join(one for one in facts["graph"].split(", ") if not one.endswith(digests))
     lines += [f"{facts['toolchain']}; judge {facts['judge']};"]
-    lines += [f"graph: {graph or 'none'}; searches: {facts['searches']}.", ""]
+    lines += [f"graph: {graph}; searches: {facts['searches']}.", ""]
     for table in section.tables:
         if table.title in SHOWN:
             lines += [_row(table.columns), "|---" * len(table.columns) + "|"]

@@ -4,9 +4,9 @@ Given trajectories count in a pair's row of a device, those learned from a model
 
 A newer judge's measurements on a device replace older ones of the same step there: figures of two
 judges are never pooled, nor are times by two metrics. Code that was right but timed too noisily is
-no try. Not covered: trajectories that only an older judge has measured count beside those of a
-newer one, until they are measured again. Nor is a step a try whose technique's preconditions rule
-out the code before it: a search asks only about codes that they admit.
+no try. Nor is a step whose technique's preconditions rule out the code before it: a search asks
+only about codes that they admit. Not covered: trajectories that only an older judge has measured
+count beside those of a newer one, until they are measured again.
 
 An example counts in the row of its latest measurement's device, so that `examples` adds up over
 devices; every measurement and every failure is a try on its own device. A declined technique has a
