@@ -9,8 +9,8 @@ say() { printf '\n$ %s\n' "$*"; "$@"; }
 
 say regraph ingest --starter
 say regraph graph stats
-say regraph optimize matmul --target openmp --model recorded --fast --budget 6 --set run.seed=1 \
-  --runs "$REGRAPH_DATA_DIR/runs" --output "$REGRAPH_DATA_DIR/matmul.cpp"
+say regraph optimize reduction --target openmp --model recorded --fast --budget 3 --set run.seed=1 \
+  --runs "$REGRAPH_DATA_DIR/runs" --output "$REGRAPH_DATA_DIR/reduction.cpp"
 run="$(ls -t "$REGRAPH_DATA_DIR"/runs/*.jsonl | head -n 1)"
 say regraph report "$run" --output "$REGRAPH_DATA_DIR/report.html"
 cat <<END

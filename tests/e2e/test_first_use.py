@@ -46,13 +46,15 @@ def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path)
     done = run(environment, "bash", "docs/demo.sh")
     stop_store(environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = re.search(r"matmul \(openmp\): ([\d.]+)x faster", done.stdout)
+    found = re.search(r"reduction \(openmp\): ([\d.]+)x faster", done.stdout)
     assert found, done.stdout
     assert float(found.group(1)) > 1.5
     assert "left out" in done.stdout
-    assert "matmul" in (tmp_path / "data" / "matmul.cpp").read_text()
+    assert "reduction" in (tmp_path / "data" / "reduction.cpp").read_text()
     (trace,) = (tmp_path / "data" / "runs").glob("*.jsonl")
     lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
+    first = {line["value"]["path"][0] for line in lines if line["event"] == "record"}
+    assert len(first) > 1, "several first techniques"
     screened = [line["value"] for line in lines if line["event"] == "report"]
     final = [line["value"] for line in lines if line["event"] == "final"]
     opened = [report for report in (*screened, *final) if "open" in report["stages"]]
