@@ -78,8 +78,11 @@ class _Lexicon:
             self._own[technique.id] = frozenset(stems(text)) | HARMLESS
         told = [(one.definition, one.recipe, *one.steps) for one in techniques]
         uses = Counter(token for texts in told for token in tokens(" ".join(texts)))
-        self._shared = {token for token, count in uses.items() if count > 1}
-        """Tokens of code that several techniques make use of: they name none."""
+        owners = {(token, name.technique) for name in self._names for token in name.tokens}
+        named = Counter(token for token, _ in owners)
+        self._shared = {token for token, count in uses.items() if count > 1 and named[token] <= 1}
+        """Tokens of code that several techniques make use of: they name none. What is a name of two
+        stays, so that it decides for neither."""
         self._spell = Speller(vocabulary)
 
     def recognize(self, label: str) -> str | None:

@@ -229,16 +229,18 @@ def _multiplies_and_adds(root: Node) -> bool:
         if operator(node) not in ("+", "-", "+=", "-="):
             continue
         products = [side for side in map(bare, sides) if side is not None and operator(side) == "*"]
-        if products and (operator(node) in ("+=", "-=") or _has_element(products[0])):
+        if products and (operator(node) in ("+=", "-=") or _is_no_index(products[0])):
             return True
     return False
 
 
-def _has_element(product: Node) -> bool:
-    """Whether an element of an array is a factor: an index has none."""
+def _is_no_index(product: Node) -> bool:
+    """Whether an element of an array is a factor, or a number with a fraction."""
     sides = (product.child_by_field_name("left"), product.child_by_field_name("right"))
     return any(
-        side is not None and side.type == "subscript_expression" for side in map(bare, sides)
+        side.type == "subscript_expression" or (side.type == "number_literal" and "." in text(side))
+        for side in map(bare, sides)
+        if side is not None
     )
 
 

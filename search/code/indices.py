@@ -190,6 +190,17 @@ class Indices:
         names = names_in(index)
         return names.union(*(self._inside.get(name, frozenset()) for name in names))
 
+    def begun(self, index: Polynomial, element: ElementAccess) -> frozenset[str]:
+        """All names in what local variables of an index began with that are written later."""
+        known = found = self.closure(index)
+        while found:
+            named = [self.events.find(name, element.node) for name in found]
+            moved = [one for one in named if one and one.value is not None and one.writes]
+            values = (self.value(declared.value, declared.loop) for declared in moved)
+            found = frozenset[str]().union(*map(self.closure, values)) - known
+            known |= found
+        return known - self.closure(index)
+
     def start(self, loop: int) -> Polynomial:
         """The start of a loop's variable, by its head or its declaration; 0 where unknown."""
         return self.known_start(loop) or {}

@@ -168,7 +168,7 @@ def thread_stride(names: Indices, element: ElementAccess) -> str:
     total: list[str] = []
     for index in element.index:
         moved = names.expanded(index, "threadIdx.x", around)
-        hidden = names.closure(moved) - set().union(*moved)
+        hidden = names.closure(moved) - set().union(*moved) | names.begun(moved, element)
         for loop in around:
             if names.headers[loop].symbol in hidden:
                 hidden |= names.closure(names.start(loop))
@@ -179,7 +179,7 @@ def thread_stride(names: Indices, element: ElementAccess) -> str:
                 factors.remove("threadIdx.x")
                 factor = {**factor, tuple(factors): times}
         if "threadIdx.x" in hidden and not factor:
-            data = any(name.startswith("@") for name in names.closure(moved))
+            data = any(name.startswith("@") for name in names.closure(moved) | hidden)
             return INDIRECT if data else UNKNOWN
         total.append(shown(factor))
     return "row" if any(stride != "0" for stride in total[:-1]) else (total[-1] if total else "0")

@@ -137,9 +137,14 @@ def shuffles(facts: Facts) -> Truth:
 @_add("accesses of neighbouring threads that lie far apart")
 def scattered(facts: Facts) -> Truth:
     """Neighbouring threads touch addresses with a stride."""
-    answers: list[Truth] = [bool(kernel.scattered) for kernel in _threaded(facts)]
-    unknown = any(access.thread == "unknown" for access in _accesses(facts))
-    return _if_followed(any_of([*answers, None] if unknown else answers), facts)
+    return _if_strides_known(any(kernel.scattered for kernel in _threaded(facts)), facts)
+
+
+def _if_strides_known(answer: Truth, facts: Facts) -> Truth:
+    """An answer about neighbouring threads; unknown, not False, where a stride is not known."""
+    listed = [access for access in _accesses(facts) if not access.shared]
+    unknown = any(access.thread == "unknown" for access in listed)
+    return _if_followed(any_of([answer, None]) if unknown else answer, facts)
 
 
 @_add("accesses of neighbouring threads that lie side by side")
@@ -165,7 +170,7 @@ def kernel_reuse(facts: Facts) -> Truth:
 @_add("a kernel that reads neighbouring elements")
 def kernel_stencil(facts: Facts) -> Truth:
     """A kernel reads elements of global memory that neighbouring threads read too."""
-    return _if_followed(any(kernel.stencil for kernel in _threaded(facts)), facts)
+    return _if_strides_known(any(kernel.stencil for kernel in _threaded(facts)), facts)
 
 
 @_add("an input that all threads read at the same places")

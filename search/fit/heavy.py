@@ -8,25 +8,38 @@ from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.fit.predicate import around, outermost
 
+LONG = 64
+"""So many iterations may make a loop of known length a level, too."""
+
 
 def of_heavy_loops(facts: Facts) -> Facts:
     """The facts without host nests that are shallower than another nest of the function.
+
+    Whether loops of great constant length count is not known: what is deepest either way stays.
 
     All nests stay where loops stand in several functions: a nest may go on in a callee.
     """
     host = [loop for loop in facts.loops if not loop.kernel]
     if len({loop.function for loop in host}) != 1:
         return facts
-    deep: dict[int, int] = {}
-    for loop in host:
-        nest = outermost(facts, loop).number
-        deep[nest] = max(deep.get(nest, 0), _levels(facts, loop))
-    most = max(deep.values())
-    heavy = [loop for loop in facts.loops if deep.get(outermost(facts, loop).number, most) == most]
+    most = set[int]()
+    for long in (False, True):
+        deep: dict[int, tuple[int, int]] = {}
+        for loop in host:
+            nest = outermost(facts, loop).number
+            deep[nest] = max(deep.get(nest, (0, 0)), _levels(facts, loop, long=long))
+        most |= {nest for nest, levels in deep.items() if levels == max(deep.values())}
+    heavy = [loop for loop in facts.loops if loop.kernel or outermost(facts, loop).number in most]
     same = len(heavy) == len(facts.loops)
     return facts if same else facts.model_copy(update={"loops": (*heavy,)})
 
 
-def _levels(facts: Facts, loop: LoopFacts) -> int:
-    """Number of loops of unknown length among a loop and those around it."""
-    return sum(level.trips is None for level in (loop, *around(facts, loop)))
+def _levels(facts: Facts, loop: LoopFacts, *, long: bool) -> tuple[int, int]:
+    """Number of loops among a loop and those around it: of unknown length, and these or `LONG`.
+
+    The other way round with `long`.
+    """
+    nest = (loop, *around(facts, loop))
+    unknown = sum(level.trips is None for level in nest)
+    great = unknown + sum((level.trips or 0) >= LONG for level in nest)
+    return (great, unknown) if long else (unknown, great)

@@ -52,10 +52,18 @@ def unshared_parallel_loop(facts: Facts) -> Truth:
 
 @_add("a scan by one thread")
 def unshared_scan(facts: Facts) -> Truth:
-    """A loop stores a running value, and no region is around it."""
-    return any(loop.scan and not _shared(facts, loop) for loop in facts.loops) or (
+    """A loop stores a running value, and no region is around it, nor does each thread run it."""
+    alone = [loop for loop in facts.loops if not _by_each_thread(facts, loop)]
+    return any(loop.scan and not _shared(facts, loop) for loop in alone) or (
         any(loop.carries == "yes" and not loop.region for loop in facts.loops) and _streams(facts)
     )
+
+
+def _by_each_thread(facts: Facts, loop: LoopFacts) -> bool:
+    """Whether it stands in a kernel of several threads, and touches what is its thread's."""
+    own = any(access.thread not in ("", "0") for access in loop.accesses)
+    launched = [launch for launch in facts.launches if launch.kernel == loop.function]
+    return own and any(not launch.one_thread for launch in launched)
 
 
 def _streams(facts: Facts) -> bool:

@@ -93,6 +93,36 @@ def test_words_alone_do_not_merge_what_lies_nearer_to_another_technique() -> Non
         assert (rule(Shortlist("tiler", "cuda", ranked)) is not None) == merges
 
 
+@pytest.mark.parametrize(
+    ("label", "aliases", "recipes", "technique"),
+    [
+        ("cp.async of wide rows", (["cp.async"], []), ("Use cp.async.", ""), "cuda/copy"),
+        ("cp.async of wide rows", (["cp.async"], []), ("Use cp.async.", "Three cp.async."), None),
+        (
+            "cp.async copy",
+            (["cp.async"], ["cp.async ring"]),
+            ("Use cp.async.", "Three cp.async."),
+            None,
+        ),
+    ],
+)
+def test_a_piece_of_code_names_the_one_technique_that_makes_use_of_it(
+    label: str,
+    aliases: tuple[list[str], list[str]],
+    recipes: tuple[str, str],
+    technique: str | None,
+) -> None:
+    made = [
+        Technique(id=f"cuda/{name}", name=name, target="cuda", aliases=other, recipe=recipe)
+        for name, other, recipe in zip(("copy", "stages"), aliases, recipes, strict=True)
+    ]
+    near = tuple(
+        TechniqueCandidate(one, score) for one, score in zip(made, (0.9, 0.8), strict=True)
+    )
+    verdict = LexicalRule(made)(Shortlist(label, "cuda", near))
+    assert (verdict and verdict.relabelled.technique) == technique
+
+
 def test_exact_recognizes_names_alone() -> None:
     cascade = wiring.cascade(Settings(), KNOWN, "exact")
     labels = ("smem tiling", "tiling with shared memory")

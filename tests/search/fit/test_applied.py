@@ -319,7 +319,7 @@ def test_what_a_technique_leaves_can_be_looked_for(name: str) -> None:
 def test_nearly_every_step_of_the_corpus_did_what_it_says() -> None:
     done = [applied(*step[:3]) for step in STEPS]
     assert done.count("nothing") == 0
-    assert done.count("other") <= 0.02 * len(done)  # seen: 15 of 1,160
+    assert done.count("other") <= 0.02 * len(done)  # seen: 16 of 1,208
 
 
 def test_without_its_name_a_step_is_seldom_called_by_a_wrong_one() -> None:
@@ -328,7 +328,7 @@ def test_without_its_name_a_step_is_seldom_called_by_a_wrong_one() -> None:
         for step in STEPS
     ]
     right = sum(name == technique for technique, name in told)
-    assert right >= 0.15 * len(STEPS)  # seen: 224 of 1,160, and 4 wrong
+    assert right >= 0.15 * len(STEPS)  # seen: 229 of 1,208, and 5 wrong
     assert sum(name not in (None, technique) for technique, name in told) <= 0.03 * right
 
 

@@ -85,7 +85,10 @@ CASES = {
     "recursive": ("int f(int n) { return n ? f(n - 1) : 0; }", host(COPY)),
     "own_array": (host("float t[9]; t[0] = 1;"), host(COPY)),
     "plain_pointers": (host(COPY), host("float* __restrict p = c;")),
-    "multiply_add": (host(f"{LOOP} c[i] += a[i] * d[i];"), host(COPY)),
+    "multiply_add": (
+        host(f"{LOOP} {{ float v = a[i], u = d[i]; c[i] = 0.5f * v + 0.1f * u; }}"),
+        host(f"{LOOP} c[2 * i + 1] = a[i];"),
+    ),
     "parallel_region": (omp("parallel for"), host(COPY)),
     "worksharing_loop": (omp("parallel for"), omp("simd")),
     "loop_of_region": (omp("for"), omp("parallel for")),
@@ -215,6 +218,29 @@ def test_threads_are_not_known_where_none_is_seen_and_not_there_where_one_is_lau
     code = f"{HEAD} int i = from_a_header(); c[i] = a[i]; }} {RUN}"
     assert PREDICATES["threads"].holds(facts_of(code)) is None
     assert PREDICATES["threads"].holds(facts_of(code.replace("n / 256, 256", "1, 1"))) is False
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int z = 0; z < n; ++z, i += n) c[i] = a[i - 1] + a[i + 1];",
+        "for (int z = 0; z < n; ++z) { c[i] = a[i - 1] + a[i + 1]; i += n; }",
+        "const float* p = a + i; for (int z = 0; z < n; ++z, p += n) c[z] = p[-1] + p[1];",
+    ],
+)
+def test_the_stride_of_an_index_that_moves_in_a_loop_is_not_known(body: str) -> None:
+    facts = facts_of(f"{HEAD} int i = {MINE}; {body} }} {RUN}")
+    for name in ("coalesced", "scattered", "kernel_stencil"):
+        assert PREDICATES[name].holds(facts) is None, name
+
+
+def test_a_scan_by_each_thread_of_a_kernel_is_none_by_one() -> None:
+    scan = f"{HEAD} int i = {MINE}; for (int k = 1; k < n; ++k) c[i + k] = c[i + k - 1] + a[k]; }}"
+    unshared = PREDICATES["unshared_scan"]
+    assert unshared.holds(facts_of(f"{scan} {RUN}")) is False
+    assert unshared.holds(facts_of(f"{scan} {RUN.replace('n / 256, 256', '1, 1')}")) is True
+    first = "if (threadIdx.x == 0) for (int k = 1; k < n; ++k) c[k] = c[k - 1] + a[k]; }"
+    assert unshared.holds(facts_of(f"{HEAD} int i = {MINE}; {first} {RUN}")) is True
 
 
 def test_threads_are_those_of_the_kernel_that_does_most() -> None:
