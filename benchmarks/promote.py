@@ -158,8 +158,9 @@ def _mark() -> None:
     """Each measurement says whether today's preconditions rule out the code before its step."""
     text = (CORPUS / "techniques.json").read_text(encoding="utf-8")
     vocabulary = {one.id: one for one in TypeAdapter(list[Technique]).validate_json(text)}
-    for path in sorted((CORPUS / "trajectories").glob("*.jsonl")):
-        write_lines(path, [marked(one, vocabulary) for one in _read(path)])
+    for folder in ("trajectories", "collected"):
+        for path in sorted((CORPUS / folder).glob("*.jsonl")):
+            write_lines(path, [marked(one, vocabulary) for one in _read(path)])
 
 
 def _dump(path: Path, techniques: Sequence[dict[str, Any]]) -> None:

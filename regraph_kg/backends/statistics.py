@@ -134,13 +134,14 @@ def share(evidence: Evidence) -> Share:
         counted = standing(measured)
         home = RowKey(counted[-1].device if counted else UNMEASURED, evidence.learner)
         rows.setdefault((pair, home), RowCounts()).counts["examples"] += 1
-        for measurement in counted:
-            if measurement.outcome is Outcome.UNSTABLE_TIMING or measurement.ruled_out:
+        ruled_out = any(measurement.ruled_out for measurement in measured)
+        for measurement in () if ruled_out else counted:
+            if measurement.outcome is Outcome.UNSTABLE_TIMING:
                 continue
             row = rows.setdefault((pair, RowKey(measurement.device, evidence.learner)), RowCounts())
             row.count(measurement.outcome, measurement.repairs, measurement.effect)
     for failure, pair in evidence.failed:
-        if failure.outcome is not Outcome.UNSTABLE_TIMING:
+        if failure.outcome is not Outcome.UNSTABLE_TIMING and not failure.ruled_out:
             origin = RowKey(failure.device or UNMEASURED, evidence.learner)
             rows.setdefault((pair, origin), RowCounts()).count(failure.outcome)
     for tally in rows.values():

@@ -119,7 +119,7 @@ def _say_if_unmeasured(store: GraphStore, path: tuple[str, str] | None, device: 
     devices = {
         row.device
         for row in store.transitions()
-        if row.tried and path in (None, (row.source, row.target))
+        if (row.tried or row.examples) and path in (None, (row.source, row.target))
     }
     if device not in devices:
         where = ", ".join(map(repr, sorted(devices - {UNMEASURED}))) or "no named device"

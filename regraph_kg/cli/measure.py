@@ -139,13 +139,12 @@ class _Corpus:
 
     def add(self, job: MeasureJob, new: MeasuredTrajectory) -> None:
         """Add measurements, and write them with --in-place or --output."""
-        judged = {"failures": new.failures}
         for path, trajectories in self.read.items():
             for index, trajectory in enumerate(trajectories):
                 if trajectory.id == job.trajectory.id:
                     measured = stage.with_measurements(trajectory, new.steps)
-                    measured = marked(measured, self.vocabulary)
-                    trajectories[index] = measured.model_copy(update=judged)
+                    judged = measured.model_copy(update={"failures": new.failures})
+                    trajectories[index] = marked(judged, self.vocabulary)
                     if self.in_place:
                         write_lines(path, trajectories)
         self._write()

@@ -130,7 +130,7 @@ def _gain(step: SuggestedStep) -> str:
     """Statistics as "3.2x on average, 7.9x at best; 12 of 14 tries passed, on other devices"."""
     if not step.tried:
         examples = f"seen in {step.examples} examples" if step.examples else "in no example"
-        return f"never measured; {examples}"
+        return f"no try of its own; {examples}"
     where = ", on other devices" if step.measured == "other-devices" else ""
     where += "" if step.follows else ", after other techniques"
     passed = f"{step.verified} of {step.tried} tries passed{where}"

@@ -2,7 +2,7 @@
 
 History: 1 (2026-11) first version; later in 1: `source.learned` and a measurement's `roofline`,
 absent from older files; the outcome "declined" of a failure; fields of the sender's own (`x_...`,
-outside the identity); `disclosed`, `content` and a step's `diff`; a step's `also`.
+outside the identity); `disclosed`, `content` and a step's `diff`; a step's `also`; `ruled_out`.
 """
 
 import hashlib
@@ -110,7 +110,7 @@ class Measurement(Extensible):
     """The position of the code after the step; None where the device's peaks were unmeasured."""
     ruled_out: bool = False
     """Whether the technique's preconditions rule out the code before the step: it tells nothing of
-    codes that they admit, and is no try."""
+    codes that they admit, and no measurement of the step is a try."""
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
@@ -195,6 +195,8 @@ class FailedStep(Extensible):
     """The tried code; a store keeps it for a few failures of a pair, as evidence."""
     device: Name | None = None
     """Where it failed; None = unknown, counted under "unmeasured"."""
+    ruled_out: bool = False
+    """As of a measurement; outside the identity."""
 
     @property
     def key(self) -> str:

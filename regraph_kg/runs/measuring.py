@@ -55,18 +55,30 @@ def jobs(
 
 
 def marked(trajectory: Trajectory, vocabulary: Mapping[str, Technique]) -> Trajectory:
-    """Each measurement says whether preconditions rule out the code before its step.
+    """Each measurement and failure says whether preconditions rule out the code before its step.
 
-    `vocabulary` is by id; what it lacks is not ruled out.
+    `vocabulary` is by id; what it lacks is not ruled out. Nor is a first step on a GPU: the search
+    begins from a ported program there, not from the serial code.
     """
-    before, steps = trajectory.serial, []
-    for step in trajectory.steps:
-        known = vocabulary.get(step.technique or "")
-        out = known is not None and applicable(known, facts_of(before)).fits is False
-        measured = tuple(one.model_copy(update={"ruled_out": out}) for one in step.measurements)
+    codes = (trajectory.serial, *(step.code for step in trajectory.steps))
+    ported = TARGETS[trajectory.target].on_gpu
+
+    def out(technique: str | None, number: int) -> bool:
+        known = vocabulary.get(technique or "")
+        if known is None or not codes[number] or (ported and not number):
+            return False
+        return applicable(known, facts_of(codes[number])).fits is False
+
+    steps = []
+    for number, step in enumerate(trajectory.steps):
+        told = {"ruled_out": bool(step.measurements) and out(step.technique, number)}
+        measured = tuple(one.model_copy(update=told) for one in step.measurements)
         steps.append(step.model_copy(update={"measurements": measured}))
-        before = step.code
-    return trajectory.model_copy(update={"steps": tuple(steps)})
+    failures = tuple(
+        one.model_copy(update={"ruled_out": out(one.technique, one.after_step)})
+        for one in trajectory.failures
+    )
+    return trajectory.model_copy(update={"steps": tuple(steps), "failures": failures})
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,9 +112,11 @@ def test_right_code_that_was_timed_too_noisily_is_no_try() -> None:
 
 
 def test_a_step_on_code_that_its_preconditions_rule_out_is_an_example_and_no_try() -> None:
-    told = measured(effect=0.05).model_copy(update={"ruled_out": True})
-    counts = share(Evidence.of(plan("a", measurements=[told])))[START_A, RowKey(H200)].counts
-    assert +counts == {"examples": 1}
+    told = measured(effect=0.05, run="y").model_copy(update={"ruled_out": True})
+    old, other = measured(effect=0.05, run="x"), measured(A100, effect=0.05, run="z")
+    failed = failure("b").model_copy(update={"ruled_out": True})
+    rows = share(Evidence.of(plan("a", measurements=[old, told, other], failures=[failed])))
+    assert {pair: +row.counts for (pair, _), row in rows.items()} == {START_A: {"examples": 1}}
 
 
 def test_a_newer_judges_figures_stand_for_an_older_ones_on_the_same_device() -> None:

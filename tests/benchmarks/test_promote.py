@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from benchmarks import promote
-from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.trajectory import FailedStep, Trajectory
 from tests.corpus.test_report import TILES, measured, step, trajectory
 
 NEW = "cuda/new"
@@ -106,11 +107,18 @@ def test_measurements_say_what_todays_preconditions_rule_out(corpus: Path) -> No
     (corpus / "techniques.json").write_text(
         techniques(TILES).replace("[]", '[], "needs": ["nest"]')
     )
-    queue(corpus, "p", took("p", "1", step(TILES, "a", measured(2.0))))
+    path = took(
+        "p", "1", *(step(TILES, code, measured(2.0)) for code in ("void f() {}", "void g() {}"))
+    )
+    failed = FailedStep(after_step=1, label="x", technique=TILES, outcome=Outcome.WRONG_ANSWER)
+    queue(corpus, "p", path.model_copy(update={"failures": (failed,)}))
     promote.main()
     (one,) = lines(corpus / "trajectories" / "p.cuda.jsonl")
-    assert [m.ruled_out for m in one.steps[0].measurements] == [True]
+    marks = [m.ruled_out for step in one.steps for m in step.measurements]
+    assert marks == [False, True], "a search on a GPU does not begin from the serial code"
+    assert [f.ruled_out for f in one.failures] == [True]
     (corpus / "techniques.json").write_text(techniques(TILES))
     promote.main()
     (one,) = lines(corpus / "trajectories" / "p.cuda.jsonl")
-    assert [m.ruled_out for m in one.steps[0].measurements] == [False]
+    assert not any(m.ruled_out for step in one.steps for m in step.measurements)
+    assert not one.failures[0].ruled_out

@@ -310,12 +310,14 @@ def test_attempts_that_fail_get_their_verdict_and_others_are_left_out(
     path = write(RIGHT)
     given = Trajectory.model_validate_json(path.read_text())
     failures = attempts(WRONG, SIMD, "no code") + attempts(WRONG, device="another CPU")
+    failures[0] = failures[0].model_copy(update={"technique": "openmp/loop-interchange"})
     told = given.model_copy(update={"failures": (*failures, *attempts(""))})
     path.write_text(told.model_dump_json(by_alias=True) + "\n")
     run(path, "--in-place")
     wrong, uncompiled, before, unknown = Trajectory.model_validate_json(path.read_text()).failures
     assert (wrong.outcome, wrong.code) == (Outcome.WRONG_ANSWER, WRONG)
     assert wrong.device
+    assert wrong.ruled_out, "there is one loop"
     assert "y[" in wrong.diagnosis
     assert uncompiled.outcome is Outcome.COMPILE_FAILED
     assert (before.outcome, before.device) == (Outcome.CRASHED, "another CPU")
