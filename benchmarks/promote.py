@@ -155,7 +155,7 @@ def _labels(known: set[str]) -> None:
 
 
 def _mark() -> None:
-    """Each measurement says whether today's preconditions rule out the code before its step."""
+    """Measurements and failures say whether today's preconditions rule out the code before."""
     text = (CORPUS / "techniques.json").read_text(encoding="utf-8")
     vocabulary = {one.id: one for one in TypeAdapter(list[Technique]).validate_json(text)}
     for folder in ("trajectories", "collected"):

@@ -15,31 +15,25 @@ LONG = 64
 def of_heavy_loops(facts: Facts) -> Facts:
     """The facts without host nests that are shallower than another nest of the function.
 
-    Whether loops of great constant length count is not known: what is deepest either way stays.
-
-    All nests stay where loops stand in several functions: a nest may go on in a callee.
+    Whether a loop of great constant length is a level is not known: what is deepest either way
+    stays. All nests stay where loops stand in several functions: a nest may go on in a callee.
     """
     host = [loop for loop in facts.loops if not loop.kernel]
     if len({loop.function for loop in host}) != 1:
         return facts
+    levels = {loop.number: _levels(facts, loop) for loop in host}
     most = set[int]()
-    for long in (False, True):
-        deep: dict[int, tuple[int, int]] = {}
-        for loop in host:
-            nest = outermost(facts, loop).number
-            deep[nest] = max(deep.get(nest, (0, 0)), _levels(facts, loop, long=long))
-        most |= {nest for nest, levels in deep.items() if levels == max(deep.values())}
+    for order in (1, -1):
+        deepest = max(level[::order] for level in levels.values())
+        deep = [loop for loop in host if levels[loop.number][::order] == deepest]
+        most |= {outermost(facts, loop).number for loop in deep}
     heavy = [loop for loop in facts.loops if loop.kernel or outermost(facts, loop).number in most]
     same = len(heavy) == len(facts.loops)
     return facts if same else facts.model_copy(update={"loops": (*heavy,)})
 
 
-def _levels(facts: Facts, loop: LoopFacts, *, long: bool) -> tuple[int, int]:
-    """Number of loops among a loop and those around it: of unknown length, and these or `LONG`.
-
-    The other way round with `long`.
-    """
+def _levels(facts: Facts, loop: LoopFacts) -> tuple[int, ...]:
+    """Loops of unknown length among a loop and those around it; then these and the `LONG` ones."""
     nest = (loop, *around(facts, loop))
     unknown = sum(level.trips is None for level in nest)
-    great = unknown + sum((level.trips or 0) >= LONG for level in nest)
-    return (great, unknown) if long else (unknown, great)
+    return unknown, unknown + sum((level.trips or 0) >= LONG for level in nest)

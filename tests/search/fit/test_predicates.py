@@ -85,10 +85,7 @@ CASES = {
     "recursive": ("int f(int n) { return n ? f(n - 1) : 0; }", host(COPY)),
     "own_array": (host("float t[9]; t[0] = 1;"), host(COPY)),
     "plain_pointers": (host(COPY), host("float* __restrict p = c;")),
-    "multiply_add": (
-        host(f"{LOOP} {{ float v = a[i], u = d[i]; c[i] = 0.5f * v + 0.1f * u; }}"),
-        host(f"{LOOP} c[2 * i + 1] = a[i];"),
-    ),
+    "multiply_add": (host(f"{LOOP} c[i] += a[i] * d[i];"), host(COPY)),
     "parallel_region": (omp("parallel for"), host(COPY)),
     "worksharing_loop": (omp("parallel for"), omp("simd")),
     "loop_of_region": (omp("for"), omp("parallel for")),
@@ -232,6 +229,19 @@ def test_the_stride_of_an_index_that_moves_in_a_loop_is_not_known(body: str) -> 
     facts = facts_of(f"{HEAD} int i = {MINE}; {body} }} {RUN}")
     for name in ("coalesced", "scattered", "kernel_stencil"):
         assert PREDICATES[name].holds(facts) is None, name
+
+
+def test_a_clamped_index_that_began_with_data_is_indirect() -> None:
+    clamped = "int b = (int)a[i]; if (b > 255) b = 255; atomicAdd(&c[b], 1);"
+    facts = facts_of(f"{HEAD} int i = {MINE}; {clamped} }} {RUN}")
+    assert {access.thread for access in facts.outside if access.array == "c"} == {"indirect"}
+    assert PREDICATES["scattered"].holds(facts) is False
+
+
+def test_a_fraction_of_a_value_is_a_product_and_an_index_is_none() -> None:
+    values = "float v = a[i], u = d[i]; c[i] = 0.5f * v + 0.1f * u;"
+    assert PREDICATES["multiply_add"].holds(facts_of(host(f"{LOOP} {{ {values} }}")))
+    assert not PREDICATES["multiply_add"].holds(facts_of(host(f"{LOOP} c[2 * i + 1] = a[i];")))
 
 
 def test_a_scan_by_each_thread_of_a_kernel_is_none_by_one() -> None:
