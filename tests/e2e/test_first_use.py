@@ -39,7 +39,7 @@ def stop_store(environment: dict[str, str]) -> None:
     stop_embedded(Settings(data_dir=Path(environment["REGRAPH_DATA_DIR"])))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path) -> None:
     """How long it takes on a machine at rest: benchmarks/first_use.py."""
@@ -69,7 +69,7 @@ def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path)
     assert f"{found.group(1)}x faster than the serial code" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_function_of_the_readme_is_well_posed_and_its_faster_version_right(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -35,7 +35,7 @@ build_meta.build_wheel(folder)
 ENTER = b"\n"
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.timeout(1200),
     pytest.mark.xdist_group("package"),  # built and installed once
 ]
