@@ -11,9 +11,9 @@ from contextlib import closing
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_curator
 
 
 @pytest.fixture(params=["embedded", "neo4j", pytest.param("neo4j_2026", marks=pytest.mark.nightly)])
@@ -37,5 +37,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def curator(store: GraphStore, store_settings: Settings) -> Iterator[Curator]:
     """Curates the graph of `store`."""
-    with closing(wiring.open_curator(store_settings)) as opened:
+    with closing(open_curator(store_settings)) as opened:
         yield opened

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import stop_embedded
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -36,7 +36,7 @@ def run(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess
 
 
 def stop_store(environment: dict[str, str]) -> None:
-    wiring.stop_embedded(Settings(data_dir=Path(environment["REGRAPH_DATA_DIR"])))
+    stop_embedded(Settings(data_dir=Path(environment["REGRAPH_DATA_DIR"])))
 
 
 @pytest.mark.nightly

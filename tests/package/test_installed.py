@@ -23,9 +23,7 @@ from tests.requirement import require
 
 ROOT = Path(__file__).parents[2]
 STARTER = ROOT / "corpus" / "trajectories"
-STOP_STORE = (
-    "from regraph_kg import settings, wiring; wiring.stop_embedded(settings.read_settings())"
-)
+STOP_STORE = "from regraph_kg import settings, wiring; stop_embedded(settings.read_settings())"
 KINDS = ("wheel", "sdist")
 BUILD = """
 import sys
