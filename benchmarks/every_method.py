@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from regraph_kg.search.methods import method_names
+from regraph_kg.search.methods import METHODS
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import stop_embedded
 from tests.corpus.corpus import CORPUS, PROBLEMS
@@ -98,7 +98,7 @@ def rows(model: str, target: str, jobs: int) -> Iterator[dict[str, Any]]:
         assert ingested.returncode == 0, ingested.stderr
         words += ["--runs", f"{name}/runs"]
         with ThreadPoolExecutor(jobs) as pool:
-            for method in method_names():
+            for method in tuple(METHODS):
                 found = pool.map(partial(run, told, words, method), PROBLEMS)
                 yield {"model": model, "target": target} | row(method, list(found))
         stop_embedded(Settings(data_dir=Path(told["REGRAPH_DATA_DIR"])))

@@ -20,7 +20,7 @@ from benchmarks import recorded
 from benchmarks.learning import Ratio, spent
 from benchmarks.taught import best, head, search
 from regraph_kg.runs.choice import usual_choice, usual_settings
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods import METHODS, kind_of
 
 ORDERS = range(10)
 
@@ -37,7 +37,7 @@ def found(method: str, name: str, order: int, *, fast: bool) -> tuple[float, int
 
 def rows() -> Iterator[dict[str, Any]]:
     """Of each method."""
-    for method in filter(lambda one: kind_of(one).walks, method_names()):
+    for method in filter(lambda one: kind_of(one).walks, tuple(METHODS)):
         pairs = [
             (found(method, name, order, fast=True), found(method, name, order, fast=False))
             for name in recorded.names()

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from benchmarks.rivals.ucb_tree import Action, Edge, State
 from regraph_kg.models.prompt import element
-from regraph_kg.search.methods.mcgs_paper import policy
+from regraph_kg.search.methods.mcgs import policy
 
 
 @dataclass(slots=True)
