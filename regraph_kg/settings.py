@@ -99,8 +99,6 @@ class Settings(BaseSettings):
     """Of a live model's sampling."""
     model_max_tokens: int = Field(default=4096, gt=0)
     """Longest answer of a live model."""
-    stop_at_roof: float | None = Field(default=None, gt=0, le=1)
-    """A search ends where its best code reaches this share of the device's speed of light."""
     patience_seconds: float = Field(default=30, ge=0)
     """A model's server or a store that worked and is lost is waited for so long in all."""
 

@@ -64,7 +64,7 @@ def _run(options: Options) -> bool:
     settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
         options = replace(options, problems=[_problem_folder(settings, options)])
-    choice = choose(options, settings.model, settings.stop_at_roof)
+    choice = choose(options, settings.model)
     if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
         offer(settings, options.starter)
     if options.dry_run:

@@ -15,7 +15,7 @@ from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.bench import BenchResults
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, Reply
-from regraph_kg.search.trace_lines import read_header
+from regraph_kg.search.run_record import read_header
 from tests.in_process import Ended
 from tests.search.test_optimize import Lab, grown, lab
 from tests.search.test_several import add_problem, two

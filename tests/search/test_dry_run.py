@@ -16,11 +16,10 @@ from regraph_kg.search.effects import Evaluate, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.trace_lines import read
 from regraph_kg.wiring.searches import DrySearch
 from tests.search.test_choice import chosen
 from tests.search.test_optimize import Lab, grown, lab
-from tests.search.toy import SEAL, TASK, Toy, code, fenced, header, judge, searching
+from tests.search.toy import SEAL, TASK, Toy, code, fenced, header, judge, read, searching
 
 __all__ = ["grown", "lab"]  # fixtures
 

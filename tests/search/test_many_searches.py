@@ -19,11 +19,11 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
-from regraph_kg.search.answer import final_answer
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.driver import Driver, Finished
 from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.executor import result
+from regraph_kg.search.final_answer import final_answer
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.run import begin

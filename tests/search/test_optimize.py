@@ -16,7 +16,7 @@ import pytest
 
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.ngrams import HashEmbedder
-from regraph_kg.search.trace_lines import read, read_header
+from regraph_kg.search.run_record import read_header
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import find_embedded, open_store, start_embedded
 from tests.in_process import Ended, typed
@@ -31,6 +31,7 @@ from tests.search.lab import (
     write_corpus,
     write_verdicts,
 )
+from tests.search.toy import read
 from tests.stores import environment
 
 ROOT = Path(__file__).parents[2]

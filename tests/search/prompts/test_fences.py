@@ -9,7 +9,6 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey, Reply
-from regraph_kg.search.extract import parse
 from regraph_kg.search.prompts.fences import blocks, fence, quoted, without_blocks
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import (
@@ -20,9 +19,9 @@ from regraph_kg.search.prompts.render import (
     render,
     render_rethink,
     render_thought,
-    render_verdict,
     thought_advice,
 )
+from regraph_kg.search.read_answer import parse
 from tests.search.toy import TASK, example
 
 KEY = PromptKey(problem="toy", target="openmp", path=("openmp/a",))
@@ -60,9 +59,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "a bad idea": lambda text: (
         render_rethink(TASK, KEY, code="int a;", thought=text, failure=failure(text)).user
     ),
-    "a verdict": lambda text: (
-        render_verdict(TASK, KEY, technique="T", before="int a;", after=text, names=[]).user
-    ),
+    "a verdict": lambda text: (),
     "an example": lambda text: (
         render(
             TASK,

@@ -16,7 +16,6 @@ from regraph_kg.search.prompts.render import (
     render,
     render_rethink,
     render_thought,
-    render_verdict,
     thought_advice,
 )
 from regraph_kg.search.prompts.standing import Standing
@@ -91,7 +90,6 @@ def test_what_models_said_is_cut_and_stays_in_its_fence() -> None:
         thought_advice(HUGE),
         render_thought(TASK, KEY, code="int a;", history=HUGE).user,
         render_rethink(TASK, KEY, code="int a;", thought=HUGE, failure=failed).user,
-        render_verdict(TASK, KEY, technique="T", before="int a;", after=HUGE, names=[]).user,
     ]
     for text in texts:
         assert estimated_tokens(text) < 4000
