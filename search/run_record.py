@@ -89,7 +89,8 @@ class TraceLine(Frozen):
     value: Any
     at: float
     sum: str
-    mac: str
+    mac: str = ""
+    """Absent from traces of schema 2."""
 
 
 def checksum(before: str, body: bytes) -> str:

@@ -44,10 +44,9 @@ def test_the_one_block_with_the_entry_point_is_the_code(text: str) -> None:
     [
         ("", "empty"),
         ("I cannot do that.", "no complete code block"),
-        (f"```cpp\n{CODE}", "no complete code block"),
         ("```cpp\nvoid other() {}\n```", "no code block that defines work"),
         ("```cpp\nvoid worker(int n) {}\n```", "no code block that defines work"),
-        (f"{BLOCK}\n\nor\n\n{BLOCK}", "2 code blocks define work"),
+        (f"{BLOCK}\n\nor\n\n{BLOCK}".replace("n++", "n--", 1), "2 code blocks define work"),
     ],
 )
 def test_an_answer_without_code_says_why(text: str, reason: str) -> None:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
+from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.code.tokens import normalized
@@ -185,10 +185,6 @@ def runs(draw: st.DrawFn, method: str) -> Run:
     head = header(
         settings=told,
         limits=limits,
-        prompting=Prompting(
-            contrast=draw(st.sampled_from([0, 2])),
-            verdict=draw(st.sampled_from(["markers", "model"])),
-        ),
         parallel=draw(st.sampled_from([1, 3, 8])),
         seed=draw(st.integers(0, 99)),
     )

@@ -172,25 +172,7 @@ def test_without_embeddings_examples_come_best_first(space: EmbeddingSpace | Non
     assert store.asked[-1][2]["near"] is None
 
 
-def test_a_lost_store_is_opened_and_asked_again() -> None:
-    first = Store(answers=1)
-    opened = Opened(first, None, Store())
-    reader = GraphReader(opened, "cpu", None)
-    reader.neighbours("openmp/start")
-    assert reader.neighbours("openmp/a").technique == "openmp/a"
-    assert (opened.times, first.closed) == (3, True)
-
-
-def test_a_store_that_stays_lost_is_asked_several_times_and_given_up() -> None:
-    opened = Opened(Store(answers=1))
-    reader = IMPATIENT(opened, "cpu", None)
-    reader.neighbours("openmp/start")
-    with pytest.raises(StoreError, match="not reachable"):
-        reader.neighbours("openmp/a")
-    assert opened.times > 2
-
-
-def test_a_store_that_never_worked_is_asked_once() -> None:
+def test_a_store_that_is_lost_is_asked_once() -> None:
     opened = Opened()
     with pytest.raises(StoreError, match="not reachable"):
         GraphReader(opened, "cpu", None).neighbours("openmp/start")

@@ -50,16 +50,12 @@ PARTS: dict[str, Callable[[str], str]] = {
     "failed code and its diagnosis": lambda text: (
         render(TASK, KEY, code="int a;", advice="A", failure=failure(text)).user
     ),
-    "variants": lambda text: (
-        render(TASK, KEY, code="int z;", advice="A", variants=[Variant(text, 2.0)]).user
-    ),
     "rounds": lambda text: feedback_advice([failure(text), Variant(text, 2.0)], "int z;"),
     "an idea": thought_advice,
     "ideas so far": lambda text: render_thought(TASK, KEY, code="int a;", history=text).user,
     "a bad idea": lambda text: (
         render_rethink(TASK, KEY, code="int a;", thought=text, failure=failure(text)).user
     ),
-    "a verdict": lambda text: (),
     "an example": lambda text: (
         render(
             TASK,
