@@ -111,6 +111,12 @@ class Settings(BaseSettings):
         """Where the setting `name` came from."""
         return self.origins.get(name, "default")
 
+    def place(self, name: str) -> str:
+        """Where the setting `name` was given: a variable, a file, "flags" or "default"."""
+        origin = self.origin(name)
+        places = {"environment": variable(name), "folder": FILE, "user": str(user_file())}
+        return places.get(origin, origin)
+
     @classmethod
     def settings_customise_sources(
         cls,

@@ -21,7 +21,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ToolError
 
 _ANSWER_SECONDS = 10.0
@@ -100,7 +99,7 @@ def library() -> Any:
         ray = import_module("ray")
         import_module("ray.util.scheduling_strategies")
     except ImportError:
-        raise ToolError(f"Ray: not installed; {remedies.install('ray')}") from None
+        raise ToolError("Ray: not installed; pip install ray") from None
     return ray
 
 

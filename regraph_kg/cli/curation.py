@@ -6,15 +6,15 @@ Not here: proposals of the audit (audit.py).
 import getpass
 import platform
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_technique
+from regraph_kg.cli.json_answers import answered, print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import counted, legible
@@ -33,10 +33,6 @@ class CurationLog:
     curations: list[Curation]
     relabels: list[LabelDecision] | None
     """How ingests resolved names, with --relabels."""
-
-
-ANSWERS = {"techniques mend": Curation | Sequence[Curation] | Sequence[str]}
-"""A list of several undone or accepted; with --dry-run the commands."""
 
 
 def _stated(why: str) -> str:
@@ -190,7 +186,7 @@ def curate(
                     _print(curation)
     finally:
         if made and as_json:
-            tell(ANSWERS["techniques mend"], made if several else made[0])
+            print_json(made if several else made[0])
         elif made:
             numbers = " ".join(str(curation.number) for curation in made)
             typer.echo(f"to take it back: regraph techniques mend undo {numbers}")
@@ -222,7 +218,7 @@ def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
             for verdict in (curator.verdicts() if relabels else ())
             if technique is None or technique in (verdict.technique, verdict.runner_up)
         ]
-    if answered(CurationLog, CurationLog(curations, verdicts if relabels else None), as_json):
+    if answered(CurationLog(curations, verdicts if relabels else None), as_json):
         return
     for line in (*_log_lines(curations), *map(_verdict_line, verdicts)):
         typer.echo(line)

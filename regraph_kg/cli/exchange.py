@@ -10,12 +10,11 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic
-from regraph_kg.cli.answers import FileWritten, answered
+from regraph_kg.cli.json_answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, transient, watch
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.models.difference import PartDifference
-from regraph_kg.models.graph import GraphFinding, GraphStats
 from regraph_kg.models.text import plain
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.runs.training import training_lines
@@ -26,14 +25,6 @@ SHOWN = 5
 """Differences of a kind that are listed; the rest are counted."""
 FINDINGS_SHOWN = 20
 PAIR = 2
-
-
-ANSWERS = {
-    "graph export": FileWritten,
-    "graph restore": GraphStats,
-    "graph check": tuple[GraphFinding, ...] | dict[str, PartDifference],
-}
-"""Of the export with --output; of the check differences of two graphs by part."""
 
 
 def export(
@@ -81,7 +72,7 @@ def export(
         ):
             file.writelines(lines)
     size = output.stat().st_size
-    if not answered(FileWritten, FileWritten(output, size), as_json) and form == "backup":
+    if not answered(FileWritten(output, size), as_json) and form == "backup":
         typer.echo(f"{output}: {size / 1e6:.1f} MB; regraph graph restore brings it back")
 
 
@@ -99,7 +90,7 @@ def _lines(
 def compare(settings: Settings, a: str, b: str, *, as_json: bool) -> None:
     """Print the differences of two graphs; exit with 1 where there are any."""
     parts = graph_difference(settings, a, b)
-    if not answered(dict[str, PartDifference], {part.part: part for part in parts}, as_json):
+    if not answered({part.part: part for part in parts}, as_json):
         for part in parts:
             _print(part, a, b)
     if not all(part.equal for part in parts):
@@ -136,7 +127,7 @@ def restore(
             show(restored, "restoring")
     with closing(open_store(settings)) as store:
         stats = store.stats()
-    if answered(GraphStats, stats, as_json):
+    if answered(stats, as_json):
         return
     typer.echo(
         f"restored: {stats.techniques} techniques, {stats.transitions} examples of"
@@ -183,7 +174,7 @@ def check(
             watch(embed_new(settings))
             findings = store.check()
         mended -= len(findings)
-    if not answered(tuple[GraphFinding, ...], findings, as_json):
+    if not answered(findings, as_json):
         for finding in findings[:FINDINGS_SHOWN]:
             typer.echo(
                 f"{finding.kind}: {finding.source} -> {finding.target}: {finding.what}:"

@@ -11,9 +11,9 @@ from pydantic import ConfigDict
 
 from regraph_kg import report
 from regraph_kg.cli import curation
-from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.curation import command, curate, note_of, open_own_curator
+from regraph_kg.cli.json_answers import answered, print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, counted, legible, print_rows
 from regraph_kg.errors import BadInput
@@ -82,13 +82,6 @@ class TechniqueShown:
     successors: tuple[Successor, ...]
 
 
-ANSWERS = {
-    "techniques show": tuple[Technique, ...] | TechniqueShown | curation.CurationLog,
-    "techniques audit": Sequence[AuditPage],
-    **curation.ANSWERS,
-}
-"""Answers for all techniques, for one, and with --log."""
-
 app = typer.Typer(no_args_is_help=True)
 
 
@@ -135,7 +128,7 @@ app.add_typer(curation.app, name="mend")
 def _list(target: Target | None, *, as_json: bool) -> None:
     with closing(open_store(read_settings())) as store:
         techniques = store.techniques(target)
-    if answered(tuple[Technique, ...], techniques, as_json):
+    if answered(techniques, as_json):
         return
     rows = ((one.id, one.name, ", ".join(sorted(one.aliases))) for one in techniques)
     print_rows(("id", "name", "also called"), rows, {0})
@@ -146,7 +139,7 @@ def _show(technique: str, target: Target | None, device: str, *, as_json: bool) 
         techniques = by_id(store.techniques())
         resolved = techniques[resolve(technique, techniques, target)]
         neighbourhood = store.neighbourhood(resolved.id, device=device)
-    if not answered(TechniqueShown, TechniqueShown(resolved, neighbourhood.successors), as_json):
+    if not answered(TechniqueShown(resolved, neighbourhood.successors), as_json):
         _print(resolved, neighbourhood, device)
 
 
@@ -195,7 +188,7 @@ def audit(
         pages = audit_pages(curator)
     if as_json:
         printed = [AuditPage(_token(found), [*map(_cluster_json, found)]) for found in pages]
-        tell(Sequence[AuditPage], printed)
+        print_json(printed)
     elif not pages:
         typer.echo("the vocabulary is clean: nothing to look at")
     elif page > len(pages):
@@ -227,7 +220,7 @@ def accept(
     with open_own_curator() as curator:
         proposals = _proposed(audit_pages(curator), tokens)
     commands = [command(proposal.words) for proposal in proposals]
-    if not answered(Sequence[str], commands, as_json):
+    if not answered(commands, as_json):
         typer.echo("\n".join(commands))
 
 

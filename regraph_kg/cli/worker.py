@@ -1,18 +1,15 @@
 """`regraph worker`: lend this host's devices to other hosts, or start a cluster of such hosts."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts import ray_cluster
 from regraph_kg.settings import read_settings
-
-ANSWERS = {"worker": Sequence[ray_cluster.Member]}
 
 _OPEN = (
     "warning: Ray listens on every interface of this host, and what it sends is not encrypted;"
@@ -71,7 +68,7 @@ def _list(address: str, token: Path, *, as_json: bool) -> None:
         hosts = ray_cluster.members(ray)
     finally:
         ray.shutdown()
-    if not answered(ANSWERS["worker"], hosts, as_json):
+    if not answered(hosts, as_json):
         for member in hosts:
             devices = f"{member.cpus} CPUs, {member.gpus} GPUs" if member.cpus else "does not judge"
             typer.echo(f"{member.name} ({member.address}): {devices}")

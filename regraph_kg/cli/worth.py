@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import counted, print_rows
 from regraph_kg.errors import BadInput
@@ -17,7 +17,6 @@ from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.key import trace_key
 
-ANSWERS = {"graph report": Sequence[EdgeWorth]}
 FOLDERS = (Path("bench"), Path("runs"))
 
 
@@ -47,7 +46,7 @@ def report(
             f"graph report: {counted(len(read), 'run')} and no step that the graph proposed in"
             f" {', '.join(map(str, folders or FOLDERS))}/; regraph bench makes some"
         )
-    if not answered(Sequence[EdgeWorth], edges, as_json):
+    if not answered(edges, as_json):
         by_target = [[edge for edge in edges if edge.target == target] for target in TARGETS]
         _print([edge for rows in by_target for edge in rows[:limit]])
         if cut := sum(len(rows[limit:]) for rows in by_target):
