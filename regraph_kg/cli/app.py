@@ -33,7 +33,6 @@ COMMANDS = {
     "mcp": "Serve the graph and the judge to coding agents.",
     "bench": "Compare methods at equal budgets.",
     "collect": "Collect new trajectories from models or an evolution's programs.",
-    "worker": "Judge on several hosts, by way of Ray.",
     "docs": "Read a document, or the settings in force.",
     "corpus": "A corpus of trajectories as a whole.",
     "dev": "For maintainers of a corpus or a vocabulary.",

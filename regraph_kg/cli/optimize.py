@@ -22,7 +22,7 @@ from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.choice import traced_model
 from regraph_kg.runs.search import look_at_graph, open_run
-from regraph_kg.search.methods import kind_of, method_lines
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.problems import chosen_problem
 from regraph_kg.wiring.shipped import corpus_folder, starter_files
@@ -31,7 +31,7 @@ from regraph_kg.wiring.stores import open_store
 EPILOG = "\n\n".join(
     [
         "Methods:",
-        *(f"{name}: {line}" for name, line in method_lines().items()),
+        *(f"{name}: {line}" for name, line in METHODS.items()),
         "Settings of --set, besides the method's own (regraph docs methods):",
         *(f"{prefix}NAME: {', '.join(set_names(kind))}" for prefix, kind in SETTABLE.items()),
     ]
@@ -63,7 +63,7 @@ def _run(options: Options) -> bool:
     settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
         options = replace(options, problems=[_problem_folder(settings, options)])
-    choice = choose(options, settings.model, settings.stop_at_roof)
+    choice = choose(options, settings.model)
     if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
         offer(settings, options.starter)
     if options.dry_run:
