@@ -165,7 +165,7 @@ _NO_SETTINGS = {"method", "calls"}
 
 
 def choose(options: Options, model: str) -> SearchChoice:
-    """The choice for the first problem. Raises `BadInput` for options that contradict each other."""
+    """The choice for the first problem; `BadInput` for options that contradict each other."""
     details, method = details_of(options), options.method or DEFAULT_METHOD
     _check(options, details)
     usual = replace(
