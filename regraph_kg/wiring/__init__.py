@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         open_judges,
     )
     from regraph_kg.wiring.key import trace_key
-    from regraph_kg.wiring.names import audit, cascade, recorded_verdicts, vocabulary
+    from regraph_kg.wiring.names import cascade, recorded_verdicts, vocabulary
     from regraph_kg.wiring.problems import (
         beats_shipped,
         check_problem,
@@ -52,9 +52,6 @@ if TYPE_CHECKING:
         browser_query,
         embedded_folder,
         find_embedded,
-        graph_difference,
-        open_backup,
-        open_curator,
         open_purge,
         open_reader,
         open_store,
@@ -68,15 +65,14 @@ NAMES = {
     "answers": "any_model batch_status embedder language_model",
     "judges": "judged_here know_peaks local_judge open_judge open_judges",
     "key": "trace_key",
-    "names": "audit cascade recorded_verdicts vocabulary",
+    "names": "cascade recorded_verdicts vocabulary",
     "problems": "beats_shipped check_problem chosen_problem declared_problem find_problem"
     " first_use good_problem home_of is_refused named_paths open_adopter"
     " problem_folder task_of",
     "searches": "DrySearch OpenSearch OpenSearches open_dry_search open_search open_searches",
     "shipped": "corpus_files corpus_folder nobody_hears problem_names starter_files",
-    "stores": "browser_query embedded_folder find_embedded graph_difference open_backup"
-    " open_curator open_purge open_reader open_store start_embedded stop_embedded"
-    " store_address write_browser_pack",
+    "stores": "browser_query embedded_folder find_embedded open_purge open_reader open_store"
+    " start_embedded stop_embedded store_address write_browser_pack",
 }
 """Names by their modules, as they are imported above."""
 

@@ -13,7 +13,7 @@ from typing import Any
 from regraph_kg import wiring
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
-from regraph_kg.models.curation import Note
+from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
 from tests.corpus.corpus import CORPUS, PROBLEMS
 
@@ -24,7 +24,6 @@ MODELS = (("model-a", "use {}", 0.8), ("model-b", "apply {}", 1.3))
 DEVICE = "made-up GPU"
 UNHEARD_OF = {"use tree reduction": "pairwise tally in rounds"}
 """A name that nobody knows: it becomes a technique to be reviewed."""
-WHY = "one technique under two names"
 
 
 def grow(settings: Settings) -> None:
@@ -34,12 +33,9 @@ def grow(settings: Settings) -> None:
         cascade = wiring.cascade(settings, names, "lexical")
         for batch in pipeline.ingest(read(split(io.BytesIO(b"\n".join(lines())))), store, cascade):
             assert not batch.rejected, batch.rejected
+        store.add_techniques([Technique(id="cuda/fold", name="Warp shuffle", target="cuda")])
         for _ in store.set_bound(BOUND):
             pass
-    with closing(wiring.open_curator(settings)) as curator:
-        curator.rename("cuda/warp-shuffle", "Warp-level shuffle", Note("ada", "its usual name"))
-        curator.merge("cuda/shared-memory-tiling", ["cuda/halo-tiling"], Note("ada", WHY))
-        curator.undo(None, Note("grace", "a halo is more than a tile"))
 
 
 def lines() -> Iterator[bytes]:

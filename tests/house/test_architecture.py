@@ -53,7 +53,7 @@ VIOLATIONS = {
     ),
     "Inside backends: stores and their upkeep over one arithmetic, over Bolt": (
         "regraph_kg/backends/merge.py",
-        "import regraph_kg.backends.curation.transfer",
+        "import regraph_kg.backends.export",
     ),
     "Inside llm: kinds of models know the seam, not each other": (
         "regraph_kg/llm/ollama.py",
