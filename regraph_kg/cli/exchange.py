@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 from rich.progress import MofNCompleteColumn
 
-from regraph_kg import atomic, wiring
+from regraph_kg import atomic
 from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import transient, watch
@@ -18,6 +18,7 @@ from regraph_kg.models.graph import GraphFinding
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.stores import open_store
 
 FINDINGS_SHOWN = 20
 
@@ -74,7 +75,7 @@ def export(
 def _lines(
     opened: ExitStack, settings: Settings, form: str, *, unverified: bool
 ) -> Iterable[bytes]:
-    trajectories = opened.enter_context(closing(wiring.open_store(settings))).export()
+    trajectories = opened.enter_context(closing(open_store(settings))).export()
     if form == "sft":
         return (line.encode() for line in training_lines(trajectories, unverified=unverified))
     return (trajectory.line().encode() for trajectory in trajectories)
@@ -93,7 +94,7 @@ def check(
     Exit code 1: something is wrong (with --repair: is still wrong).
     """
     settings = read_settings()
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         findings = store.check()
         mended = len(findings)
         if repair and findings:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import report, wiring
+from regraph_kg import report
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.parameters import Json, argument, option
@@ -17,6 +17,7 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.runs.technique_names import by_id, resolve
 from regraph_kg.settings import read_settings
+from regraph_kg.wiring.stores import open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def show(
 
 
 def _list(target: Target | None, *, as_json: bool) -> None:
-    with closing(wiring.open_store(read_settings())) as store:
+    with closing(open_store(read_settings())) as store:
         techniques = store.techniques(target)
     if answered(tuple[Technique, ...], techniques, as_json):
         return
@@ -78,7 +79,7 @@ def _list(target: Target | None, *, as_json: bool) -> None:
 
 
 def _show(technique: str, target: Target | None, device: str, *, as_json: bool) -> None:
-    with closing(wiring.open_store(read_settings())) as store:
+    with closing(open_store(read_settings())) as store:
         techniques = by_id(store.techniques())
         resolved = techniques[resolve(technique, techniques, target)]
         neighbourhood = store.neighbourhood(resolved.id, device=device)

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-from regraph_kg import wiring
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.stores import open_store
 from tests.corpus.corpus import CORPUS, PROBLEMS
 
 BOUND = 8
@@ -28,9 +29,9 @@ UNHEARD_OF = {"use tree reduction": "pairwise tally in rounds"}
 
 def grow(settings: Settings) -> None:
     """Make the sample of an empty store."""
-    with closing(wiring.open_store(settings)) as store:
-        names = pipeline.open_vocabulary(store, wiring.vocabulary(settings))
-        cascade = wiring.cascade(settings, names, "lexical")
+    with closing(open_store(settings)) as store:
+        names = pipeline.open_vocabulary(store, read_vocabulary(settings))
+        cascade = open_cascade(settings, names, "lexical")
         for batch in pipeline.ingest(read(split(io.BytesIO(b"\n".join(lines())))), store, cascade):
             assert not batch.rejected, batch.rejected
         store.add_techniques([Technique(id="cuda/fold", name="Warp shuffle", target="cuda")])

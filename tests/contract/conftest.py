@@ -3,7 +3,7 @@
 Each statement that a quick test runs on the embedded store is run on Neo4j by one of them, too. The
 marker `neo4j("slow")` stands at files whose tests show what is made of these statements, which is
 the same code for every engine: there they are slow, but for those with `neo4j("quick")`. The newest
-Neo4j is for slow tests only.
+Neo4j is for nightly tests only.
 """
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from regraph_kg.settings import Settings
 
 
-@pytest.fixture(params=["embedded", "neo4j", pytest.param("neo4j_2026", marks=pytest.mark.slow)])
+@pytest.fixture(params=["embedded", "neo4j", pytest.param("neo4j_2026", marks=pytest.mark.nightly)])
 def store_settings(request: pytest.FixtureRequest) -> Settings:
     """Each backend in turn, empty."""
     settings = request.getfixturevalue(f"{request.param}_settings")

@@ -5,13 +5,13 @@ from contextlib import closing
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query, T
 from regraph_kg.backends.export import export
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_purge
 from tests.contract.plans import plan
 from tests.stores import address, cypher
 
@@ -47,7 +47,7 @@ def test_what_is_purged_between_two_pages_is_left_out(
 
     def purge(name: str, rows: list[GraphRow]) -> list[GraphRow]:
         if name == "failures_of_trajectories" and next(seen) == 0:
-            with closing(wiring.open_purge(store_settings)) as graph:
+            with closing(open_purge(store_settings)) as graph:
                 list(graph.run(Provenance("problem", "p1")))
         return rows
 

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.errors import StoreError
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_purge, open_store
 from tests import install_neo4j
 from tests.contract.whole_graphs import some_plans
 from tests.install_neo4j import LONG_TERM, NEWEST, Release
@@ -65,14 +65,14 @@ def test_a_server_killed_in_an_ingest_and_in_a_purge_leaves_a_graph_that_both_fi
     release, at = release_and_moment
     own = prepared(tmp_path, release)
     with running(own, release) as server:
-        with closing(wiring.open_store(own)) as store:
+        with closing(open_store(own)) as store:
             first, *rest = some_plans()
             store.merge([first])
         with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
             BoltStore(bolt).merge(rest)
         server.wait(60)
     with running(own, release) as server:
-        with closing(wiring.open_store(own)) as store:
+        with closing(open_store(own)) as store:
             assert store.check() == ()
             store.merge(rest)  # all known, where it was committed before the kill
             assert store.check() == ()
@@ -82,8 +82,8 @@ def test_a_server_killed_in_an_ingest_and_in_a_purge_leaves_a_graph_that_both_fi
         server.wait(60)
     with (
         running(own, release),
-        closing(wiring.open_store(own)) as store,
-        closing(wiring.open_purge(own)) as purge,
+        closing(open_store(own)) as store,
+        closing(open_purge(own)) as purge,
     ):
         assert store.check() == ()
         list(purge.run(Provenance("problem", "sum")))

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.store import BoltStore
@@ -16,6 +15,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import GraphFinding, MergePlan
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import A100, failure, measured, plan, technique
 from tests.contract.whole_graphs import some_plans, sound
 from tests.stores import address
@@ -133,14 +133,14 @@ def test_every_writer_takes_locks_in_the_one_order(
 
 def ingest(settings: Settings, seed: int) -> None:
     """As often as the test lasts."""
-    with closing(wiring.open_store(settings)) as writer:
+    with closing(open_store(settings)) as writer:
         for number in range(ROUNDS):
             writer.merge(batch(number + seed))
 
 
 def repair(settings: Settings, done: threading.Event) -> None:
     """All pairs, over and over."""
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         while not done.is_set():
             store.repair(every_finding(store))
 

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.written import key
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import HashEmbedder
@@ -16,6 +15,7 @@ from regraph_kg.models.graph import FreeChoice, FreeRun, FreeSteps, MergePlan
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_purge, open_store
 from tests.contract.plans import A100, failure, measured, plan, technique
 from tests.contract.whole_graphs import everything
 from tests.stores import cypher, wipe
@@ -97,7 +97,7 @@ def embed(store: GraphStore) -> None:
 
 def purge(settings: Settings, origin: Provenance) -> PurgeCounts:
     """All of one origin."""
-    with closing(wiring.open_purge(settings)) as graph:
+    with closing(open_purge(settings)) as graph:
         *_, done = graph.run(origin)
     return done
 
@@ -177,7 +177,7 @@ def test_what_is_purged_leaves_no_trace(
 @pytest.mark.neo4j("quick")
 def test_what_is_counted_before_is_what_goes(store: GraphStore, store_settings: Settings) -> None:
     fill(store, kept(), purged())
-    with closing(wiring.open_purge(store_settings)) as graph:
+    with closing(open_purge(store_settings)) as graph:
         assert graph.count(Provenance("run", "run 0")) == PurgeCounts(15, 30, 30)
         assert graph.count(Provenance("run", "nobody's")) == PurgeCounts()
         *_, done = graph.run(Provenance("run", "nobody's"))
@@ -194,7 +194,7 @@ def test_a_purge_that_was_stopped_is_finished_by_the_next(
     monkeypatch.setattr("regraph_kg.backends.purge.AT_ONCE", 4)
     fill(store, kept(), purged())
     store.add_free_runs([free_run("p1", "other", "run 9")])
-    with closing(wiring.open_purge(store_settings)) as graph:
+    with closing(open_purge(store_settings)) as graph:
         assert next(iter(graph.run(Provenance("problem", "secret")))).trajectories == 4
     assert store.check() == ()
     assert store.stats().trajectories == 56
@@ -212,7 +212,7 @@ def test_a_purge_beside_ingests_of_this_and_other_problems_loses_nothing_else(
 
     def ingest(plans: list[MergePlan]) -> None:
         try:
-            with closing(wiring.open_store(store_settings, retry_seconds=60.0)) as writer:
+            with closing(open_store(store_settings, retry_seconds=60.0)) as writer:
                 for plan in plans:
                     writer.merge([plan])
         except Exception as error:  # noqa: BLE001 - the test shows it
