@@ -35,7 +35,7 @@ class Watched(Bolt):
 def exported(settings: Settings, seen: Seen) -> list[str]:
     with closing(Watched(address(settings))) as bolt:
         bolt.seen = seen  # type: ignore[method-assign]
-        return [one.trajectory.problem for one in export(bolt)]
+        return [one.problem for one in export(bolt)]
 
 
 def test_what_is_purged_between_two_pages_is_left_out(
