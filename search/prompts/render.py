@@ -3,7 +3,7 @@
 The constant part comes first (`Prompt.system`, the same for all prompts of a run), so that a
 server's prompt cache holds. The other parts follow, those that change least first: technique,
 examples, known failures, the current code and its signature, the last failure,
-and the answer's format (docs/methods.md, "What stands where"). Text of code: examples.py; choice of
+and the answer's format (docs/methods.md, "Prompts"). Text of code: examples.py; choice of
 known failures: known_failures.py.
 Not here: the reading of answers (read_answer.py), and the source of examples (reader.py).
 """
