@@ -149,8 +149,8 @@ class Vocabulary:
                 raise BadInput(f"technique {technique.id} stands there twice: keep one")
             ids.add(technique.id)
             names.add(technique, refuse=True)
-        in_graph = {technique.id: technique for technique in sorted(stored, key=lambda t: t.id)}
-        self._heirs = {old: heir.id for heir in in_graph.values() for old in heir.replaces}
+        self._heirs = {old: heir.id for heir in (*stored, *curated) for old in heir.replaces}
+        in_graph = {t.id: t for t in sorted(stored, key=lambda t: t.id) if t.id not in self._heirs}
         self.curated = tuple(
             _without(t, in_graph[t.id].disowned) if t.id in in_graph else t
             for t in curated
