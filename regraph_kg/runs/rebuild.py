@@ -9,7 +9,6 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from regraph_kg import wiring
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.ingest.relabel.usage import uses_of
@@ -19,6 +18,8 @@ from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
 from regraph_kg.runs.ingest import SETTLED_FIRST, code_reader
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.stores import open_store
 
 
 def rebuild_graph(settings: Settings, vocabulary: Path | None, level: RelabelLevel) -> Story[int]:
@@ -27,11 +28,11 @@ def rebuild_graph(settings: Settings, vocabulary: Path | None, level: RelabelLev
     Embeddings are made afterwards (`runs.ingest.embed_new`). `AnswersPending` where a model's
     answers are to come by file: the graph is as it was then.
     """
-    with closing(wiring.open_store(settings, rebuild=True)) as store:
-        file = wiring.vocabulary(settings, vocabulary)
+    with closing(open_store(settings, rebuild=True)) as store:
+        file = read_vocabulary(settings, vocabulary)
         stored = store.techniques()
         names = pipeline.read_vocabulary(store, file)
-        cascade = wiring.cascade(settings, names, level)
+        cascade = open_cascade(settings, names, level)
         if level in SETTLED_FIRST:
             # All names are decided before anything is written, so that new ones meet each other.
             uses = uses_of((_nameless(one, names) for one in store.export()), cascade.named)
