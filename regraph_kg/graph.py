@@ -30,6 +30,7 @@ from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.query import GraphTable
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Trajectory
 
 SCHEMA_VERSION = 3
 """Version of the graph's data model (cypher/schema.cypher)."""
@@ -43,6 +44,13 @@ Replan = Callable[[Sequence[StoredTrajectory]], Sequence[MergePlan]]
 
 class GraphStore(Protocol):
     """A technique graph. One client, one thread; open one per process."""
+
+    def apply_schema(self, *, rebuild: bool = False) -> None:
+        """Make an empty database a graph of our version; idempotent.
+
+        Raises `StoreError` for a graph of another version or in the midst of a rebuild, unless
+        `rebuild` is what comes next, and for a database that is not ours.
+        """
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
         """Add those whose id is unknown, extend the aliases of those known; count the new ones."""
@@ -165,8 +173,11 @@ class GraphStore(Protocol):
         Beside writers it may find what is only unfinished. `rebuild` mends all.
         """
 
-    def export(self) -> Iterator[StoredTrajectory]:
+    def export(self) -> Iterator[Trajectory]:
         """Every trajectory with its resolved technique ids and measurements, ordered by id."""
+
+    def stored(self) -> Iterator[StoredTrajectory]:
+        """The same, and how each step's technique was found."""
 
     def close(self) -> None:
         """Release the connection; idempotent."""

@@ -96,22 +96,22 @@ def pooled(
 ) -> tuple[Successor, ...]:
     """See `graph.GraphStore`."""
     wanted = {technique.id: technique for technique in techniques(ask, target)}
-    stored = ask("transitions", prefix=f"{target}/")
+    rows = ask("transitions", prefix=f"{target}/")
     known = _without(
         ask,
-        ((Pair.of(row), row["statistics"]) for row in stored),
+        ((Pair.of(row), row["statistics"]) for row in rows),
         f"{target}/",
         exclude_problem,
     )
     sums: defaultdict[str, dict[RowKey, Counts]] = defaultdict(dict)
     most: dict[str, tuple[int, str]] = {}
-    for pair, rows in sorted(known.items()):
-        examples = sum(counts["examples"] for counts in rows.values())
+    for pair, by_key in sorted(known.items()):
+        examples = sum(counts["examples"] for counts in by_key.values())
         if pair.target not in wanted or not examples:
             continue
         if examples > most.get(pair.target, (0, ""))[0]:
             most[pair.target] = (examples, pair.source)
-        for key, counts in rows.items():
+        for key, counts in by_key.items():
             sums[pair.target].setdefault(key, Counts()).update(counts)
     return tuple(
         replace(successor(technique, sums[key], device), after=most.get(key, (0, ""))[1])
@@ -121,7 +121,7 @@ def pooled(
 
 def _without(
     ask: Query,
-    stored: Iterator[tuple[Pair, dict[str, Any]]],
+    rows: Iterator[tuple[Pair, dict[str, Any]]],
     source: str,
     problem: str | None,
 ) -> _ByPair:
@@ -131,15 +131,16 @@ def _without(
     never left in.
     """
     known: _ByPair = {}
-    for pair, properties in stored:
+    for pair, properties in rows:
         if "device" in properties:  # else it is being made
             known.setdefault(pair, {})[RowKey.of(properties)] = read_counts(properties)
     own = ask("own_counts", problem=problem, source=source) if problem else []
     for row in own:
         ends, _, device = row["counted"].partition("\t")
-        counts = known.get(Pair(*ends.split(" ")), {}).get(RowKey(device, row["learner"]))
-        for name in SEARCHED if counts is not None else ():
-            counts[name] = counts[name] - row[name]
+        rows_of_pair = known.get(Pair(*ends.split(" ")), {})
+        counts = rows_of_pair.get(RowKey(device, row["learner"]), Counts())
+        for name in SEARCHED:
+            counts[name] -= row[name]
             if name != "sum_log2_effect":
                 counts[name] = max(counts[name], 0)
     return known
@@ -204,7 +205,7 @@ def check(ask: Query) -> tuple[str, ...]:
     return (*lines, *differences(expected, found))
 
 
-def export(bolt: Bolt) -> Iterator[StoredTrajectory]:
+def stored(bolt: Bolt) -> Iterator[StoredTrajectory]:
     """Every trajectory by id; those merged meanwhile may or may not be among them.
 
     One that is shown without its (:Steps), while a writer's commit is applied, is read again.
@@ -222,14 +223,14 @@ def page_of_trajectories(ask: Query, after: str, limit: int) -> list[StoredTraje
         rows = ask("page_of_trajectories", after=after, limit=limit)
         torn = next((row["trajectory"]["id"] for row in rows if not row["steps"]), "")
         if not torn:
-            return _stored(ask, rows) if rows else []
+            return _with_codes(ask, rows) if rows else []
     raise StoreError(
         f"graph store: the steps of trajectory {torn[:12]} are missing; unless somebody writes it"
         " all the time, the graph is damaged: ingest an export or your files into an empty one"
     )
 
 
-def _stored(ask: Query, rows: list[GraphRow]) -> list[StoredTrajectory]:
+def _with_codes(ask: Query, rows: list[GraphRow]) -> list[StoredTrajectory]:
     ends = {"first": rows[0]["trajectory"]["id"], "last": rows[-1]["trajectory"]["id"]}
     failed = ask("failures_of_trajectories", **ends)
     codes = {row["id"]: row["code"] for row in failed if row["code"] is not None}

@@ -37,7 +37,7 @@ def rebuild(
         while bolt.write(partial(_strip, name=name)):
             pass
     known = {t.id: t.model_dump(exclude={"id"}) for t in techniques}
-    bolt.write(lambda ask: write.set_techniques(ask, known))
+    bolt.write(lambda ask: write.write_techniques(ask, known))
     after, done = "", 0
     while page := bolt.read(partial(read.page_of_trajectories, after=after, limit=AT_ONCE)):
         plans = replan(page)

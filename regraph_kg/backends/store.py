@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import partial
 
 from regraph_kg.backends import embeddings, read, rebuild, schema, vectors, write
-from regraph_kg.backends.bolt import OnBolt
+from regraph_kg.backends.bolt import OnBolt, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.graph import SCHEMA_VERSION, Embed, Replan
 from regraph_kg.models.graph import (
@@ -26,6 +26,7 @@ from regraph_kg.models.graph import (
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Trajectory
 
 MOST_ROWS = 1_000_000
 """Largest LIMIT sent: the embedded store allocates for it at once."""
@@ -36,14 +37,14 @@ PURGED = 500
 class BoltStore(OnBolt):
     """A technique graph behind a Bolt connection; `graph.GraphStore` is the contract."""
 
-    def prepare(self, *, rebuild: bool = False) -> None:
-        """Make an empty database a graph of our version; refuse another's (`schema.prepare`)."""
+    def apply_schema(self, *, rebuild: bool = False) -> None:
+        """See `GraphStore`."""
         schema.prepare(self._bolt, rebuild=rebuild)
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
         """See `GraphStore`."""
 
-        def add(ask: write.Query) -> int:
+        def add(ask: Query) -> int:
             added = write.create_techniques(ask, techniques)
             write.extend_techniques(ask, techniques)
             return added
@@ -66,12 +67,7 @@ class BoltStore(OnBolt):
         for first in range(0, len(ids), PURGED):
             total += self._bolt.write(partial(write.delete, ids=ids[first : first + PURGED]))
             yield total
-        total += self._bolt.write(
-            lambda ask: PurgeCounts(
-                techniques=write.delete_idle_techniques(ask), names=write.delete_unused_labels(ask)
-            )
-        )
-        yield total
+        yield total + PurgeCounts(techniques=self._bolt.write(write.delete_idle_techniques))
 
     def count_of(self, origin: Provenance) -> PurgeCounts:
         """See `GraphStore`."""
@@ -179,6 +175,10 @@ class BoltStore(OnBolt):
         """See `GraphStore`."""
         return self._bolt.read(read.check)
 
-    def export(self) -> Iterator[StoredTrajectory]:
+    def export(self) -> Iterator[Trajectory]:
         """See `GraphStore`."""
-        return read.export(self._bolt)
+        return (stored.trajectory for stored in self.stored())
+
+    def stored(self) -> Iterator[StoredTrajectory]:
+        """See `GraphStore`."""
+        return read.stored(self._bolt)

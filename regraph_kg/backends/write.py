@@ -8,14 +8,13 @@ contradicting one is refused.
 NEXT rows are linear sums of what trajectories contribute (`statistics.contribution`), so that a
 merge adds, a purge subtracts, and no order of writers matters. Recounting the pairs of each batch
 costs too much on a hot pair (docs/dev/decisions/0035-facts-counted-when-asked.md). Locks are taken
-in this order, in each statement sorted by id: trajectories, labels, techniques, NEXT, which every
-writer wants and which therefore come last.
+in this order, in each statement sorted by id: trajectories, techniques, NEXT, which every writer
+wants and which therefore come last.
 """
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
@@ -38,14 +37,11 @@ from regraph_kg.backends.statistics import (
     trajectory_counts,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
+from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.purge import PurgeCounts
-from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique, spelling
+from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep, Trajectory
 
-LOGGED = ("compound", "lexical", "model", "new")
-"""Stages whose verdicts somebody may want to look at."""
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps", "source")
 """Properties that known techniques get where they lack them, besides aliases."""
@@ -143,7 +139,6 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
     additions, known = _recognize(accepted, [row for row in claimed if not row["new"]])
-    _record_labels(ask, added)
     _create_examples(ask, added, nodes)
     _write_additions(ask, additions)
     failures = _failures(added, additions)
@@ -204,26 +199,6 @@ def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:
         f" (trajectory {row['other'][:12]})"
         for row in (ask("ref_clashes", rows=rows) if rows else ())
     }
-
-
-def _record_labels(ask: Query, added: Sequence[Arrival]) -> None:
-    """Log the verdicts of the `LOGGED` stages, one per target and spelling."""
-    rows = {
-        row["id"]: row
-        for arrival in added
-        for label in (*arrival.plan.labels, *arrival.plan.failed_labels)
-        if label.stage in LOGGED
-        for row in [_verdict(label, arrival.trajectory.target, arrival.plan.created)]
-    }
-    if rows:
-        ask("record_labels", rows=[rows[key] for key in sorted(rows)])
-
-
-def _verdict(label: Relabelled, target: Target, created: str) -> dict[str, Any]:
-    name = hashlib.sha256(spelling(label.label).encode()).hexdigest()[:16]
-    entry = {"id": f"relabel {target} {name}", "kind": "relabel", "target": target}
-    decided = {name: value for name, value in asdict(label).items() if name != "also"}
-    return entry | decided | {"created": created}
 
 
 def _create_examples(
@@ -348,14 +323,14 @@ def extend_techniques(ask: Query, techniques: Sequence[Technique]) -> None:
     ask("lock_techniques", ids=sorted(lacking))
     # Read again under the lock: another writer may have taught them meanwhile.
     taught = _missing_properties(ask, [t for t in techniques if t.id in lacking])
-    set_techniques(ask, taught)
+    write_techniques(ask, taught)
 
 
-def set_techniques(ask: Query, properties: Mapping[str, Mapping[str, object]]) -> None:
+def write_techniques(ask: Query, properties: Mapping[str, Mapping[str, object]]) -> None:
     """Make techniques, or give known ones these properties, by id."""
     rows = [{"id": key, "properties": properties[key]} for key in sorted(properties)]
     if rows:
-        ask("set_techniques", rows=rows)
+        ask("write_techniques", rows=rows)
         ask("label_techniques", ids=[row["id"] for row in rows])
 
 
@@ -418,19 +393,3 @@ def delete_idle_techniques(ask: Query) -> int:
         # Not DETACH: one that a writer has just used fails the transaction, which is tried again.
         ask("delete_techniques", ids=idle)
     return len(idle)
-
-
-def delete_unused_labels(ask: Query) -> int:
-    """Delete log entries of labels that no step or failure has, with the aliases they taught."""
-    used = {_spelled(row["technique"], row["label"]) for row in ask("labels_in_use")}
-    logged = [row["entry"] for row in ask("verdicts")]
-    lost = [one for one in logged if _spelled(one["technique"], one["label"]) not in used]
-    if lost:
-        ask("delete_aliases", rows=[{"id": one["technique"], "label": one["label"]} for one in lost])
-        ask("delete_labels", ids=sorted(one["id"] for one in lost))
-    return len(lost)
-
-
-def _spelled(technique: str, label: str) -> tuple[str, str]:
-    """The target and spelling that all labels of one name share."""
-    return technique.partition("/")[0], spelling(label)

@@ -30,20 +30,19 @@ def rebuild_graph(settings: Settings, vocabulary: Path | None, level: RelabelLev
     """
     with closing(open_store(settings, rebuild=True)) as store:
         file = read_vocabulary(settings, vocabulary)
-        stored = store.techniques()
         names = pipeline.read_vocabulary(store, file)
         cascade = open_cascade(settings, names, level)
         if level in SETTLED_FIRST:
             # All names are decided before anything is written, so that new ones meet each other.
-            uses = uses_of((_nameless(one, names) for one in store.export()), cascade.named)
+            uses = uses_of((_nameless(one, names) for one in store.stored()), cascade.named)
             for number, _ in enumerate(cascade.settle(uses), 1):
                 yield WorkDone("names", number, len(uses), f"names: {number} of {len(uses)}")
 
         def replan(page: Sequence[StoredTrajectory]) -> list[MergePlan]:
             return [_plan(_nameless(one, names), cascade, level) for one in page]
 
-        done = 0
-        for done, total in store.rebuild(tuple(_taught(file, stored)), replan):
+        done, techniques = 0, tuple(_taught(file, store.techniques()))
+        for done, total in store.rebuild(techniques, replan):
             yield WorkDone("rebuild", done, total, f"rebuild: {done} of {total} trajectories")
         return done
 
