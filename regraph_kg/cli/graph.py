@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
-from regraph_kg.cli import exchange, worth
+from regraph_kg.cli import exchange
 from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, on_terminal, watch
@@ -41,7 +41,6 @@ ANSWERS = {
     "graph update": GraphUpdated,
     "graph purge": PurgeCounts,
     **exchange.ANSWERS,
-    **worth.ANSWERS,
 }
 
 app = typer.Typer(no_args_is_help=True)
@@ -275,7 +274,6 @@ def update(
     typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
 
 
-app.command()(worth.report)
 app.command()(exchange.check)
 app.command()(exchange.export)
 app.command()(exchange.restore)
