@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
@@ -288,43 +287,6 @@ class KnownFailure:
     problem: str
     model: str
     """The model that tried it."""
-
-
-class FreeSteps(Frozen):
-    """Results of steps whose technique the model chose itself."""
-
-    tried: int = 0
-    verified: int = 0
-    sum_log2_effect: int = 0
-    """Fixed point, `EFFECT_SCALE`; of passed steps, over the code before the step."""
-
-    def __add__(self, other: "FreeSteps") -> "FreeSteps":
-        """Both together."""
-        return FreeSteps(**{name: number + getattr(other, name) for name, number in self})
-
-
-class FreeChoice(Frozen):
-    """A model's free steps from the serial code, and from changed code: first steps gain more."""
-
-    first: FreeSteps = FreeSteps()
-    later: FreeSteps = FreeSteps()
-
-    def __add__(self, other: "FreeChoice") -> "FreeChoice":
-        """Both together."""
-        return FreeChoice(first=self.first + other.first, later=self.later + other.later)
-
-
-class FreeRun(Frozen):
-    """Results of one search's free steps."""
-
-    run: str
-    """The run's id, the same each time that it is taught."""
-    model: str
-    """Name and digest."""
-    target: Target
-    device: str
-    problem: str
-    choice: FreeChoice
 
 
 @dataclass(frozen=True, slots=True)
