@@ -1,4 +1,4 @@
-"""A trajectory's contribution to the NEXT rows; whatever adds or subtracts one uses this arithmetic.
+"""Counts what a trajectory contributes to the NEXT rows; merges add it, purges subtract it.
 
 Given trajectories count in a pair's row of a device, those learned from a model in its own row.
 
