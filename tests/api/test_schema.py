@@ -90,7 +90,6 @@ ELSEWHERE = {
     "bench": "tests/bench/test_bench.py",
     "learn": "tests/ingest/test_learn.py",
     "optimize": "tests/search/test_optimize.py, test_several.py, test_dry_run.py",
-    "worker": "tests/docker/test_worker.py",
 }
 
 
