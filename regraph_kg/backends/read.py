@@ -103,9 +103,11 @@ def pooled(
         f"{target}/",
         exclude_problem,
     )
+    start = start_id(target)
     sums: defaultdict[str, dict[RowKey, Counts]] = defaultdict(dict)
     most: dict[str, tuple[int, str]] = {}
-    for pair, by_key in sorted(known.items()):
+    # Of sources with as many examples the start counts: it is where a search begins.
+    for pair, by_key in sorted(known.items(), key=lambda row: (row[0].source != start, row[0])):
         examples = sum(counts["examples"] for counts in by_key.values())
         if pair.target not in wanted or not examples:
             continue

@@ -179,7 +179,8 @@ def purge(
 
     Trajectories go with their examples, vectors, failures and statistics, and techniques that only
     an ingest has made for them. It cannot be undone: regraph graph export first. A name of which
-    the graph has nothing is refused. May be interrupted and run again; what is ingested meanwhile stays.
+    the graph has nothing is refused. May be interrupted and run again; what is ingested meanwhile
+    stays.
     """
     origin, settings = _provenance(problem, source, run), read_settings()
     with closing(open_store(settings)) as graph:

@@ -1,4 +1,4 @@
-"""`regraph graph check` and `purge`, and `ingest --rebuild`, as they are typed, on the embedded store."""
+"""`regraph graph check`, `purge` and `ingest --rebuild` as they are typed."""
 
 import json
 from collections.abc import Callable

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 import pytest
+
 from regraph_kg.backends import read
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query, T
 from regraph_kg.errors import StoreError

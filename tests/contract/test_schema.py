@@ -5,9 +5,9 @@ from contextlib import closing, suppress
 
 import pytest
 from neo4j.exceptions import Neo4jError
-from regraph_kg.backends.vectors import VECTORS
 
 from regraph_kg.backends import bolt
+from regraph_kg.backends.vectors import VECTORS
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, GraphStore
 from regraph_kg.settings import Settings
