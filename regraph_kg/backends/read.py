@@ -20,8 +20,8 @@ from regraph_kg.backends.statistics import (
     NUMBERS,
     SEARCHED,
     Counts,
+    NextRows,
     RowKey,
-    Rows,
     add,
     contribution,
     differences,
@@ -189,7 +189,7 @@ def _transition_stats(pair: Pair, device: str, counts: Counts) -> TransitionStat
 
 def check(ask: Query) -> tuple[str, ...]:
     """See `graph.GraphStore`."""
-    expected: Rows = {}
+    expected: NextRows = {}
     after, lines = "", list[str]()
     examples = {row["id"]: Pair.of(row) for row in ask("places_of_transitions")}
     while page := ask("page_of_evidence", after=after, limit=PAGE):

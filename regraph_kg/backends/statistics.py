@@ -59,7 +59,7 @@ class RowKey(NamedTuple):
         return self.device + ("" if self.learner is None else f"{LEARNED} {self.learner}")
 
 
-Rows = dict[tuple[Pair, RowKey], Counts]
+NextRows = dict[tuple[Pair, RowKey], Counts]
 """Counts per NEXT row."""
 
 
@@ -69,9 +69,9 @@ def row_id(pair: Pair, key: RowKey) -> str:
     return f"{pair.source} {pair.target} {key._replace(device=device)}"
 
 
-def contribution(evidence: Evidence) -> Rows:
+def contribution(evidence: Evidence) -> NextRows:
     """The NEXT rows of a graph that holds this trajectory alone."""
-    rows: Rows = {}
+    rows: NextRows = {}
 
     def row(pair: Pair, device: str | None) -> Counts:
         return rows.setdefault((pair, RowKey(device or UNMEASURED, evidence.learner)), Counter())
@@ -107,7 +107,7 @@ def _count(counts: Counts, outcome: Outcome, repairs: int = 0, effect: float | N
         counts["sum_log2_effect"] += round(EFFECT_SCALE * math.log2(effect))
 
 
-def add(into: Rows, rows: Rows, sign: int = 1) -> None:
+def add(into: NextRows, rows: NextRows, sign: int = 1) -> None:
     """Add rows to others, or with sign -1 subtract them."""
     for place, counts in rows.items():
         total = into.setdefault(place, Counter())
@@ -206,7 +206,7 @@ def precedence(rows: Mapping[RowKey, Counts]) -> tuple[int, int]:
     return -given, -learned
 
 
-def differences(expected: Rows, found: Iterable[tuple[Pair, RowKey, Counts]]) -> list[str]:
+def differences(expected: NextRows, found: Iterable[tuple[Pair, RowKey, Counts]]) -> list[str]:
     """What NEXT rows have that is not expected of them, one line a count; empty: nothing."""
     present = {(pair, key): counts for pair, key, counts in found}
     lines = []

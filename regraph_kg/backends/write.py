@@ -28,7 +28,7 @@ from regraph_kg.backends.evidence import (
     stored_disclosure,
 )
 from regraph_kg.backends.statistics import (
-    Rows,
+    NextRows,
     add,
     contribution,
     read_counts,
@@ -145,7 +145,7 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
     if failures:
         ask("write_failures", rows=failures)
     extend_techniques(ask, new)
-    growth: Rows = {}
+    growth: NextRows = {}
     for arrival in added:
         add(growth, contribution(arrival.evidence))
     for addition in additions:
@@ -201,9 +201,7 @@ def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:
     }
 
 
-def _create_examples(
-    ask: Query, added: Sequence[Arrival], nodes: Mapping[str, GraphRow]
-) -> None:
+def _create_examples(ask: Query, added: Sequence[Arrival], nodes: Mapping[str, GraphRow]) -> None:
     """Write the texts of new trajectories' steps; step k is an example of technique k."""
     texts = [steps_node(arrival.plan, arrival.key) for arrival in added]
     if not texts:
@@ -267,7 +265,7 @@ def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[d
     return sorted(rows, key=lambda row: str(row["id"]))
 
 
-def _add_to_next(ask: Query, growth: Rows) -> None:
+def _add_to_next(ask: Query, growth: NextRows) -> None:
     """Add to NEXT rows, made where they are missing; rows that count nothing any more go."""
     changed = {place: counts for place, counts in growth.items() if any(counts.values())}
     if not changed:
@@ -366,7 +364,7 @@ def delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
         for row in ask("hold_trajectories", ids=sorted(ids))
         if row["id"] is not None
     }
-    loss: Rows = {}
+    loss: NextRows = {}
     by_pair: defaultdict[Pair, list[str]] = defaultdict(list)
     failures: list[str] = []
     for key, evidence in held.items():

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from regraph_kg.backends.evidence import Evidence, Pair
-from regraph_kg.backends.statistics import COUNTS, RowKey, Rows, add, contribution, together
+from regraph_kg.backends.statistics import COUNTS, NextRows, RowKey, add, contribution, together
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.trajectory import Source, standing
 from tests.contract.plans import A100, H200, failure, measured, plan
@@ -44,7 +44,7 @@ def test_a_passed_step_that_was_not_timed_before_has_no_effect() -> None:
 
 def test_what_is_added_and_removed_cancels() -> None:
     evidence = Evidence.of(plan("ab", measurements=[measured()], failures=[failure()]))
-    left: Rows = {}
+    left: NextRows = {}
     for sign in (1, 1, -1):
         add(left, contribution(evidence), sign)
     assert {key: +counts for key, counts in left.items()} == {
