@@ -287,15 +287,6 @@ def test_the_vocabulary_says_what_to_look_at(run: Reader) -> None:
     assert rows["cuda/start"]["look at"] == ""
 
 
-def test_the_hottest_pair_s_archive_continues_what_is_in_sight(run: Reader) -> None:
-    rows = run("hottest-archive")
-    assert {(row["after"], row["apply"]) for row in rows} == {("serial code", "Thread per element")}
-    assert {(row["in sight"], row["archived"]) for row in rows} == {(8, 10)}
-    gained = [row["times faster"] for row in rows]
-    assert gained == sorted(gained, reverse=True)  # type: ignore[type-var]
-    assert len({row["example"] for row in rows}) == len(rows) == 10
-
-
 def test_names_that_a_rule_took_are_counted_by_technique(run: Reader) -> None:
     rows = run("names-taken")
     assert {row["by"] for row in rows} == {"lexical"}
