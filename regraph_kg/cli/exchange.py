@@ -9,7 +9,7 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic
-from regraph_kg.cli.answers import FileWritten, answered
+from regraph_kg.cli.json_answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import transient
 from regraph_kg.errors import BadInput, file_errors
@@ -18,13 +18,6 @@ from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.stores import open_store
 
 FINDINGS_SHOWN = 20
-
-
-ANSWERS = {
-    "graph export": FileWritten,
-    "graph check": tuple[str, ...],
-}
-"""Of the export with --output."""
 
 
 def export(
@@ -66,7 +59,7 @@ def export(
             atomic.replacing(output, mode=0o666, synced=True) as file,
         ):
             file.writelines(lines)
-    answered(FileWritten, FileWritten(output, output.stat().st_size), as_json)
+    answered(FileWritten(output, output.stat().st_size), as_json)
 
 
 def _lines(
@@ -87,7 +80,7 @@ def check(*, as_json: Json = False) -> None:
     """
     with closing(open_store(read_settings())) as store:
         findings = store.check()
-    if not answered(tuple[str, ...], findings, as_json):
+    if not answered(findings, as_json):
         for finding in findings[:FINDINGS_SHOWN]:
             typer.echo(finding)
         typer.echo(
