@@ -24,7 +24,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import EvalReport, code_hash
 from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood, Successor
-from regraph_kg.models.prompt import PromptKey, Reply
+from regraph_kg.models.prompt import PromptKey, PromptText, Reply
 from regraph_kg.models.run import (
     Cost,
     RunHeader,
@@ -81,12 +81,21 @@ LONGEST_LINE = 1 << 26
 """Bytes; a file with a longer one is no trace, and is not read into memory to find that out."""
 
 
+class AskedPrompt(Frozen):
+    """A prompt as the model read it."""
+
+    system: PromptText
+    user: PromptText
+
+
 class TraceLine(Frozen):
     """One line of a trace; `value` is validated by who reads that kind of event."""
 
     event: Event
     key: str
     value: Any
+    prompt: AskedPrompt | None = None
+    """The question that a "reply" answers."""
     at: float
     sum: str
     mac: str = ""
@@ -211,6 +220,8 @@ class RunRecord:
     ours: bool = True
     """Whether this installation wrote it; else what it measured is a claim."""
     replies: tuple[tuple[PromptKey, Reply], ...] = ()
+    prompts: Mapping[PromptKey, AskedPrompt] = field(default_factory=dict)
+    """The questions of the replies."""
     times: tuple[float, ...] = ()
     """Active seconds at each record."""
     stopped: Stopped | None = None
@@ -234,6 +245,7 @@ class RunRecord:
         header = header_of(path, first)
         events: dict[str, list[tuple[str, Any, float]]] = {event: [] for event in _READ}
         replies, last, seconds = list[tuple[PromptKey, Reply]](), "", 0.0
+        prompts: dict[PromptKey, AskedPrompt] = {}
         for number, line in enumerate(lines, start=2):
             if line.event not in _READ:
                 continue
@@ -241,6 +253,8 @@ class RunRecord:
                 value = VALUES[line.event].validate_python(line.value)
                 if line.event == "reply":
                     replies.append((PromptKey.model_validate_json(line.key), value))
+                    if line.prompt is not None:
+                        prompts[replies[-1][0]] = line.prompt
             except ValidationError:
                 raise BadInput(
                     f"{path}:{number}: no search writes such a line; {AS_WRITTEN}"
@@ -259,6 +273,7 @@ class RunRecord:
             ended=last in ENDS or _spent(records) >= header.limits.calls,
             ours=reader.ours,
             replies=tuple(replies),
+            prompts=prompts,
             times=tuple(at for _, _, at in events["record"]),
             stopped=next((value for _, value, _ in reversed(events["stop"])), None),
             seconds=seconds,
