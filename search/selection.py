@@ -294,6 +294,7 @@ class ExpectedImprovement:
             yield NextStep(technique, technique.id, begun)
         if self._free and source in (beliefs.start, self._free_name):
             name = self._free_name
+            # nothing is known of a model's own choice before it was made
             self._edges[source, name] = BelievedEdge(source, name, 0.0, 0.0, 0.0, following)
             yield NextStep(None, name, begun=not self._small)
 
@@ -323,8 +324,8 @@ class Stepwise:
     or does not apply, is closed on its path.
     """
 
+    # Whether a step counts as what its code shows, and not as what it was asked for.
     CHECKED = True
-    """Whether a step counts as what its code shows, and not as what it was asked for."""
 
     def __init__(self, context: Context, *, steps: int) -> None:
         self._context, self._most = context, steps

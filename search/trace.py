@@ -42,8 +42,8 @@ from regraph_kg.search.world import World
 
 TraceClock = Callable[[], float]
 
+# Seconds that a look at a trace's lock may take.
 _LOOKED_AT = 0.5
-"""Seconds that a look at a trace's lock may take."""
 
 
 class Trace:
@@ -64,6 +64,7 @@ class Trace:
         self._file = file
         self._key, self._sum, self._mac = key, "", ""
         self._clock, self._earlier, self._opened = clock, 0.0, clock()
+        # two writers would mix their lines, and neither could be resumed
         if not locks.take(file, seconds=_LOOKED_AT):  # who looks (`locks.is_held`) has it, too
             file.close()
             raise BadInput(f"{path}: another search is writing this trace; wait for it")
@@ -119,6 +120,7 @@ class Trace:
         last = lines[-1]
         self._sum, self._mac, self._earlier = last.sum, last.mac, last.at
         self.torn = read.torn
+        # what stands behind the last whole line was never answered for
         self._file.truncate(read.size)
         self._file.seek(read.size)
 
@@ -157,6 +159,7 @@ class Trace:
         """Take in the lines of a trace, its header left out."""
         for line in lines:
             if line.event in ("reply", "report"):
+                # these came in one by one: their order is the course of the search
                 self._results.append(line)
             else:
                 self._memory[line.event, line.key].append(line.value)
@@ -224,6 +227,7 @@ class Trace:
         total, mac = checksum(self._sum, body), mac_of(self._key, self._mac, body)
         line = body + ending(total, mac) + b"\n"
         end = self._file.tell()
+        # a write may take a part only; half a line would be read as a torn end
         try:
             while line:
                 line = line[self._file.write(line) :]
@@ -248,6 +252,7 @@ class _Replay:
     def start(self, effect: Effect) -> None:
         """Begin an effect, unless the trace knows its result."""
         where = address(effect)
+        # the k-th equal question gets the k-th recorded result
         if self._known[where] > 0:
             self._known[where] -= 1
             self._started[where].append(effect)
@@ -296,6 +301,7 @@ def refuse_differences(path: Path, was: RunHeader, now: RunHeader) -> None:
     It may be more patient: then it goes on where it ended.
     """
     old, new = _flat(was), _flat(now)
+    # a longer patience decides nothing that was decided before
     may_differ = {"created"}
     before, after = was.limits.patient_calls, now.limits.patient_calls
     if before is not None and (after is None or after >= before):
