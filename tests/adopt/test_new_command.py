@@ -7,10 +7,10 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import stop_embedded
 from tests.in_process import regraph
 
 TASKS = Path(__file__).parent / "tasks.cpp"
@@ -165,7 +165,7 @@ def test_optimize_makes_the_problem_of_a_function_once(run: Run, tmp_path: Path)
     assert "x            float32  [n], inout" in made.stdout
     assert made.returncode == 5, made.stderr
     waiting = run(*words)
-    wiring.stop_embedded(Settings(data_dir=tmp_path / "data"))
+    stop_embedded(Settings(data_dir=tmp_path / "data"))
     assert waiting.returncode == 5, waiting.stderr
     assert "scale/: made of scale before" in waiting.stderr
     (tmp_path / "gain.h").write_text("#define GAIN 2\n")

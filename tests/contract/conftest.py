@@ -6,13 +6,8 @@ the same code for every engine: there they are slow, but for those with `neo4j("
 Neo4j is for nightly tests only.
 """
 
-from collections.abc import Iterator
-from contextlib import closing
-
 import pytest
 
-from regraph_kg import wiring
-from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.settings import Settings
 
 
@@ -32,10 +27,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             callspec = getattr(item, "callspec", None)
             if callspec and callspec.params.get("store_settings") == "neo4j":
                 item.add_marker(pytest.mark.slow)
-
-
-@pytest.fixture
-def curator(store: GraphStore, store_settings: Settings) -> Iterator[Curator]:
-    """Curates the graph of `store`."""
-    with closing(wiring.open_curator(store_settings)) as opened:
-        yield opened
