@@ -90,7 +90,7 @@ def ratio(slow: TimeEstimate, fast: TimeEstimate) -> tuple[float, Interval]:
 def student(freedom: int, tail: float = _TAIL) -> float:
     """Student's t, beyond which `tail` lies on one side; of 1 degree of freedom at least."""
     # The import takes 0.2 s, and most commands estimate nothing.
-    from scipy.special import stdtrit
+    from scipy.special import stdtrit  # noqa: PLC0415
 
     return float(stdtrit(freedom, 1 - tail))
 
