@@ -16,16 +16,11 @@ from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.answers import answers_of, schema_of
 from regraph_kg.cli.app import COMMANDS
-from regraph_kg.cli.corpus import read_fields
 from regraph_kg.cli.docs import MADE, trajectory_schema
-from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
-from regraph_kg.survey.report import corpus_report
-from regraph_kg.wiring.names import read_vocabulary
-from regraph_kg.wiring.shipped import corpus_files
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "docs" / "answers.schema.json"
@@ -133,15 +128,6 @@ def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
     return table if rows else ["Nothing to set."]
 
 
-def corpus() -> str:
-    """What the committed trajectories show."""
-    settings = Settings(corpus=ROOT / "corpus")
-    paths = corpus_files(settings)
-    trajectories = [trajectory for path in paths for trajectory in read_trajectories(path)]
-    fields = read_fields(ROOT / "corpus" / "fields.toml")
-    return corpus_report(trajectories, read_vocabulary(settings), fields)
-
-
 def answers() -> str:
     """The JSON Schema of what each command prints with --json.
 
@@ -155,8 +141,8 @@ def answers() -> str:
     }
     known = json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.exists() else {}
     for name, old in known.items():
-        gone = fields(old) - fields(found.get(name, {}))
-        if gone and found.get(name, old)["$id"] == old["$id"]:
+        gone = fields(old) - fields(found[name]) if name in found else set()
+        if gone and found[name]["$id"] == old["$id"]:
             raise SystemExit(
                 f"{name}: without {', '.join(sorted(gone))}; raise VERSIONS in cli/answers.py"
             )
@@ -206,7 +192,6 @@ def built() -> dict[Path, str]:
     """Pages of the site that are not committed, and their texts."""
     pages = {ROOT / "docs" / f"{name}.md": make() for name, (_, make) in MADE.items()}
     return pages | {
-        ROOT / "docs" / "corpus.md": corpus(),
         ROOT / "docs" / "dev" / "modules.md": modules(),
     }
 

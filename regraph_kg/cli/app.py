@@ -21,7 +21,6 @@ KEYBOARD_INTERRUPT = 130
 COMMANDS = (
     *("ingest", "next", "examples", "optimize", "evaluate", "learn", "apply", "runs", "report"),
     *("problem", "graph", "techniques", "doctor", "mcp", "bench", "collect", "worker", "docs"),
-    *("corpus", "dev"),
 )
 """Each is the function, or the `app` of commands, of the module of its name in this folder. A
 module's `EPILOG` stands below the options."""

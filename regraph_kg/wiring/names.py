@@ -8,7 +8,6 @@ from pydantic import TypeAdapter, ValidationError
 from regraph_kg.errors import BadInput, file_errors, first_mistake
 from regraph_kg.graph import Curator
 from regraph_kg.ingest.audit import audit as concerns
-from regraph_kg.ingest.check import RecordedVerdicts
 from regraph_kg.ingest.clusters import clusters, pages
 from regraph_kg.ingest.relabel.candidates import Shortlists
 from regraph_kg.ingest.relabel.cascade import Cascade
@@ -78,8 +77,3 @@ def open_cascade(
     model = model or any_model(settings, ModelSpec.parse(settings.model))
     sorter = Sorter(model, vocabulary, embeds)
     return Cascade(vocabulary, lexical, shortlists, sorter, model.finish)
-
-
-def recorded_verdicts(settings: Settings) -> LanguageModel:
-    """The recorded answers to labels of the corpus's labelled set (half "test")."""
-    return RecordedVerdicts(corpus_folder(settings) / "relabel" / "recorded" / "test.jsonl")

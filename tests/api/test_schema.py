@@ -21,9 +21,7 @@ __all__ = ["desk", "here"]
 
 ANSWERS = {name: kind for group in app.COMMANDS for name, kind in answers_of(group).items()}
 NO_JSON = {
-    "corpus report": "prints Markdown",
-    "dev browser-pack": "writes queries and a style for Neo4j Browser",
-    "dev measure": "prints trajectories, a JSON object a line",
+    "graph browser-pack": "writes queries and a style for Neo4j Browser",
     "mcp": "serves",
 }
 
@@ -81,7 +79,7 @@ class Checked:
 
 
 GRAPH = {
-    *("dev relabel-check", "docs", "examples", "graph check", "graph export", "graph purge"),
+    *("docs", "examples", "graph check", "graph export", "graph purge"),
     *("graph query", "graph restore", "graph stats", "graph update", "ingest", "next"),
 }
 TECHNIQUES = {name for name in ANSWERS if name.startswith("techniques ")}
@@ -116,10 +114,6 @@ def test_what_the_graphs_commands_print_is_of_its_schema(desk: Desk, at_desk: Ch
         step["measurements"] = [measured(0.25)]
     file = desk.write("file.jsonl", one)
     (desk.folder / "mine.cu").write_text("int x;")
-    labels = desk.folder / "labels"
-    labels.mkdir()
-    label = {"label": "tiles", "target": "cuda", "technique": None, "kind": "new", "split": "dev"}
-    (labels / "dev.jsonl").write_text(json.dumps(label))
     assert at_desk("ingest", file)["added"] == 1
     assert at_desk("ingest", file)["known"] == 1
     assert at_desk("ingest", file, "--dry-run")[0]["label"]
@@ -134,7 +128,6 @@ def test_what_the_graphs_commands_print_is_of_its_schema(desk: Desk, at_desk: Ch
     assert at_desk("graph export", *backup)["file"] == "all.backup"
     at_desk("graph check", "all.backup", "embedded")
     at_desk("docs", "--settings")
-    at_desk("dev relabel-check", "--labels", labels, "--verbose", codes=(0, 1))
     assert at_desk("graph purge", "--problem", one["problem"], "--yes")["trajectories"] == 1
     assert at_desk.seen == GRAPH - {"graph restore"}
 

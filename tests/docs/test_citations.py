@@ -35,7 +35,7 @@ THEIRS = {"ask.py", "setup.py", "bench.py", "fast.py", "tests/test_kernel.py"}
 """A reader's own files in what documents tell him to do."""
 PLACEHOLDER = re.compile(r"\b[A-Z]+\b(?!\.md)")
 """In a path: what stands for any name."""
-MADE = {"cli.md", "corpus.md", "troubleshooting.md", "modules.md"}
+MADE = {"cli.md", "troubleshooting.md", "modules.md"}
 """Documents that are not committed: docs/generate.py makes them."""
 DOCUMENTS = ("", "docs", "docs/dev", "docs/dev/decisions")
 """Where a document is looked for that is named without its folder."""
