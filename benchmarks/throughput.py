@@ -37,8 +37,8 @@ from regraph_kg.errors import RegraphError, ToolError
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpus
+from regraph_kg.evaluation.hosts.judges import JudgeRequest
 from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions
-from regraph_kg.evaluation.hosts.queue import JudgeRequest
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
