@@ -16,6 +16,7 @@ from regraph_kg.models.run import (
     RunSummary,
     SimulationRecord,
     StepRecord,
+    TakenBack,
     Task,
 )
 from regraph_kg.search.ledger import Ledger
@@ -35,6 +36,8 @@ class Answer:
     path: tuple[str, ...]
     code: str
     report: EvalReport | None
+    finals: tuple[Final, ...] = ()
+    """The finalists and what was measured of them, the best of the search first."""
 
 
 def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:
@@ -59,15 +62,17 @@ def final_answer(
     Each is timed in turn with the best before it: the serial code's scatter does not decide.
     """
     best: Final | None = None
+    finals = list[Final]()
     for step in finalists(records):
         candidate = Candidate(task.target, step.code or "", best and best[0].code)
         report = evaluate_final(candidate)
         if report.outcome is Outcome.UNSTABLE_TIMING:  # our machine's fault: timed once more
             report = evaluate_final(candidate)
-        best = better(best, (step, report))
+        finals.append((step, report))
+        best = better(best, finals[-1])
     if best is None:
-        return Answer((), task.serial, None)
-    return Answer(best[0].path, best[0].code or "", best[1])
+        return Answer((), task.serial, None, tuple(finals))
+    return Answer(best[0].path, best[0].code or "", best[1], tuple(finals))
 
 
 def better(best: Final | None, other: Final) -> Final | None:
@@ -110,6 +115,7 @@ def summarise(
         speedup=(answer.report and answer.report.speedup) or 1.0,
         speedup_interval=answer.report and answer.report.speedup_interval,
         improved=answer.report is not None,
+        taken_back=_taken_back(answer),
         device=header.device,
         toolchain=header.toolchain,
         excluded=header.excluded,
@@ -117,6 +123,19 @@ def summarise(
         stopped=ledger.stopped or "exhausted",
         roof=ledger.roof.reached,
         declined=_commonest(step.diagnosis for step in reversed(steps) if step.declined) or "",
+    )
+
+
+def _taken_back(answer: Answer) -> TakenBack | None:
+    """The fastest of the search, where no finalist was confirmed."""
+    if answer.report is not None or not answer.finals:
+        return None
+    step, report = answer.finals[0]
+    return TakenBack(
+        searched=step.speedup or 1.0,
+        outcome=report.outcome,
+        speedup=report.speedup if report.outcome.is_right else None,
+        interval=report.speedup_interval if report.outcome.is_right else None,
     )
 
 

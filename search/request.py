@@ -1,10 +1,9 @@
-"""Asking the model: a request for code, or a thought, as a prompt with its key and seed.
+"""A request to the model: for code, or for a thought, as a prompt with its key and seed.
 
-Not here: the text of a prompt (prompts/), the worth of an answer (verdicts.py).
+Not here: the text of a prompt (prompts/), the worth of an answer (sample.py).
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from regraph_kg.models.method import Prompting
@@ -14,7 +13,7 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.search.effects import Effects, asked
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.parts import Advice
-from regraph_kg.search.prompts.render import FailedAnswer, choose_variants, render
+from regraph_kg.search.prompts.render import FailedAnswer, render
 from regraph_kg.search.prompts.standing import Standing
 
 
@@ -24,9 +23,8 @@ class Request:
 
     `path` are the elements entered so far, without the requested step; `technique` is that step,
     None for a method that walks no graph; `others` are the alternatives to it. `source` is the
-    technique (an id) that led to `code`, as far as is known. `renewed` is the advice to mend a
-    failed answer; None: the same again. `free` is the name of a step whose technique the model
-    chooses on a walk.
+    technique (an id) that led to `code`, as far as is known. `free` is the name of a step whose
+    technique the model chooses on a walk.
     """
 
     path: tuple[str, ...]
@@ -36,7 +34,6 @@ class Request:
     advice: Advice
     others: tuple[Technique, ...] = ()
     source: str = ""
-    renewed: Callable[[FailedAnswer], Advice] | None = None
     free: str = ""
     part: bool = False
     """Whether `technique` is asked for in part: the first of its smaller steps."""
@@ -55,22 +52,6 @@ class Request:
         here = bool(self.step) and (self.technique is not None or bool(self.path))
         return (*self.path, self.step) if here else self.path
 
-    def may_decline(self, repair: int) -> bool:
-        """Whether an answer may say that the technique does not apply: the first one, if any."""
-        return self.technique is not None and repair == 0
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """Measurements of a run for a request's prompt."""
-
-    variants: Sequence[tuple[str, float]]
-    """Right codes with their speedups over the serial code."""
-    standing: Standing | None
-    """Standing of the request's code."""
-    tried: str
-    """Fruitless tries there, as a prompt's text."""
-
 
 class Asker:
     """Asks for one run."""
@@ -84,27 +65,23 @@ class Asker:
         request: Request,
         repair: int,
         failed: FailedAnswer | None,
-        measured: Measured,
+        standing: Standing | None,
         may_decline: bool,
     ) -> Effects[Reply | None]:
         """The answer to a request for code; None: the recorded model has none.
 
-        `failed` is the answer that it is to mend; `may_decline`: it may decline the technique.
+        `failed` is the answer that it is to mend, `standing` that of the request's code;
+        `may_decline`: it may decline the technique.
         """
         prompting = self._prompting
-        advice = request.advice
-        if failed is not None and prompting.requery and request.renewed:
-            advice = request.renewed(failed)
         key = self.key("code", path=request.way, attempt=request.attempt, repair=repair)
         prompt = render(
             self._task,
             key,
             code=request.code,
-            advice=advice,
+            advice=request.advice,
             failure=failed,
-            variants=choose_variants(measured.variants, request.code, prompting.contrast),
-            standing=measured.standing if prompting.standing else None,
-            tried=measured.tried,
+            standing=standing if prompting.standing else None,
             may_decline=may_decline,
             tokens=prompting.prompt_tokens,
             words=prompting.words,
@@ -113,7 +90,10 @@ class Asker:
             seed=self.seed(key),
         )
         self._ledger.begin_call()
-        reply = yield from _finally(asked(prompt), self._ledger.end_call)
+        try:
+            reply = yield from asked(prompt)
+        finally:
+            self._ledger.end_call()
         return None if reply.finish == "unrecorded" else reply
 
     def think(self, prompt: Prompt) -> Effects[Reply | None]:
@@ -144,11 +124,3 @@ class Asker:
         """hash(run, p, a, k) of method.md 3.2, and the rest of the key; 31 bits, as servers do."""
         text = f"{self._run}\n{key.model_dump_json()}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
-
-
-def _finally(work: Effects[Reply], end: Callable[[], None]) -> Effects[Reply]:
-    """`work`, with `end` called when its result is there."""
-    try:
-        return (yield from work)
-    finally:
-        end()

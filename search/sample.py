@@ -1,26 +1,29 @@
-"""Verdicts of one run: an answer is read, its code judged and remembered; equal code once.
+"""One sample: the model is asked, the code in its answer judged, a failure mended, the cost paid.
 
-Not here: the judge; a search's use of a verdict.
+Every code that was judged is remembered with its verdict; equal code is judged once. Not here: the
+judge; a search's use of a sample (selection.py).
 """
 
 from dataclasses import dataclass, replace
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.prompt import Reply
-from regraph_kg.models.run import Cost, Task
+from regraph_kg.models.graph import KnownFailure
+from regraph_kg.models.method import Prompting
+from regraph_kg.models.prompt import Reply, element
+from regraph_kg.models.run import Cost, Deed, StepRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.effects import Effects, judged
-from regraph_kg.search.extract import Declined, ParseFailure, declined, read_code, unmended
+from regraph_kg.search.fit.applied import deed
 from regraph_kg.search.fit.fit import applicable
+from regraph_kg.search.launched import launched
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.mends.entry import RequestedEntry
-from regraph_kg.search.mends.launched import launched
-from regraph_kg.search.mends.mend import MendedCode
+from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import FailedAnswer
 from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
-from regraph_kg.search.reward import speedup
+from regraph_kg.search.read_answer import Declined, MendedCode, ParseFailure, declined, read_code
+from regraph_kg.search.request import Asker, Request
 
 DECLINES = 3
 """Declines that show whether a model declines what applies."""
@@ -48,20 +51,73 @@ class SampleVerdict:
         """
         return self.speedup is None and self.outcome not in _NOTHING_TO_MEND
 
-    @property
-    def failure(self) -> FailedAnswer:
-        """The failure for a repair prompt."""
-        return FailedAnswer(self.outcome, self.diagnosis, self.code)
+
+class Proposer:
+    """Buys samples for one run."""
+
+    def __init__(
+        self, task: Task, run: int, prompting: Prompting, ledger: Ledger, failures: KnownFailures
+    ) -> None:
+        """`run` goes into every prompt's seed; `failures` learns what fails."""
+        self._task, self._ledger, self._failures = task, ledger, failures
+        self._prompting = prompting
+        self.asker = Asker(task, run, prompting, ledger)
+        """Also asks for thoughts."""
+        self._verdicts = Verdicts(task, ledger)
+
+    def sample(self, request: Request, *, repairs: int = 0) -> Effects[StepRecord]:
+        """One answer, repaired while it fails and calls are left; the last answer is the sample.
+
+        A first answer that the recorded model does not have costs nothing and has no outcome; a
+        repair that it does not have only ends the repairing. A first answer may decline a
+        technique. Needs one call that is left.
+        """
+        cost, verdicts = Cost(), self._verdicts
+        verdict: SampleVerdict | None = None
+        for repair in range(repairs + 1 if self._prompting.repair else 1):
+            if self._ledger.left <= 0:
+                break
+            failed = None
+            if verdict is not None:
+                failed = FailedAnswer(verdict.outcome, verdict.diagnosis, verdict.code)
+            declines = self._prompting.decline and verdicts.believes_declines and repair == 0
+            declinable = request.technique if declines else None
+            standing = verdicts.standing(request.code)
+            reply = yield from self.asker.code(
+                request, repair, failed, standing, declinable is not None
+            )
+            if reply is None:
+                break
+            cost += self._ledger.pay(reply, Cost(calls=1))
+            verdict, judging = yield from verdicts.judge(reply, request.code, declinable)
+            cost += judging
+            self._warn(request, verdict)
+            if not verdict.failed:
+                break
+        return _step(request, verdict, cost)
+
+    def _warn(self, request: Request, verdict: SampleVerdict) -> None:
+        """Note a failure, for later prompts of the same transition."""
+        if request.technique is None or verdict.code is None or not verdict.failed:
+            return
+        failure = KnownFailure(
+            outcome=verdict.outcome,
+            diagnosis=verdict.diagnosis,
+            before=request.code,
+            code=verdict.code,
+            problem=self._task.problem,
+            model="",
+        )
+        self._failures.add(request.source, request.technique.id, failure)
 
 
 class Verdicts:
     """Remembers every code that was judged, and its verdict."""
 
-    def __init__(self, task: Task, ledger: Ledger, *, mend: bool = True) -> None:
-        """`mend`: whether the form of answers is mended before they are judged."""
-        self._task, self._ledger, self._mend = task, ledger, mend
+    def __init__(self, task: Task, ledger: Ledger) -> None:
+        self._task, self._ledger = task, ledger
         self._verdicts: dict[str, SampleVerdict] = {}
-        self.measured: list[tuple[str, float]] = [(task.start, 1.0)]
+        self._measured = {task.start: 1.0}
         """Right codes with their speedups, as they were measured; a port counts as serial code."""
         self._best_seconds: float | None = None
         self._standings: dict[str, Standing] = {}
@@ -71,11 +127,6 @@ class Verdicts:
     def believes_declines(self) -> bool:
         """Whether the model may still decline: not where most that it declined applies."""
         return self._declines < DECLINES or 2 * self._contradicted <= self._declines
-
-    def speedup(self, code: str) -> float:
-        """Speedup of measured code over the serial code; 1 for other code."""
-        verdict = self._verdicts.get(normalized(code))
-        return 1.0 if verdict is None or verdict.speedup is None else verdict.speedup
 
     def standing(self, code: str) -> Standing | None:
         """The standing of code; None where it is not known (yet)."""
@@ -92,13 +143,13 @@ class Verdicts:
         if declinable is not None and (why := declined(reply)) is not None:
             self._ledger.read(True)
             return self._declined(why, current, declinable), Cost()
-        answer = self._read(reply, current)
+        answer = read_code(reply, self._task.entries, self._task.shown(current))
         self._ledger.read(not isinstance(answer, ParseFailure))
         if isinstance(answer, ParseFailure):
             return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
         if why_same := self._unchanged(answer.code, current):
             return SampleVerdict(Outcome.UNCHANGED, None, None, why_same, answer.done), Cost()
-        other = launched(answer, reply.launch) if reply.launch and self._mend else None
+        other = launched(answer, reply.launch) if reply.launch else None
         verdict, cost = yield from self._judged(other or answer, current)
         if other is None or not verdict.failed:
             return verdict, cost
@@ -109,14 +160,11 @@ class Verdicts:
         code = self._task.whole(answer.code)
         text, cost = normalized(code), Cost()
         if text not in self._verdicts:
-            cost = yield from self._evaluate(code, text, self._rival(current))
+            # the code that a step begins with is its rival, if it was measured; the serial code is
+            # one anyway
+            known = current in self._measured and current != self._task.start
+            cost = yield from self._evaluate(code, text, current if known else None)
         return replace(self._verdicts[text], mended=answer.done), cost
-
-    def _read(self, reply: Reply, current: str) -> MendedCode | ParseFailure:
-        entry = RequestedEntry.of(self._task)
-        if not self._mend:
-            return unmended(reply, entry)
-        return read_code(reply, entry, self._task.shown(current))
 
     def _declined(self, why: Declined, current: str, technique: Technique) -> SampleVerdict:
         """A decline as it stands, or as a failure where the code's facts contradict it.
@@ -140,10 +188,6 @@ class Verdicts:
         started = (self._task.start, self._task.serial)
         return BEFORE if forms & {_but_headers(code) for code in started} else ""
 
-    def _rival(self, current: str) -> str | None:
-        """The code that a step begins with, if it was measured; the serial code always is."""
-        return next((code for code, _ in self.measured[1:] if code == current), None)
-
     def _evaluate(self, code: str, text: str, rival: str | None) -> Effects[Cost]:
         """Judge code, twice where our machine spoiled the first timing."""
         candidate = Candidate(self._task.target, code, rival)
@@ -159,13 +203,14 @@ class Verdicts:
 
     def _remember(self, text: str, candidate: Candidate, report: EvalReport) -> None:
         self._ledger.judged(report)
-        factor, code = speedup(report), candidate.code
+        factor, code = speedup_of(report), candidate.code
         if report.passed and report.rivalry and candidate.rival:
-            factor = self.speedup(candidate.rival) * report.rivalry.ratio
+            before = self._verdicts.get(normalized(candidate.rival))
+            factor = ((before and before.speedup) or 1.0) * report.rivalry.ratio
         self._verdicts[text] = SampleVerdict(report.outcome, code, factor, report.diagnosis)
         if factor is None:
             return
-        self.measured.append((code, factor))
+        self._measured[code] = factor
         if here := standing_of(report):
             self._standings[text] = here
         if serial := baseline_of(report):
@@ -173,6 +218,53 @@ class Verdicts:
         if report.passed and report.timing is not None:
             best = self._best_seconds or report.timing.median
             self._best_seconds = min(best, report.timing.median)
+
+
+def speedup_of(report: EvalReport) -> float | None:
+    """Speedup over the serial code that the search may learn from; None for a failure.
+
+    Right but unstably timed code is worth the lower bound of its interval.
+    """
+    if report.outcome is Outcome.PASSED:
+        return report.speedup
+    if report.outcome is Outcome.UNSTABLE_TIMING and report.speedup_interval is not None:
+        return report.speedup_interval.low if report.speedup_interval.low > 0 else None
+    return None
+
+
+def deed_of(request: Request, verdict: SampleVerdict | None) -> Deed:
+    """The change that a right answer made, by its code; a wrong one is not examined.
+
+    An answer that changed nothing counts as "nothing" for any request. "other" and "nothing" are
+    certain, "asked" is no proof.
+    """
+    if verdict is not None and verdict.outcome is Outcome.UNCHANGED:
+        return Deed("nothing")
+    if request.technique is None or verdict is None or verdict.speedup is None:
+        return Deed("asked")
+    change = deed(request.technique, request.code, verdict.code or "", request.others)
+    if request.part and change == Deed("asked") and not request.technique.leaves:
+        return Deed("other")  # nothing tells the whole from its first part
+    return change
+
+
+def _step(request: Request, verdict: SampleVerdict | None, cost: Cost) -> StepRecord:
+    here = (element(request.step, request.attempt),) if request.step else ()
+    did = deed_of(request, verdict)
+    return StepRecord(
+        path=(*request.path, *here),
+        technique=None if request.technique is None else request.technique.id,
+        sample=request.attempt,
+        outcome=None if verdict is None else verdict.outcome,
+        speedup=None if verdict is None else verdict.speedup,
+        gain=None,
+        cost=cost,
+        code=None if verdict is None else verdict.code,
+        diagnosis="" if verdict is None else verdict.diagnosis,
+        applied=did.applied,
+        did=did.technique,
+        mended=() if verdict is None else verdict.mended,
+    )
 
 
 def _joules(reports: list[EvalReport]) -> float | None:
