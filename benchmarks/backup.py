@@ -19,11 +19,11 @@ from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from pathlib import Path
 
-from regraph_kg import wiring
 from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store, stop_embedded
 from tests import install_neo4j
 from tests.neo4j_server import started
 from tests.stores import environment
@@ -88,7 +88,7 @@ def embedded() -> Iterator[Settings]:
         try:
             yield settings
         finally:
-            wiring.stop_embedded(settings)
+            stop_embedded(settings)
 
 
 @contextmanager
@@ -116,13 +116,13 @@ def measure(store: str, size: int) -> dict[str, object]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         first, second = folder / "first.jsonl", folder / "second.jsonl"
         with opened() as settings:
-            with closing(wiring.open_store(settings)) as graph:
+            with closing(open_store(settings)) as graph:
                 rest = plans(size // STEPS)
                 while some := list(islice(rest, BATCH)):
                     graph.merge(some)
             saved = run(settings, "backup", str(first))
         with opened() as settings:
-            wiring.open_store(settings).close()
+            open_store(settings).close()
             restored = run(settings, "restore", str(first))
             run(settings, "backup", str(second))
         assert filecmp.cmp(first, second, shallow=False)

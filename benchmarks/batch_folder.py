@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from regraph_kg.errors import AnswersPending
-from regraph_kg.llm.batch import BatchModel
+from regraph_kg.llm.by_file import BatchModel
+from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import DecisionKey, Prompt
 
 SCHEMA = {"type": "object", "properties": {"choice": {"enum": ["one", "other"]}}}
@@ -32,7 +33,7 @@ def prompt(number: int) -> Prompt:
 def run(folder: Path, prompts: int) -> dict[str, float]:
     """One run over all prompts, as a command does it."""
     start = time.perf_counter()
-    model = BatchModel(folder, "model", temperature=0.0, max_tokens=300)
+    model = BatchModel(folder, "model", AskOptions(0.0, 300, timeout=0, patience=0))
     opened = time.perf_counter()
     answered = sum(model.complete(prompt(number)).finish == "stop" for number in range(prompts))
     asked = time.perf_counter()

@@ -15,13 +15,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.plan import plan
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.models.graph import MergePlan, Relabelled, Vector
 from regraph_kg.models.trajectory import Measurement, Step, Trajectory
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.names import read_vocabulary
+from regraph_kg.wiring.stores import open_store, stop_embedded
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 COPIES = 200
@@ -73,7 +74,7 @@ def noisy(one: Measurement, device: str, number: int, rng: random.Random) -> Mea
 
 
 def plans(trajectories: Iterator[Trajectory]) -> Iterator[MergePlan]:
-    known = {one.id: one for one in wiring.vocabulary(Settings(corpus=CORPUS))}
+    known = {one.id: one for one in read_vocabulary(Settings(corpus=CORPUS))}
     for trajectory in trajectories:
         labels = [Relabelled(step.label, str(step.technique), "given") for step in trajectory.steps]
         yield plan(trajectory, labels, (), known, "2026-11-21T00:00:00+00:00")
@@ -82,7 +83,7 @@ def plans(trajectories: Iterator[Trajectory]) -> Iterator[MergePlan]:
 def fill(store: GraphStore, bound: int) -> int:
     """Ingest everything under a bound; how many examples that makes."""
     list(store.set_bound(bound))
-    store.add_techniques(wiring.vocabulary(Settings(corpus=CORPUS)))
+    store.add_techniques(read_vocabulary(Settings(corpus=CORPUS)))
     everything = list(plans(copies(corpus())))
     for first in range(0, len(everything), BATCH):
         store.merge(everything[first : first + BATCH])
@@ -125,12 +126,12 @@ def measured(bound: int) -> tuple[int, Asked, list[float]]:
     print(f"bound: {bound}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(store="embedded", data_dir=Path(folder))
-        store = wiring.open_store(settings)
+        store = open_store(settings)
         try:
             return fill(store, bound), best(store), nearest(store)
         finally:
             store.close()
-            wiring.stop_embedded(settings)
+            stop_embedded(settings)
 
 
 def main() -> None:

@@ -25,9 +25,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from regraph_kg import wiring
 from regraph_kg.search.methods import method_names
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import stop_embedded
 from tests.corpus.corpus import CORPUS, PROBLEMS
 from tests.llm import real_ollama
 
@@ -101,7 +101,7 @@ def rows(model: str, target: str, jobs: int) -> Iterator[dict[str, Any]]:
             for method in method_names():
                 found = pool.map(partial(run, told, words, method), PROBLEMS)
                 yield {"model": model, "target": target} | row(method, list(found))
-        wiring.stop_embedded(Settings(data_dir=Path(told["REGRAPH_DATA_DIR"])))
+        stop_embedded(Settings(data_dir=Path(told["REGRAPH_DATA_DIR"])))
 
 
 def main() -> None:

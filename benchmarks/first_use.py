@@ -21,9 +21,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 COMMANDS = {"demo": ["bash", "docs/demo.sh"], "doctor": ["regraph", "doctor"]}
-STOP_STORE = (
-    "from regraph_kg import settings, wiring; wiring.stop_embedded(settings.read_settings())"
-)
+STOP_STORE = "from regraph_kg import settings, wiring; stop_embedded(settings.read_settings())"
 
 
 def seconds(command: list[str], folder: Path) -> float:

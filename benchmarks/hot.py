@@ -18,12 +18,12 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 from benchmarks.servers import neo4j_server
-from regraph_kg import wiring
 from regraph_kg.models.curation import Note
 from regraph_kg.models.graph import GraphFinding, MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_curator, open_store, stop_embedded
 
 EXAMPLES = 68_000
 """Examples that lead to the hot technique."""
@@ -85,7 +85,7 @@ def _failed(number: int, rng: random.Random) -> dict[str, object]:
 
 def fill(settings: Settings, examples: int) -> None:
     """Nothing, where that has been done."""
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         if store.stats().trajectories:
             return
         store.add_techniques(
@@ -98,19 +98,19 @@ def fill(settings: Settings, examples: int) -> None:
 
 def merge(settings: Settings) -> None:
     """The hot technique becomes another one."""
-    with closing(wiring.open_curator(settings)) as curator:
+    with closing(open_curator(settings)) as curator:
         curator.merge(HEIR, [HOT], NOTE)
 
 
 def undo(settings: Settings) -> None:
     """It is itself again."""
-    with closing(wiring.open_curator(settings)) as curator:
+    with closing(open_curator(settings)) as curator:
         curator.undo(None, NOTE)
 
 
 def repair(settings: Settings) -> None:
     """Rebuild every pair of the hot technique."""
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         pairs = [("cuda/start", HOT), *((one, HOT) for one in OTHERS)]
         pairs += [(HOT, one) for one in OTHERS]
         store.repair([GraphFinding("statistics", *pair, "", "", "") for pair in pairs])
@@ -123,7 +123,7 @@ def taken(work: Callable[[Settings], None], settings: Settings) -> dict[str, flo
 
 
 def _measured(work: Callable[[Settings], None], settings: Settings) -> dict[str, float]:
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         store.stats()
     before, start, cpu = _peak_mb(), time.perf_counter(), time.process_time()
     work(settings)
@@ -148,7 +148,7 @@ def kept(folder: Path) -> Iterator[Settings]:
     try:
         yield settings
     finally:
-        wiring.stop_embedded(settings)
+        stop_embedded(settings)
 
 
 @contextmanager

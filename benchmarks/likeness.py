@@ -32,7 +32,8 @@ from regraph_kg.search.code.likeness import likeness
 from regraph_kg.search.fit.fit import applicable
 from regraph_kg.search.fit.predicates import PREDICATES
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring import corpus_folder, vocabulary
+from regraph_kg.wiring.names import read_vocabulary
+from regraph_kg.wiring.shipped import corpus_folder
 
 UNKNOWN = 0.15
 """Log gain of a technique that nobody tried, as in method.md 3.2."""
@@ -265,7 +266,7 @@ def unfiltered(
 def main() -> None:
     settings = read_settings()
     steps = measured_steps(corpus_folder(settings))
-    known = vocabulary(settings)
+    known = read_vocabulary(settings)
     print(json.dumps({"rows": [*rows(steps, known)], "fit": [*unfiltered(steps, known)]}))
 
 

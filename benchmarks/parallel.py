@@ -33,7 +33,7 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.run import search
 from regraph_kg.search.world import World
-from regraph_kg.wiring import task_of
+from regraph_kg.wiring.problems import task_of
 from tests.corpus.corpus import CORPUS, graph, vocabulary
 from tests.search.test_golden import GRAPH
 from tests.search.test_properties import random_graph

@@ -22,6 +22,7 @@ from typing import Any
 
 import httpx
 
+from regraph_kg.llm.model import AskOptions
 from regraph_kg.llm.ollama import OllamaModel
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import Prompting
@@ -121,9 +122,7 @@ def rows(folder: Path) -> tuple[str, list[dict[str, Any]]]:
     """The server's version, and the figures of each order."""
     settings = {"OLLAMA_DEBUG": "1", "OLLAMA_NUM_PARALLEL": "1"}
     with real_ollama.serving_random_weights(folder, CONTEXT, **settings) as url:
-        model = OllamaModel(
-            url, "tiny", timeout=300, temperature=0.7, max_tokens=ANSWER, patience=0
-        )
+        model = OllamaModel(url, "tiny", AskOptions(0.7, ANSWER, timeout=300, patience=0))
         asked, log = list(prompts()), folder / real_ollama.LOG
         figures = [measured(change, asked, model, log) for change in (first, last, alone)]
         return str(httpx.get(f"{url}/api/version").json()["version"]), figures

@@ -16,7 +16,7 @@ from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.wiring import task_of
+from regraph_kg.wiring.problems import task_of
 from tests.corpus.corpus import CORPUS, trajectories, vocabulary
 
 RESULTS = Path(__file__).parent / "results"

@@ -14,17 +14,18 @@ from typing import Any
 
 from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
-from regraph_kg.cli.answers import answers_of, schema_of
 from regraph_kg.cli.app import COMMANDS
 from regraph_kg.cli.corpus import read_fields
 from regraph_kg.cli.docs import MADE, trajectory_schema
+from regraph_kg.cli.json_answer import answers_of, schema_of
 from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
 from regraph_kg.survey.report import corpus_report
-from regraph_kg.wiring import corpus_files, vocabulary
+from regraph_kg.wiring.names import read_vocabulary
+from regraph_kg.wiring.shipped import corpus_files
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "docs" / "answers.schema.json"
@@ -138,7 +139,7 @@ def corpus() -> str:
     paths = corpus_files(settings)
     trajectories = [trajectory for path in paths for trajectory in read_trajectories(path)]
     fields = read_fields(ROOT / "corpus" / "fields.toml")
-    return corpus_report(trajectories, vocabulary(settings), fields)
+    return corpus_report(trajectories, read_vocabulary(settings), fields)
 
 
 def answers() -> str:
@@ -157,7 +158,7 @@ def answers() -> str:
         gone = fields(old) - fields(found.get(name, {}))
         if gone and found.get(name, old)["$id"] == old["$id"]:
             raise SystemExit(
-                f"{name}: without {', '.join(sorted(gone))}; raise VERSIONS in cli/answers.py"
+                f"{name}: without {', '.join(sorted(gone))}; raise VERSIONS in cli/json_answer.py"
             )
     return json.dumps(found, indent=1)
 

@@ -19,8 +19,8 @@ from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan, planned_again
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.suites import SuiteChoice
 from regraph_kg.bench.tables import BenchSection, sections
-from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.dry_run import estimate
+from regraph_kg.cli.json_answer import notes_aside, tell
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling, transient
 from regraph_kg.cli.report import write_page

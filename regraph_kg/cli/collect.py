@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import answered, notes_aside
 from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.json_answer import answered, notes_aside
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import AskingLimits

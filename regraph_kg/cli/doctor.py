@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answer import answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import bar
 from regraph_kg.cli.tables import PlainConsole

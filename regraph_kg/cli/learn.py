@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg import report
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answer import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.runs.learn import Doubt, Learned, learn_from, write_lines

@@ -9,7 +9,7 @@ import typer
 from regraph_kg import report
 from regraph_kg.api.graph import open_graph
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answer import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep

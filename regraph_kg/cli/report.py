@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg import atomic, locks
-from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.completion import complete_run
+from regraph_kg.cli.json_answer import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import file_errors

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answer import answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts import ray_cluster

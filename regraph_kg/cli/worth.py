@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import wiring
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answer import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import counted, print_rows
 from regraph_kg.errors import BadInput
@@ -16,6 +15,7 @@ from regraph_kg.models.target import TARGETS
 from regraph_kg.runs.worth import EdgeWorth, worth
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.key import trace_key
 
 ANSWERS = {"graph report": Sequence[EdgeWorth]}
 FOLDERS = (Path("bench"), Path("runs"))
@@ -62,7 +62,7 @@ def _runs(settings: Settings, folders: Sequence[Path]) -> Iterator[RunRecord]:
     traces = {path.resolve() for folder in folders for path in folder.rglob("*.jsonl")}
     for path in sorted(traces):
         try:
-            run = RunRecord.read(path, wiring.trace_key(settings))
+            run = RunRecord.read(path, trace_key(settings))
         except BadInput:
             continue
         spec = ModelSpec.traced(run.header.model)

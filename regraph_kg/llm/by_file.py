@@ -90,12 +90,14 @@ class BatchModel:
         unanswered = [request for request in asked if request not in self._answers.replies]
         if not unanswered:
             raise AnswersPending(f"answers came into {self._folder} meanwhile: {then}")
-        failures = [self._answers.failures.get(request, "") for request in unanswered]
-        reasons = [reason for reason in failures if reason]
-        failed = f" ({len(reasons)} of them failed before, the first: {reasons[0]})"
+        failures = self._answers.failures
+        reasons = [failures[request] for request in unanswered if request in failures]
+        failed = (
+            f" ({len(reasons)} of them failed before, the first: {reasons[0]})" if reasons else ""
+        )
         raise AnswersPending(
             f"{waiting} {'prompt' if waiting == 1 else 'prompts'} pending in"
-            f" {self._folder / PENDING}{failed if reasons else ''}; answer them into"
+            f" {self._folder / PENDING}{failed}; answer them into"
             f" {self._folder / 'answers.jsonl'} and {then}"
         )
 

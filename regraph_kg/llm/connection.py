@@ -1,8 +1,8 @@
 """Connection: the one way to a live model's server; its key, its patience, its end, its failures.
 
-Clients of others send and parse (the package `ollama`, httpx); they are opened with `client_options()`, so
-that each of their calls obeys what is said here. A server that sends a byte now and then for ever
-is not noticed: the timeout is of silence.
+Clients of others send and parse (the package `ollama`, httpx). They are opened with
+`client_options()`, so that each of their calls obeys what is said here. A server that sends a byte
+now and then for ever is not noticed: the timeout is of silence.
 """
 
 import json

@@ -11,8 +11,8 @@ import ollama
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.completion import bounded_schema, full_answer, messages
 from regraph_kg.llm.connection import Refused
-from regraph_kg.llm.ollama_server import KEEP_ALIVE, OllamaServer
 from regraph_kg.llm.model import AskOptions
+from regraph_kg.llm.ollama_server import KEEP_ALIVE, OllamaServer
 from regraph_kg.models.prompt import Prompt, Reply
 
 SMALLEST_WINDOW = 4096
@@ -43,10 +43,7 @@ class OllamaModel:
         self._options = options
         with self._server.failures():
             version, digest = self._server.describe()
-        self.name = (
-            f"ollama:{model}@{digest[:12]}"
-            f" server={version} {options}"
-        )
+        self.name = f"ollama:{model}@{digest[:12]} server={version} {options}"
 
     def complete(self, prompt: Prompt) -> Reply:
         """One answer; Ctrl-C closes the connection, which stops the server's work at once."""

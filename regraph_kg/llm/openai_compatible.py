@@ -172,9 +172,9 @@ class OpenAICompatibleModel:
         place, status = self._place, refused.status
         if status in REFUSED or refused.too_long:
             return ModelError(
-                f"{place} refused the prompt for {self._model}, with {self._options.max_tokens} tokens for"
-                f" the answer ({status}: {message}): if it is too long, start the server with a"
-                " longer context, or shorten it"
+                f"{place} refused the prompt for {self._model}, with {self._options.max_tokens}"
+                f" tokens for the answer ({status}: {message}): if it is too long, start the server"
+                " with a longer context, or shorten it"
             )
         match status:
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:

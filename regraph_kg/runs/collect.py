@@ -16,7 +16,6 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, PlainSerializer
 
-from regraph_kg import wiring
 from regraph_kg.collect.backwards import Backwards
 from regraph_kg.collect.build import BuiltTrajectory, build, settled
 from regraph_kg.collect.conversation import AskingLimits, Conversation, prompt_hash
@@ -42,6 +41,10 @@ from regraph_kg.runs.learn import write_lines
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.prompts.examples import estimated_tokens
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.judges import know_peaks, open_judge
+from regraph_kg.wiring.names import read_vocabulary
+from regraph_kg.wiring.open_model import any_model
+from regraph_kg.wiring.problems import declared_problem, task_of
 
 NOTHING_RIGHT = "no step was right"
 
@@ -141,7 +144,7 @@ def collect(
     """
     if choice.output.exists() and not choice.journal.exists():
         raise BadInput(f"{choice.output}: there already; give another --output, or remove it")
-    problems = [wiring.declared_problem(settings, name) for name in choice.problems]
+    problems = [declared_problem(settings, name) for name in choice.problems]
     about = {
         "source": str(choice.origin),
         "problems": [problem.name for problem in problems],
@@ -151,10 +154,10 @@ def collect(
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(choice.journal, about))
         if isinstance(choice.origin, ModelAsked):
-            model = model or wiring.any_model(settings, choice.origin.spec)
+            model = model or any_model(settings, choice.origin.spec)
             stack.callback(model.close)
-        wiring.know_peaks(settings, choice.target)
-        with wiring.open_judge(settings, "full") as judge:
+        know_peaks(settings, choice.target)
+        with open_judge(settings, "full") as judge:
             work = _Collecting(settings, choice, journal, judge, model)
             yield from work.gather(problems)
         return work.result()
@@ -164,8 +167,8 @@ def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
     """The first work of `collect`, with no model asked and nothing judged."""
     previews: list[CollectPreview] = []
     for name in choice.problems:
-        problem = wiring.declared_problem(settings, name)
-        task = wiring.task_of(problem, choice.target)
+        problem = declared_problem(settings, name)
+        task = task_of(problem, choice.target)
         if isinstance(choice.origin, ModelAsked):
             previews.append(
                 _cost(settings, choice.origin, task, () if previews else _saved_answers(choice))
@@ -195,7 +198,7 @@ class _Collecting:
     def gather(self, problems: Sequence[Problem]) -> Story[None]:
         for problem in problems:
             machine = self.judge.hardware(self.choice.target)
-            task = replace(wiring.task_of(problem, self.choice.target), machine=machine)
+            task = replace(task_of(problem, self.choice.target), machine=machine)
             created = str(self.journal.about["created"])
             sources = _sources(self.settings, self.choice, task, self.ask, created)
             for number, source in enumerate(sources):
@@ -347,7 +350,7 @@ def _asking(
 
 def _names(settings: Settings, target: Target) -> list[str]:
     """The vocabulary's names, for prompts."""
-    techniques = (entry for entry in wiring.vocabulary(settings) if entry.target == target)
+    techniques = (entry for entry in read_vocabulary(settings) if entry.target == target)
     return sorted(entry.name for entry in techniques if entry.id != start_id(target))
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, PlainSerializer
 
-from regraph_kg import atomic, wiring
+from regraph_kg import atomic
 from regraph_kg.errors import BadInput, ToolError, file_errors
 from regraph_kg.evaluation import evaluate
 from regraph_kg.evaluation.problem.problem import Problem
@@ -32,6 +32,11 @@ from regraph_kg.search.harvest import (
 )
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.judges import open_judge
+from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.problems import declared_problem
+from regraph_kg.wiring.shipped import problem_names
+from regraph_kg.wiring.stores import open_store
 
 
 def _choice(free: FreeRun | None) -> FreeChoice | None:
@@ -116,7 +121,7 @@ def learn_from(
     file that is no trace, before anything is written; a refused run is in the result. A dry run
     shows the claims of doubted traces.
     """
-    key = wiring.trace_key(settings)
+    key = trace_key(settings)
     records = {path: RunRecord.read(path, key) for path in dict.fromkeys(runs)}
     lessons: list[Lesson] = []
     for path, run in records.items():
@@ -179,7 +184,7 @@ def _judged(
     if dry:
         return run
     reports: dict[str, EvalReport] = {}
-    with wiring.open_judge(settings) as judge:
+    with open_judge(settings) as judge:
         for code in codes:
             reports[code] = judge.evaluate(Candidate(run.header.target, code), problem)
             yield WorkDone("judging", len(reports), len(codes), "judging")
@@ -195,12 +200,12 @@ def _nothing(harvested: Harvest) -> str:
 def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Problem:
     """The run's problem, from the given folders or the corpus."""
     name = run.header.problem
-    candidates = [wiring.declared_problem(settings, str(folder)) for folder in problems]
+    candidates = [declared_problem(settings, str(folder)) for folder in problems]
     for problem in candidates:
         if problem.name == name:
             return problem
-    if name in wiring.problem_names(settings):
-        return wiring.declared_problem(settings, name)
+    if name in problem_names(settings):
+        return declared_problem(settings, name)
     raise BadInput(
         f"its problem {name} is not here, and not in the corpus: name its folder with --problem"
     )
@@ -208,7 +213,7 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
 
 def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
     """Merge the harvested trajectories; their techniques are ids."""
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         store.add_free_runs([lesson.free for lesson in learned.runs if lesson.free is not None])
     lines = io.BytesIO(lines_of(learned.trajectories).encode())
     counts = yield from grow(settings, lines, "exact", "learning")

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from regraph_kg.cli import app
-from regraph_kg.cli.answers import FileWritten, answers_of, schema_of, tell
+from regraph_kg.cli.json_answer import FileWritten, answers_of, schema_of, tell
 from tests.cli.taken_home import OWN, make, searched
 from tests.cli.test_apply import here
 from tests.in_process import typed as regraph

@@ -9,11 +9,11 @@ import pytest
 from benchmarks import made_up
 from benchmarks.learning import SETTINGS, Ratio, alike, evaluations, examples_alone
 from benchmarks.taught import Graph, Problem, best, head, learned, plan, reached, search
-from regraph_kg import wiring
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Step, Trajectory
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -90,7 +90,7 @@ def test_a_graph_in_memory_answers_as_a_store(embedded_settings: Settings) -> No
     graph = made_up.graph(3)
     one = made_up.Made("a", 3, 0.8).problem
     told = learned(one, search(one, graph, head(one, SETTINGS, 40, 0)))
-    store = wiring.open_store(embedded_settings)
+    store = open_store(embedded_settings)
     store.add_techniques(list(graph.techniques.values()))
     store.merge([plan(example) for example in (*made_up.examples(3), *told)])
     here = graph.told(told).neighbours(made_up.DEVICE)

@@ -12,7 +12,6 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from regraph_kg import wiring
 from regraph_kg.cli.learn import learn
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
@@ -26,6 +25,8 @@ from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.standard import StandardSettings
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.stores import open_store
 from tests.search.toy import SERIAL, Toy, code, fenced, header, judge, names, noisy_script, traced
 from tests.stores import environment
 
@@ -64,7 +65,7 @@ class Desk:
     @property
     def key(self) -> bytes:
         """This installation's."""
-        return wiring.trace_key(self.settings)
+        return trace_key(self.settings)
 
     def run(self, *words: str | Path) -> Result:
         """`regraph learn WORDS` in this process."""
@@ -103,7 +104,7 @@ def desk(
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("REGRAPH_CORPUS", str(tmp_path / "corpus"))
     monkeypatch.chdir(tmp_path)
-    store = wiring.open_store(embedded_settings)
+    store = open_store(embedded_settings)
     yield Desk(tmp_path, read_settings(), store)
     store.close()
 
@@ -312,7 +313,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             asked.append(candidate.code)
             return judge(candidate).model_copy(update={"device": "this device"})
 
-    monkeypatch.setattr(wiring, "open_judge", lambda _: nullcontext(Here()))
+    monkeypatch.setattr("regraph_kg.runs.learn.open_judge", lambda _: nullcontext(Here()))
     return asked
 
 
