@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTEST   = $(BIN)/python -m pytest $(if $(REQUIRE),--require=$(REQUIRE))
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test test-slow test-nightly test-stress test-docker check docs bench bench-search ollama-test-server llama-test-server small-model clean
+.PHONY: help need demo test test-slow test-nightly test-stress test-docker check docs bench ollama-test-server llama-test-server small-model clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -79,9 +79,6 @@ docs: $(VENV)/.dev ## the documents as one site, in build/docs; a link that lead
 
 bench: $(VENV)/.dev ## measure, then rewrite docs/results.md
 	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py
-
-bench-search: $(VENV)/.dev ## compare searches in simulated worlds (40 minutes of CPU time)
-	@$(BIN)/python benchmarks/run.py search_worlds
 
 ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 6 minutes)
 	@$(BIN)/python tests/install_ollama.py

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from regraph_kg.models.graph import Example, FreeChoice, Neighbourhood, Successor
+from regraph_kg.models.graph import Example, Neighbourhood, Successor
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
-from regraph_kg.models.technique import Technique, free_id
+from regraph_kg.models.technique import Technique, free_id, start_id
 from regraph_kg.search.ask import Request
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
@@ -36,8 +36,6 @@ class Context:
     """Code -> the examples nearest to it, whatever their transition; none without embeddings."""
     device: str
     """The device of this run's measurements."""
-    free: Callable[[], FreeChoice]
-    """Results of this model's free choices on other problems; fixed for the run."""
 
     def neighbours(self, technique: str) -> Neighbourhood:
         """The successors of a technique, for any code."""
@@ -47,6 +45,11 @@ class Context:
         """The successors that may apply to `code`, which `technique` led to."""
         offers = self.graph.after(technique, code, self.task.entry)
         return tuple(offer.successor for offer in offers.fitting)
+
+    def walks_from(self, technique: str) -> str:
+        """The technique whose successors follow: the start's after a free choice."""
+        target = self.task.target
+        return start_id(target) if technique == free_id(target) else technique
 
     def nearest_advice(self, code: str) -> Advice:
         """Advice with the examples nearest to `code`, of any transition: one at least."""

@@ -6,7 +6,6 @@ question starts another. Not here: what is judged (tools.py).
 
 import asyncio
 import functools
-import os
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.hosts.process import JudgeOptions, JudgeProcess
+from regraph_kg.evaluation.hosts.process import JudgeProcess
 from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.settings import Settings
@@ -107,10 +106,9 @@ class JudgeDesk:
 
     async def _answer(self, call: Callable[[], T]) -> T:
         if self._process is None or self._thread is None:
-            orders = JudgeOptions(cache=self._settings.cache_dir, parent=os.getpid())
-            self._process = JudgeProcess(orders)
+            self._process = JudgeProcess()
             self._thread = ThreadPoolExecutor(1, "judge")
-        return await asyncio.wrap_future(self._thread.submit(self._process.ask, _call, call))
+        return await asyncio.wrap_future(self._thread.submit(self._process.ask, call))
 
 
 async def _tick(began: float, hear: Hear) -> None:
@@ -119,12 +117,7 @@ async def _tick(began: float, hear: Hear) -> None:
         await hear(time.monotonic() - began)
 
 
-def _call(_: JudgeOptions, call: Callable[[], T]) -> T:
-    """Run `call` in the judge's process, as everything below."""
-    return call()
-
-
-@functools.cache
+@functools.cache  # in the judge's process, as everything below
 def _judge(cache: str, isolation: Literal["fresh", "shared"], gpu: int) -> Judge:
     settings = Settings(cache_dir=cache, isolation=isolation, gpu=gpu)
     return local_judge(settings)

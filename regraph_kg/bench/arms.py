@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from regraph_kg.errors import BadInput
 from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.run import GraphShown
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods import METHODS, kind_of
 
 USUAL = ("mcgs", "standard")
 GRAPHS: tuple[GraphShown, ...] = get_args(GraphShown)
@@ -41,8 +41,8 @@ class Arm:
     @classmethod
     def _of_graph(cls, text: str) -> Self:
         method, slash, graph = text.partition("/")
-        if method not in method_names():
-            raise BadInput(f"arm {text!r}: methods are {', '.join(method_names())}")
+        if method not in METHODS:
+            raise BadInput(f"arm {text!r}: methods are {', '.join(METHODS)}")
         if not slash:
             return cls(method)
         if graph not in GRAPHS:
@@ -71,8 +71,7 @@ class Arm:
             return usual
         name, equals, value = self.but.partition("=")
         if not equals:
-            words = Prompting.model_validate({"words": name}).words
-            return Prompting.usual(words).model_copy(update={"withhold": usual.withhold})
+            return Prompting.usual(Prompting.model_validate({"words": name}).words)
         return Prompting.model_validate(usual.model_dump() | {name: value})
 
     def __str__(self) -> str:

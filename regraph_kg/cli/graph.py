@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
-from regraph_kg.cli import exchange, worth
+from regraph_kg.cli import exchange
 from regraph_kg.cli.json_answer import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, on_terminal, watch
@@ -41,7 +41,6 @@ ANSWERS = {
     "graph update": GraphUpdated,
     "graph purge": PurgeCounts,
     **exchange.ANSWERS,
-    **worth.ANSWERS,
 }
 
 app = typer.Typer(no_args_is_help=True)
@@ -49,7 +48,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def _root() -> None:
-    """The graph as a whole: ask, look, check, back up, restore, purge."""
+    """The graph as a whole: ask, look, check, export, purge."""
 
 
 @app.command()
@@ -183,7 +182,7 @@ def purge(
 
     Trajectories go with their examples, vectors, failures and statistics, and techniques that only
     an ingest has made for them; examples that they had displaced come back. It cannot be undone:
-    regraph graph export --format backup first. A name of which the graph has nothing is refused.
+    regraph graph export first. A name of which the graph has nothing is refused.
     May be interrupted and run again; what is ingested meanwhile stays.
     """
     origin, settings = _provenance(problem, source, run), read_settings()
@@ -229,7 +228,6 @@ def _summary(counts: PurgeCounts) -> str:
     parts = [f"{counts.trajectories} trajectories", f"{counts.examples} examples"]
     parts += [f"{counts.failures} failures", f"{counts.free_runs} runs of free steps"]
     parts += [f"{counts.techniques} techniques"] * bool(counts.techniques)
-    parts += [f"{counts.names} learned names"] * bool(counts.names)
     return ", ".join(parts)
 
 
@@ -275,7 +273,5 @@ def update(
     typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
 
 
-app.command()(worth.report)
 app.command()(exchange.check)
 app.command()(exchange.export)
-app.command()(exchange.restore)

@@ -125,8 +125,7 @@ def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
             say(f"nothing was learned from {lesson.run}: {lesson.refused}")
         else:
             counts = f"{len(lesson.trajectories)} trajectories, {lesson.failures} failures"
-            chose = f", {report.free_choice(lesson.free.choice)}" if lesson.free else ""
-            say(f"learned from {lesson.run}: {counts}{chose}")
+            say(f"learned from {lesson.run}: {counts}")
 
 
 def _ended(why: str, best: str, handover: Handover) -> str:

@@ -27,7 +27,6 @@ from regraph_kg.ingest.relabel.by_code import CodeReader
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.ingest.relabel.usage import Label, NameUse
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
-from regraph_kg.models.backup import FORMAT
 from regraph_kg.models.graph import EmbeddingProgress, RelabelLevel
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.models.trajectory import Disclosure
@@ -51,7 +50,7 @@ COUNTS = (
     "rejected",
 )
 HEAD = 200
-"""First bytes of a file, in which a backup names its format."""
+"""First bytes of a file, by which a wrong one is told."""
 FOREIGN = {
     b"\x1f\x8b": "compressed by gzip; give FILE as <(zcat FILE)",
     b"\x28\xb5\x2f\xfd": "compressed by zstd; give FILE as <(zstdcat FILE)",
@@ -235,14 +234,14 @@ def _doubts(names: Vocabulary) -> Story[None]:
     """Warn of a vocabulary that is empty or contradicts the graph."""
     if not names.curated:
         message = "the vocabulary is empty: names that the graph has not become new techniques"
-        yield WorkDone("names", line=f"{message}, to be reviewed (regraph techniques audit)")
+        yield WorkDone("names", line=f"{message}")
     if contradictions := names.contradictions():
         name, technique, other = contradictions[0]
         more = f", and {len(contradictions) - 1} more" if len(contradictions) > 1 else ""
         message = (
             f"the vocabulary contradicts the graph: {name!r} is {technique}, there {other}{more}"
         )
-        yield WorkDone("names", line=f"{message}; the vocabulary counts (regraph techniques audit)")
+        yield WorkDone("names", line=f"{message}; the vocabulary counts")
 
 
 def _refuse_other_space(settings: Settings, store: GraphStore) -> None:
@@ -297,8 +296,6 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
     for begins, mistake in FOREIGN.items():
         if head.startswith(begins):
             raise BadInput(f"{path}: {mistake}")
-    if FORMAT.encode() in head:
-        raise BadInput(f"{path}: a backup; regraph graph restore fills an empty database with it")
     return copy
 
 

@@ -5,7 +5,6 @@ Not here: the rules of a lesson (search/harvest.py); the merge of a trajectory (
 
 import io
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -17,14 +16,11 @@ from regraph_kg.errors import BadInput, ToolError, file_errors
 from regraph_kg.evaluation import evaluate
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.graph import FreeChoice, FreeRun
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.ingest import grow
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.claims import claimed_codes, measured_again, stale
-from regraph_kg.search.free_steps import free_run
 from regraph_kg.search.harvest import (
-    NAMELESS,
     Harvest,
     check_serial,
     harvest,
@@ -36,11 +32,6 @@ from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.problems import declared_problem
 from regraph_kg.wiring.shipped import problem_names
-from regraph_kg.wiring.stores import open_store
-
-
-def _choice(free: FreeRun | None) -> FreeChoice | None:
-    return None if free is None else free.choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +47,6 @@ class Lesson:
     failures: int = 0
     declined: int = 0
     """Steps that the model declined."""
-    free: Annotated[FreeRun | None, PlainSerializer(_choice, FreeChoice | None)] = None
-    """Results of the model's free choices."""
     judged_again: int = 0
     """Codes that this command judged again."""
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -68,7 +57,7 @@ class Lesson:
     @property
     def taught(self) -> bool:
         """Whether it has anything for the graph."""
-        return bool(self.trajectories) or self.free is not None
+        return bool(self.trajectories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,19 +139,16 @@ def _lesson(
     except (BadInput, ToolError) as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
     again = len(claimed_codes(run)) if doubted and not doubt.dry else 0
-    free = free_run(run)
-    if not result.trajectories and free is None:
+    if not result.trajectories:
         return Lesson(path, left_out=result.left_out, refused=_nothing(result), judged_again=again)
-    left_out = {why: n for why, n in result.left_out.items() if free is None or why != NAMELESS}
     return Lesson(
         path,
         result.trajectories,
         result.steps,
         result.failures,
         result.declined,
-        free,
         again,
-        left_out,
+        result.left_out,
     )
 
 
@@ -213,8 +199,6 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
 
 def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
     """Merge the harvested trajectories; their techniques are ids."""
-    with closing(open_store(settings)) as store:
-        store.add_free_runs([lesson.free for lesson in learned.runs if lesson.free is not None])
     lines = io.BytesIO(lines_of(learned.trajectories).encode())
     counts = yield from grow(settings, lines, "exact", "learning")
     return Learned(learned.runs, counts["added"], counts["known"], counts["rejected"])

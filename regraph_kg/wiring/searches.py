@@ -180,7 +180,6 @@ def _reading(
         complete=_refuse if model is None else partial(_answer, model),
         evaluate=lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
         evaluate_final=lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
-        free=partial(reader.free, header.model, choice.target),
         pooled=partial(reader.pooled, choice.target),
     )
     world = shown(world, choice.graph, start_id(choice.target), f"{choice.seed} {task.problem}")

@@ -42,7 +42,7 @@ def stop_store(environment: dict[str, str]) -> None:
 @pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path) -> None:
-    """How long it takes on a machine at rest: benchmarks/first_use.py."""
+    """Seconds are not asserted: a busy machine takes longer."""
     done = run(environment, "bash", "docs/demo.sh")
     stop_store(environment)
     assert done.returncode == 0, done.stdout + done.stderr
