@@ -10,24 +10,16 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic
-from regraph_kg.cli.json_answer import FileWritten, answered
+from regraph_kg.cli.json_answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import transient, watch
 from regraph_kg.errors import BadInput, file_errors
-from regraph_kg.models.graph import GraphFinding
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.stores import open_store
 
 FINDINGS_SHOWN = 20
-
-
-ANSWERS = {
-    "graph export": FileWritten,
-    "graph check": tuple[GraphFinding, ...],
-}
-"""Of the export with --output."""
 
 
 def export(
@@ -69,7 +61,7 @@ def export(
             atomic.replacing(output, mode=0o666, synced=True) as file,
         ):
             file.writelines(lines)
-    answered(FileWritten, FileWritten(output, output.stat().st_size), as_json)
+    answered(FileWritten(output, output.stat().st_size), as_json)
 
 
 def _lines(
@@ -102,7 +94,7 @@ def check(
             watch(embed_new(settings))
             findings = store.check()
         mended -= len(findings)
-    if not answered(tuple[GraphFinding, ...], findings, as_json):
+    if not answered(findings, as_json):
         for finding in findings[:FINDINGS_SHOWN]:
             typer.echo(
                 f"{finding.kind}: {finding.source} -> {finding.target}: {finding.what}:"

@@ -11,13 +11,13 @@ import typer
 from pydantic import JsonValue
 
 from regraph_kg.cli import exchange
-from regraph_kg.cli.json_answer import FileWritten, answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, on_terminal, watch
 from regraph_kg.cli.report import write_page
 from regraph_kg.cli.tables import print_aligned, print_rows
 from regraph_kg.errors import BadInput
-from regraph_kg.models.graph import EmbeddingSpace, GraphStats
+from regraph_kg.models.graph import EmbeddingSpace
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.query import GraphTable
 from regraph_kg.runs.ingest import embed_new, embedding
@@ -34,14 +34,6 @@ class GraphUpdated:
     """Examples of a transition in sight."""
     embeddings: EmbeddingSpace
 
-
-ANSWERS = {
-    "graph query": GraphTable,
-    "graph stats": GraphStats | FileWritten,
-    "graph update": GraphUpdated,
-    "graph purge": PurgeCounts,
-    **exchange.ANSWERS,
-}
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -78,7 +70,7 @@ def stats(
 def _count(settings: Settings, *, as_json: bool) -> None:
     with closing(open_store(settings)) as store:
         totals, bound = store.stats(), store.bound()
-    if answered(GraphStats, totals, as_json):
+    if answered(totals, as_json):
         return
     by_target = ", ".join(f"{count} {target}" for target, count in sorted(totals.targets.items()))
     rows = {
@@ -118,7 +110,7 @@ def query(
     parameters = dict(_parameter(text) for text in param or ())
     with closing(open_reader(read_settings())) as graph:
         answer = graph.query(statement, parameters, limit=limit, seconds=timeout)
-    if answered(GraphTable, answer, as_json):
+    if answered(answer, as_json):
         return
     if answer.columns:
         _print(answer)
@@ -220,7 +212,7 @@ def _ask(origin: Provenance, counts: PurgeCounts) -> None:
 
 
 def _tell(state: str, counts: PurgeCounts, *, as_json: bool) -> None:
-    if not answered(PurgeCounts, counts, as_json):
+    if not answered(counts, as_json):
         typer.echo(f"{state}: {_summary(counts)}")
 
 
@@ -267,7 +259,7 @@ def update(
             chosen = embedder_of(settings, store.embedding_space())
             watch(embedding(store.embed(chosen.space, chosen.embed)))
         in_sight, space = store.bound(), chosen.space
-    if answered(GraphUpdated, GraphUpdated(in_sight, space), as_json):
+    if answered(GraphUpdated(in_sight, space), as_json):
         return
     typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
     typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.json_answer import answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import legible, print_rows, wide_console
@@ -51,10 +51,6 @@ class NameVerdict(Relabelled):
     target: Target | None = None
     steps: int = 0
     """Steps that use the name."""
-
-
-ANSWERS = {"ingest": IngestAnswer | Sequence[NameVerdict]}
-"""With --dry-run the verdict on each name."""
 
 
 def ingest(  # noqa: PLR0913 (a command's options)
@@ -178,9 +174,7 @@ def _origin(serial: Path | None, problem: str | None, target: Target | None) -> 
 
 def _summarise(ingested: Ingested, *, as_json: bool) -> None:
     totals = ingested.counts
-    if answered(
-        IngestAnswer, IngestAnswer(**totals, rejected_files=ingested.rejected_files), as_json
-    ):
+    if answered(IngestAnswer(**totals, rejected_files=ingested.rejected_files), as_json):
         return
     typer.echo(
         f"trajectories: {totals['added']} added, {totals['known']} known already,"
@@ -209,7 +203,7 @@ def print_verdicts(
         replace(decision(verdict), target=target, steps=steps[target, label])
         for (target, label), verdict in zip(steps, verdicts, strict=True)
     ]
-    if answered(Sequence[NameVerdict], rows, as_json):
+    if answered(rows, as_json):
         return
     headings = ("name", "technique", "stage", "score", "runner-up", "steps")
     cells = (

@@ -9,7 +9,7 @@ import typer
 from regraph_kg import report
 from regraph_kg.api.graph import open_graph
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.json_answer import answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep
@@ -68,7 +68,7 @@ def next(  # noqa: PLR0913 (the command's name; its options)
             examples=examples,
             exclude_problem=exclude_problem,
         )
-    if not answered(ANSWERS["next"], answer, as_json):
+    if not answered(answer, as_json):
         console = PlainConsole(soft_wrap=True)
         for line in _lines(answer, code, every=every):
             console.print(line)
@@ -151,6 +151,3 @@ def _example(example: StepExample) -> str:
     if reasoning:
         parts.append(reasoning if len(reasoning) <= REASON else f"{reasoning[:REASON]}...")
     return "; ".join(parts)
-
-
-ANSWERS = {"next": NextSteps}

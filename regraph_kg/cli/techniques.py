@@ -9,7 +9,7 @@ import typer
 
 from regraph_kg import report
 from regraph_kg.cli.completion import complete_technique
-from regraph_kg.cli.json_answer import answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.models.graph import Neighbourhood, Successor
@@ -27,11 +27,6 @@ class TechniqueShown:
     technique: Technique
     successors: tuple[Successor, ...]
 
-
-ANSWERS = {
-    "techniques show": tuple[Technique, ...] | TechniqueShown,
-}
-"""Answers for all techniques, and for one."""
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -72,7 +67,7 @@ def show(
 def _list(target: Target | None, *, as_json: bool) -> None:
     with closing(open_store(read_settings())) as store:
         techniques = store.techniques(target)
-    if answered(tuple[Technique, ...], techniques, as_json):
+    if answered(techniques, as_json):
         return
     rows = ((one.id, one.name, ", ".join(sorted(one.aliases))) for one in techniques)
     print_rows(("id", "name", "also called"), rows, {0})
@@ -83,7 +78,7 @@ def _show(technique: str, target: Target | None, device: str, *, as_json: bool) 
         techniques = by_id(store.techniques())
         resolved = techniques[resolve(technique, techniques, target)]
         neighbourhood = store.neighbourhood(resolved.id, device=device)
-    if not answered(TechniqueShown, TechniqueShown(resolved, neighbourhood.successors), as_json):
+    if not answered(TechniqueShown(resolved, neighbourhood.successors), as_json):
         _print(resolved, neighbourhood, device)
 
 

@@ -14,7 +14,6 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from regraph_kg import remedies
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.llm.ngrams import HASHED, batches, packed, words
@@ -172,7 +171,7 @@ class SentenceTransformerEmbedder(_PromptedEmbedder):
         except ImportError:
             raise ModelError(
                 f"embedder sentence-transformers:{model} needs a package that is not installed:"
-                f" {remedies.install('embed')}"
+                " pip install 'sentence-transformers>=5'"
             ) from None
         try:
             self._model: Any = library.SentenceTransformer(

@@ -40,9 +40,7 @@ from regraph_kg.wiring.names import open_cascade, read_vocabulary
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_store
 
-NO_TRAJECTORIES = (
-    "not JSON; give Trajectory JSONL (regraph docs --schema trajectory), or step lists"
-)
+NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph docs trajectory-schema), or step lists"
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
 COUNTS = (

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from regraph_kg.cli.docs import trajectory_schema
 from regraph_kg.graph import SCHEMA_VERSION
 from regraph_kg.settings import Settings
 from tests.in_process import Ended, typed
@@ -208,7 +209,7 @@ def test_an_export_and_its_vocabulary_make_the_same_graph_again(desk: Desk) -> N
 
 
 def test_the_schema_accepts_what_is_exported(desk: Desk) -> None:
-    schema = desk.run("docs", "--schema", "trajectory").json()
+    schema = json.loads(trajectory_schema())
     desk.run("ingest", desk.write("file.jsonl", *many(1)))
     exported = json.loads(desk.run("graph", "export").out)
     assert set(schema["required"]) <= set(exported) <= set(schema["properties"])
