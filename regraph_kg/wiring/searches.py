@@ -170,7 +170,6 @@ def _reading(
         header.device,
         header.excluded,
         lambda space: embedder_of(settings, space),
-        patience=settings.patience_seconds,
     )
     world = World(
         neighbours=reader.neighbours,

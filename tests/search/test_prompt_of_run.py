@@ -61,7 +61,7 @@ def asked(lab: Lab) -> dict[PromptKey, Prompt]:
     settings = read_settings()
     task = task_of(find_problem(settings, "stencil"), "openmp")
     model = Asked(language_model(settings, ModelSpec.parse("recorded"), "stencil", "openmp"))
-    reader = GraphReader(lambda: open_store(settings), "a CPU", "stencil", patience=1)
+    reader = GraphReader(lambda: open_store(settings), "a CPU", "stencil")
     world = World(
         neighbours=reader.neighbours,
         examples=reader.examples,
