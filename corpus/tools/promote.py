@@ -1,4 +1,4 @@
-"""Moves what is measured of corpus/queue into the starter graph: python -m benchmarks.promote.
+"""Moves what is measured of corpus/queue into the starter graph: python -m corpus.tools.promote.
 
 A trajectory ends before its first step that did not pass by the newest judge that measured it; that
 step is then an attempt that failed. A technique of the queue goes along once steps of two problems
@@ -18,13 +18,13 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from corpus.tools.measure import marked, read_trajectories
 from regraph_kg.models.evaluation import Outcome, code_hash
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep, Measurement, Step, Trajectory, standing
 from regraph_kg.runs.learn import write_lines
-from regraph_kg.runs.measuring import marked
 
-CORPUS = Path(__file__).parents[1] / "corpus"
+CORPUS = Path(__file__).parents[1]
 QUEUE = CORPUS / "queue"
 LEAST_PROBLEMS = 2
 """That show a technique by a measured step."""
@@ -34,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--unmeasured", action="store_true")
     unmeasured = parser.parse_args().unmeasured
-    queued = {path: _read(path) for path in sorted(QUEUE.glob("*/*.jsonl"))}
+    queued = {path: read_trajectories(path) for path in sorted(QUEUE.glob("*/*.jsonl"))}
     measured = {path: [_passed(one, unmeasured) for one in ours] for path, ours in queued.items()}
     new = {one["id"]: one for one in json.loads((QUEUE / "techniques.json").read_text())}
     old = {one["id"] for one in json.loads((CORPUS / "techniques.json").read_text())}
@@ -54,13 +54,8 @@ def main() -> None:
     for name in sorted(set(new) - taken):
         print(f"{name}: fewer than {LEAST_PROBLEMS} problems show it")
     for path in sorted(QUEUE.glob("*/*.jsonl")):
-        for one in _read(path):
+        for one in read_trajectories(path):
             print(f"{one.ref or one.id}: not all measured, or its first step is not to be had")
-
-
-def _read(path: Path) -> list[Trajectory]:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [Trajectory.model_validate_json(line) for line in lines]
 
 
 def _passed(trajectory: Trajectory, unmeasured: bool) -> Trajectory | None:
@@ -110,7 +105,9 @@ def _known(trajectory: Trajectory | None, known: set[str]) -> Trajectory | None:
 def _shown(trajectories: Iterable[Trajectory]) -> dict[str, set[str]]:
     """The problems whose steps show each technique; those of the starter graph, too."""
     shown = defaultdict[str, set[str]](set)
-    old = [one for path in (CORPUS / "trajectories").glob("*.jsonl") for one in _read(path)]
+    old = [
+        one for path in (CORPUS / "trajectories").glob("*.jsonl") for one in read_trajectories(path)
+    ]
     for trajectory in (*old, *trajectories):
         for step in trajectory.steps:
             shown[step.technique or ""].add(trajectory.problem)
@@ -128,7 +125,7 @@ def _move(path: Path, queued: Sequence[Trajectory], ready: Sequence[Trajectory |
         if (path.parent / file).exists():
             shutil.move(path.parent / file, place / file)
     target = CORPUS / "trajectories" / f"{path.parent.name}.{path.stem}.jsonl"
-    write_lines(target, [*(_read(target) if target.exists() else []), *moved])
+    write_lines(target, [*(read_trajectories(target) if target.exists() else []), *moved])
     rest = [one for one, cut in zip(queued, ready, strict=True) if cut is None]
     if rest:
         write_lines(path, rest)
@@ -160,7 +157,7 @@ def _mark() -> None:
     vocabulary = {one.id: one for one in TypeAdapter(list[Technique]).validate_json(text)}
     for folder in ("trajectories", "collected"):
         for path in sorted((CORPUS / folder).glob("*.jsonl")):
-            write_lines(path, [marked(one, vocabulary) for one in _read(path)])
+            write_lines(path, [marked(one, vocabulary) for one in read_trajectories(path)])
 
 
 def _dump(path: Path, techniques: Sequence[dict[str, Any]]) -> None:

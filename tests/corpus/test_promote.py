@@ -6,12 +6,25 @@ from typing import Any
 
 import pytest
 
-from benchmarks import promote
+from corpus.tools import promote
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.trajectory import FailedStep, Trajectory
-from tests.corpus.test_report import TILES, measured, step, trajectory
 
-NEW = "cuda/new"
+TILES, NEW = "cuda/shared-memory-tiling", "cuda/new"
+
+
+def measured(speedup: float | None) -> dict[str, Any]:
+    """A measurement; None: the step failed."""
+    times = {"seconds": 1.0, "before_seconds": speedup, "serial_seconds": speedup}
+    return {
+        **{"device": "H200", "toolchain": "nvcc", "evaluator": "3", "run": "r"},
+        "outcome": "passed" if speedup else "wrong_answer",
+        **(times if speedup else {}),
+    }
+
+
+def step(technique: str, code: str, *measurements: dict[str, Any]) -> dict[str, Any]:
+    return {"label": technique, "technique": technique, "code": code, "measurements": measurements}
 
 
 def techniques(*names: str) -> str:
@@ -46,7 +59,8 @@ def queue(corpus: Path, problem: str, *told: Trajectory) -> Path:
 
 
 def took(problem: str, ref: str, *steps: dict[str, Any]) -> Trajectory:
-    return trajectory(problem, *steps, ref=ref)
+    fixed = {"schema": 1, "target": "cuda", "serial": "void f();"}
+    return Trajectory.model_validate(fixed | {"problem": problem, "ref": ref, "steps": steps})
 
 
 def test_what_is_measured_later_joins_what_went_before(corpus: Path) -> None:
