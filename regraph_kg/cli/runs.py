@@ -22,7 +22,7 @@ from regraph_kg.models.run import RunSummary
 from regraph_kg.models.text import plain
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.key import applied_record, trace_key
 
 FOLDER = Path("runs")
 DAY_SECONDS = 86_400.0
@@ -123,7 +123,7 @@ def runs(  # noqa: PLR0913 (a command's options)
             for trace in _traces(folder)
             if _may_go(settings, trace, older, without_answer=without_answer)
         ]
-        _prune(doomed, delete=delete, as_json=as_json)
+        _prune(settings, doomed, delete=delete, as_json=as_json)
     else:
         _list(settings, folder, as_json=as_json)
 
@@ -159,8 +159,8 @@ def _compare(
         raise typer.Exit(1)
 
 
-def _prune(doomed: Sequence[Path], *, delete: bool, as_json: bool) -> None:
-    for path in (path for trace in doomed for path in _files_of(trace)) if delete else ():
+def _prune(settings: Settings, doomed: Sequence[Path], *, delete: bool, as_json: bool) -> None:
+    for path in (path for trace in doomed for path in _files_of(settings, trace)) if delete else ():
         path.unlink(missing_ok=True)
     if answered(RunsPruned(list(doomed), delete), as_json):
         return
@@ -313,7 +313,7 @@ def _may_go(settings: Settings, trace: Path, older: float | None, *, without_ans
     return not without_answer or (record.finished and record.answer is None)
 
 
-def _files_of(trace: Path) -> Sequence[Path]:
+def _files_of(settings: Settings, trace: Path) -> Sequence[Path]:
     """A trace and the files that belong to it alone."""
     codes = (trace.with_suffix(ending) for ending in (".cpp", ".cu"))
-    return [trace, *codes, trace.with_name(f"{trace.name}.applied.json")]
+    return [trace, *codes, applied_record(settings, trace)]
