@@ -96,15 +96,14 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
     if not neighbourhood.successors:
         console.print("Nothing was seen to follow it.")
         return
-    headings = ("examples", "tried", "verified", "declined", "effect", "best", "")
+    headings = ("examples", "tried", "verified", "declined", "effect", "")
     rows = (_cells(successor, device) for successor in neighbourhood.successors)
-    print_rows(("followed by", *headings), rows, range(1, 7), console)
+    print_rows(("followed by", *headings), rows, range(1, 6), console)
 
 
 def _cells(successor: Successor, device: str) -> Iterator[str]:
     yield successor.technique.id
     yield from map(str, (successor.examples, successor.tried))
     yield from map(str, (successor.verified, successor.declined))
-    for effect in (successor.effect, successor.best_effect):
-        yield "-" if effect is None else report.times(effect)
+    yield "-" if successor.effect is None else report.times(successor.effect)
     yield "other devices" if device and successor.statistics == "other-devices" else ""

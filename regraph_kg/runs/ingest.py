@@ -170,7 +170,7 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         _refuse_other_space(settings, stores[0])
         stores[0].add_techniques(names.curated)
         ingested.begun = True
-        errands = _errands(files, cascade, settings.disclose, _reader(source.level))
+        errands = _errands(files, cascade, settings.disclose, code_reader(source.level))
         listing = partial(rejected.keep, verbatim=settings.disclose == "code")
         yield from _merge(files, errands, Writers(stores), _Reports(ingested, listing))
 
@@ -198,7 +198,7 @@ def grow(
         names = pipeline.open_vocabulary(store, read_vocabulary(settings))
         cascade = open_cascade(settings, names, level)
         for batch in pipeline.ingest(
-            read(split(lines)), store, cascade, disclose=settings.disclose, read=_reader(level)
+            read(split(lines)), store, cascade, disclose=settings.disclose, read=code_reader(level)
         ):
             ingested.count(batch)
             yield WorkDone(title, lines.tell(), size, title)
@@ -332,7 +332,7 @@ def _merge(
             reports.ingested.count(batch)
 
 
-def _reader(level: RelabelLevel) -> CodeReader | None:
+def code_reader(level: RelabelLevel) -> CodeReader | None:
     """The reader that compares names with code; None at the level "exact"."""
     return None if level == "exact" else deed
 
