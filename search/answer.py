@@ -110,6 +110,7 @@ def summarise(
         speedup=(answer.report and answer.report.speedup) or 1.0,
         speedup_interval=answer.report and answer.report.speedup_interval,
         improved=answer.report is not None,
+        screened=records[-1].best_speedup if records else 1.0,
         device=header.device,
         toolchain=header.toolchain,
         excluded=header.excluded,

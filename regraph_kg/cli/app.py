@@ -142,6 +142,7 @@ def main() -> None:
 GONE = {
     "docs --schema": "regraph docs trajectory-schema; an answer of --json has its value's fields",
     "optimize --learn": "regraph learn RUN, once the search has ended",
+    "runs --delete": "rm; the files of a run begin with its name",
     "worker": "hosts are started by Ray's own command; set REGRAPH_WORKERS (regraph docs settings)",
     "graph report": "regraph bench compares arms with and without the graph",
     "graph restore": "regraph ingest FILE, of an export",

@@ -307,6 +307,8 @@ class RunSummary(Frozen):
     speedup_interval: Interval | None
     improved: bool
     """The re-measured interval lies above 1."""
+    screened: float = 1.0
+    """The best speedup as the search itself measured it."""
     device: str
     toolchain: str
     excluded: str | None
