@@ -72,10 +72,7 @@ def estimate(settings: Settings, choice: SearchChoice) -> SearchEstimate:
         prompts = first_prompts(search)
         header = search.header
     limits = header.limits
-    # a walk may ask the model for a verdict after each answer, which is a thought, too
-    method = kind_of(header.method)
-    thinks = method.thinks or (method.walks and header.prompting.verdict == "model")
-    requests = limits.calls * (2 if thinks else 1)
+    requests = limits.calls * (2 if kind_of(header.method).thinks else 1)
     texts = [(prompt.system + prompt.user).encode("utf-8", "replace") for prompt in prompts]
     prompt_tokens = round(fmean(map(len, texts)) / BYTES_PER_TOKEN * requests)
     output_tokens = settings.model_max_tokens * requests

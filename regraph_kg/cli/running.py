@@ -163,15 +163,10 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
 
 def _show_records(run: LiveRun, show: Show) -> None:
     """Search, show the progress, and say why the search stopped before its budget."""
-    doubt = ""
     for record in run.records():
         show.record(record)
-        if run.roof_doubt != doubt:
-            doubt = run.roof_doubt
-            show.say(f"limit.stop_at_roof does nothing here: {doubt}")
-    if run.stopped in ("roof", "patience") and run.header.limits.calls > run.calls:
-        reason = report.stopped(run.stopped, run.calls, run.header.limits, run.roof)
-        show.say(f"stopped {reason}")
+    if run.stopped == "patience" and run.header.limits.calls > run.calls:
+        show.say(f"stopped {report.stopped(run.stopped, run.calls, run.header.limits)}")
 
 
 def _keep_best(run: LiveRun, output: Path) -> str:

@@ -67,7 +67,7 @@ def test_the_devices_with_most_tries_are_shown(
     assert view.note
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_page_fits_three_widths(
     store: GraphStore, store_settings: Settings, browser: Page, tmp_path: Path, axe: str
 ) -> None:

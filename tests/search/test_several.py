@@ -15,9 +15,10 @@ import pytest
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.prompt import Prompt, Reply
-from regraph_kg.search.trace_lines import read, read_header
+from regraph_kg.search.run_record import read_header
 from tests.search.lab import FASTER, ONLY_SLOW, SERIAL
 from tests.search.test_optimize import Lab, grown, lab, wait_for
+from tests.search.toy import read
 
 __all__ = ["grown", "lab"]  # fixtures
 
