@@ -83,7 +83,6 @@ def measure(server: Server, size: int) -> list[dict[str, object]]:
     texts = reasonings(size, seed=1)
     asked = [*random.Random(4).sample(texts, ASKED), *reasonings(ASKED, seed=2)]
     with closing(open_store(server.settings)) as store:
-        list(store.set_bound(size))  # all of them stay in sight
         found = list(plans(texts))
         for first in range(0, len(found), BATCH):
             store.merge(found[first : first + BATCH])

@@ -6,30 +6,26 @@ files (`make docs`) and `regraph docs` makes when it shows them.
 """
 
 import ast
+import inspect
 import itertools
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
-from regraph_kg.cli.answers import answers_of, schema_of
-from regraph_kg.cli.app import COMMANDS
 from regraph_kg.cli.corpus import read_fields
-from regraph_kg.cli.docs import MADE, trajectory_schema
+from regraph_kg.cli.docs import commands, trajectory_schema
 from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
-from regraph_kg.search.methods import kind_of, method_lines
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.settings import Settings, setting_names, variable
 from regraph_kg.survey.report import corpus_report
 from regraph_kg.wiring.names import read_vocabulary
 from regraph_kg.wiring.shipped import corpus_files
 
 ROOT = Path(__file__).parents[1]
-ANSWERS = ROOT / "docs" / "answers.schema.json"
-METHODS = ROOT / "docs" / "methods.md"
+METHODS_PAGE = ROOT / "docs" / "methods.md"
 """Generated in part: between its marks."""
 RESULTS = ROOT / "docs" / "results.md"
 """Generated in part, too; benchmarks/document.py writes another part."""
@@ -107,22 +103,22 @@ def _default(name: str) -> str:
 
 def methods() -> str:
     """docs/methods.md, with its list of methods and of their settings as the code has them."""
-    head, begin, rest = METHODS.read_text(encoding="utf-8").partition("<!-- begin")
+    head, begin, rest = METHODS_PAGE.read_text(encoding="utf-8").partition("<!-- begin")
     mark = rest.partition("-->")[0]
     rows = ["| method | needs | asks for thoughts |", "|---|---|---|"]
     told = []
-    for name, line in method_lines().items():
+    for name, line in METHODS.items():
         kind = kind_of(name)
         thinks = "yes" if kind.thinks else "no"
         rows.append(f"| [`{name}`](#{name}) | {NEEDS[kind.needs]} | {thinks} |")
-        told += ["", f"### `{name}`", line, *_settings_of(name, kind.settings)]
+        told += ["", f"### `{name}`", line, *_settings_of(kind.settings)]
     end = rest[rest.index("<!-- end") :]
     return head + "\n".join([f"{begin}{mark}-->", *rows, *told, end])
 
 
-def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
+def _settings_of(kind: type[MethodSettings]) -> list[str]:
     """The table of a method's settings; none where there is nothing to set."""
-    said = words(ROOT / "search" / "methods" / f"{name.replace('-', '_')}.py", kind.__name__)
+    said = words(Path(inspect.getfile(kind)), kind.__name__)
     defaults = kind.model_validate({}).model_dump(exclude={"method"})
     rows = [
         f"| `{field}` | {'none' if default is None else default} |"
@@ -140,37 +136,6 @@ def corpus() -> str:
     trajectories = [trajectory for path in paths for trajectory in read_trajectories(path)]
     fields = read_fields(ROOT / "corpus" / "fields.toml")
     return corpus_report(trajectories, read_vocabulary(settings), fields)
-
-
-def answers() -> str:
-    """The JSON Schema of what each command prints with --json.
-
-    A field of the file as it stands that is not there any more needs another version: else a
-    program that reads answers would not know.
-    """
-    found = {
-        name: schema_of(name, kind)
-        for group in COMMANDS
-        for name, kind in answers_of(group).items()
-    }
-    known = json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.exists() else {}
-    for name, old in known.items():
-        gone = fields(old) - fields(found.get(name, {}))
-        if gone and found.get(name, old)["$id"] == old["$id"]:
-            raise SystemExit(
-                f"{name}: without {', '.join(sorted(gone))}; raise VERSIONS in cli/answers.py"
-            )
-    return json.dumps(found, indent=1)
-
-
-def fields(schema: dict[str, Any]) -> set[str]:
-    """The fields of an answer, those within it by the name of what holds them."""
-    holders = {"answer": schema, **schema.get("$defs", {})}
-    return {
-        f"{holder}.{field}"
-        for holder, one in holders.items()
-        for field in one.get("properties", {})
-    }
 
 
 def results() -> str:
@@ -204,8 +169,8 @@ def _row(cells: Sequence[str]) -> str:
 
 def built() -> dict[Path, str]:
     """Pages of the site that are not committed, and their texts."""
-    pages = {ROOT / "docs" / f"{name}.md": make() for name, (_, make) in MADE.items()}
-    return pages | {
+    return {
+        ROOT / "docs" / "cli.md": commands(),
         ROOT / "docs" / "corpus.md": corpus(),
         ROOT / "docs" / "dev" / "modules.md": modules(),
     }
@@ -215,10 +180,9 @@ def generated() -> dict[Path, str]:
     """Every committed file that is generated, and its text."""
     return {
         ROOT / "docs" / "settings.md": settings(),
-        METHODS: methods(),
+        METHODS_PAGE: methods(),
         RESULTS: results(),
-        ROOT / "docs" / "trajectory.schema.json": json.dumps(trajectory_schema(), indent=2),
-        ANSWERS: answers(),
+        ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
     }
 
 

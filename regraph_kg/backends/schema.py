@@ -5,55 +5,46 @@ cypher/schema.cypher writes. Each statement may run again, after a kill or besid
 Constraints and data are never in one transaction: Neo4j forbids it.
 """
 
-from dataclasses import dataclass
-
 from regraph_kg.backends.bolt import Bolt
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION
 
 PRODUCT = "regraph-kg"
+OLDEST = 2
+"""The oldest version whose trajectories a rebuild reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """A database's stamp and state."""
-
-    empty: bool
-    """It holds no node."""
-    bare: bool
-    """There is nothing to lose."""
-    restoring: str | None
-    """Digest of the backup that is being restored."""
-
-
-def prepare(bolt: Bolt, *, restoring: bool = False) -> None:
+def prepare(bolt: Bolt, *, rebuild: bool = False) -> None:
     """Make an empty database a graph; leave one of our version alone.
 
-    Raises `StoreError` for another version, for another product's data, and, unless `restoring`,
-    for a graph that a restore has not finished.
+    Raises `StoreError` for another version, for another product's data, and for a graph that a
+    rebuild has not finished; with `rebuild` only where a rebuild cannot help either.
     """
-    stamp = read_stamp(bolt)
-    if stamp.restoring is not None and not restoring:
-        raise StoreError(
-            f"{bolt.place}: is being restored from a backup; if that was interrupted, run the same"
-            " regraph graph restore again"
-        )
-    if stamp.empty:
-        bolt.define_all("schema")
-
-
-def read_stamp(bolt: Bolt) -> Stamp:
-    """The database's stamp; `StoreError` for another version or another product's data."""
     (row,) = bolt.rows("read_stamp")
-    if not row["empty"] and row["products"] != [PRODUCT]:
+    version = row["schema_version"]
+    if row["empty"]:
+        bolt.define_all("schema")
+    elif row["products"] != [PRODUCT]:
         raise StoreError(
             f"{bolt.place}: holds another product's data;"
             " name an empty database (REGRAPH_STORE_DATABASE) or server"
         )
-    if not row["empty"] and row["schema_version"] != SCHEMA_VERSION:
+    elif not OLDEST <= version <= SCHEMA_VERSION:
         raise StoreError(
-            f"{bolt.place}: graph has schema {row['schema_version']}, this program needs"
-            f" {SCHEMA_VERSION}: export it with the program that made it (regraph graph export),"
-            " and ingest that into an empty database"
+            f"{bolt.place}: graph has schema {version}, this program needs {SCHEMA_VERSION}:"
+            " export it with the program that made it (regraph graph export), and ingest that"
+            " into an empty database"
         )
-    return Stamp(row["empty"], row["bare"], row["restoring"])
+    elif rebuild:
+        if version < SCHEMA_VERSION:
+            bolt.define_all("schema")  # what an older graph lacks
+    elif row["rebuilding"]:
+        raise StoreError(
+            f"{bolt.place}: is being rebuilt; if that was interrupted, nothing is lost: run"
+            " regraph ingest --rebuild again"
+        )
+    elif version < SCHEMA_VERSION:
+        raise StoreError(
+            f"{bolt.place}: an older regraph wrote this graph (schema {version}, this program"
+            f" needs {SCHEMA_VERSION}); nothing is lost: regraph ingest --rebuild brings it over"
+        )

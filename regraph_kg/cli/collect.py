@@ -3,7 +3,6 @@
 Not here: making and judging them (runs/collect.py).
 """
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +10,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import answered, notes_aside
 from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.json_answers import answered, notes_aside
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import AskingLimits
@@ -30,10 +29,6 @@ _asked = partial(option, rich_help_panel="From a model")
 _given = partial(option, rich_help_panel="From what there is")
 _kept = partial(option, rich_help_panel="What is kept")
 _LIMITS, _RULE = AskingLimits(), CurationRules()
-
-
-ANSWERS = {"collect": stage.Gathered | Sequence[stage.CollectPreview]}
-"""With --dry-run a preview of each problem."""
 
 
 def collect(  # noqa: PLR0913 (a command's options)
@@ -116,7 +111,7 @@ def collect(  # noqa: PLR0913 (a command's options)
         return
     require_good(settings, choice.problems)
     gathered = watch(stage.collect(settings, choice))
-    if not answered(stage.Gathered, gathered, as_json):
+    if not answered(gathered, as_json):
         typer.echo(_table(gathered, choice))
     if ingest and gathered.kept:
         with notes_aside(as_json):
@@ -178,7 +173,7 @@ def _check(choice: stage.CollectChoice, model: str | None, backwards: Path | Non
 def _preview(settings: Settings, choice: stage.CollectChoice, *, as_json: bool) -> None:
     previews = stage.preview(settings, choice)
     asks = isinstance(choice.origin, stage.ModelAsked)
-    if answered(Sequence[stage.CollectPreview], previews, as_json):
+    if answered(previews, as_json):
         return
     for line in previews:
         for note in line.notes:

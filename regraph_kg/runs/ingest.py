@@ -27,7 +27,6 @@ from regraph_kg.ingest.relabel.by_code import CodeReader
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.ingest.relabel.usage import Label, NameUse
 from regraph_kg.ingest.relabel.verdict import LabelVerdict
-from regraph_kg.models.backup import FORMAT
 from regraph_kg.models.graph import EmbeddingProgress, RelabelLevel
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.models.trajectory import Disclosure
@@ -41,9 +40,7 @@ from regraph_kg.wiring.answers import embedder_of
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
 from regraph_kg.wiring.stores import open_store
 
-NO_TRAJECTORIES = (
-    "not JSON; give Trajectory JSONL (regraph docs --schema trajectory), or step lists"
-)
+NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph docs trajectory-schema), or step lists"
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
 COUNTS = (
@@ -51,7 +48,7 @@ COUNTS = (
     "rejected",
 )
 HEAD = 200
-"""First bytes of a file, in which a backup names its format."""
+"""First bytes of a file, by which a wrong one is told."""
 FOREIGN = {
     b"\x1f\x8b": "compressed by gzip; give FILE as <(zcat FILE)",
     b"\x28\xb5\x2f\xfd": "compressed by zstd; give FILE as <(zstdcat FILE)",
@@ -173,7 +170,7 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         _refuse_other_space(settings, stores[0])
         stores[0].add_techniques(names.curated)
         ingested.begun = True
-        errands = _errands(files, cascade, settings.disclose, _reader(source.level))
+        errands = _errands(files, cascade, settings.disclose, code_reader(source.level))
         listing = partial(rejected.keep, verbatim=settings.disclose == "code")
         yield from _merge(files, errands, Writers(stores), _Reports(ingested, listing))
 
@@ -201,7 +198,7 @@ def grow(
         names = pipeline.open_vocabulary(store, read_vocabulary(settings))
         cascade = open_cascade(settings, names, level)
         for batch in pipeline.ingest(
-            read(split(lines)), store, cascade, disclose=settings.disclose, read=_reader(level)
+            read(split(lines)), store, cascade, disclose=settings.disclose, read=code_reader(level)
         ):
             ingested.count(batch)
             yield WorkDone(title, lines.tell(), size, title)
@@ -235,14 +232,14 @@ def _doubts(names: Vocabulary) -> Story[None]:
     """Warn of a vocabulary that is empty or contradicts the graph."""
     if not names.curated:
         message = "the vocabulary is empty: names that the graph has not become new techniques"
-        yield WorkDone("names", line=f"{message}, to be reviewed (regraph techniques audit)")
+        yield WorkDone("names", line=f"{message}")
     if contradictions := names.contradictions():
         name, technique, other = contradictions[0]
         more = f", and {len(contradictions) - 1} more" if len(contradictions) > 1 else ""
         message = (
             f"the vocabulary contradicts the graph: {name!r} is {technique}, there {other}{more}"
         )
-        yield WorkDone("names", line=f"{message}; the vocabulary counts (regraph techniques audit)")
+        yield WorkDone("names", line=f"{message}; the vocabulary counts")
 
 
 def _refuse_other_space(settings: Settings, store: GraphStore) -> None:
@@ -297,8 +294,6 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
     for begins, mistake in FOREIGN.items():
         if head.startswith(begins):
             raise BadInput(f"{path}: {mistake}")
-    if FORMAT.encode() in head:
-        raise BadInput(f"{path}: a backup; regraph graph restore fills an empty database with it")
     return copy
 
 
@@ -337,7 +332,7 @@ def _merge(
             reports.ingested.count(batch)
 
 
-def _reader(level: RelabelLevel) -> CodeReader | None:
+def code_reader(level: RelabelLevel) -> CodeReader | None:
     """The reader that compares names with code; None at the level "exact"."""
     return None if level == "exact" else deed
 
