@@ -28,7 +28,7 @@ from regraph_kg.models.text import plain
 
 CommandLine = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 TimeLimit = Annotated[float, Field(gt=0, le=3600)]
-Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+PrintedText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 _MOST_FILE_BYTES = 2**20
 
 
@@ -42,7 +42,7 @@ class Commands(Frozen):
     build: tuple[CommandLine, ...] = ()
     test: tuple[CommandLine, ...] = Field(min_length=1)
     bench: CommandLine
-    passed: tuple[Words, ...] = Field(min_length=1)
+    passed: tuple[PrintedText, ...] = Field(min_length=1)
     """Each must be printed by the tests: exit code 0 alone proves nothing."""
     result: Literal["same", "fixed"] = "same"
     """"same": what the bench prints is compared with what the unchanged project prints for the same

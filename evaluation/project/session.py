@@ -34,7 +34,7 @@ _TOLD = re.compile(r"^regraph-seconds[ \t]+([\d.]+(?:e-?\d+)?)[ \t]*$", re.MULTI
 
 
 @dataclass(frozen=True, slots=True)
-class BenchRun:
+class TimedRun:
     """One run of the bench: its seconds, and the words that it printed besides."""
 
     seconds: float
@@ -107,7 +107,7 @@ class ProjectSession:
         """Test the build."""
         return self._tested(self._asked)
 
-    def bench(self, *, candidate: bool, seed: int) -> Failure | BenchRun:
+    def bench(self, *, candidate: bool, seed: int) -> Failure | TimedRun:
         """One run of the bench, with the candidate or with the project as it stands."""
         commands, limit = self.problem.commands, self.problem.commands.bench_seconds
         copy, state = (self._asked, _BUILT) if candidate else (self._given, _UNCHANGED)
@@ -136,12 +136,12 @@ class ProjectSession:
             if not _TICK <= seconds <= run.seconds:
                 text = f"its regraph-seconds are {seconds:.3g}, its process took {run.seconds:.3g}"
                 return Failure(Outcome.SUSPICIOUS if told else Outcome.WRONG_ANSWER, text)
-        return BenchRun(seconds, tuple(_TOLD.sub("", run.said).split()))
+        return TimedRun(seconds, tuple(_TOLD.sub("", run.said).split()))
 
     def pair(self, *, candidate_first: bool) -> Failure | tuple[float, float]:
         """Seconds of the project as it stands and of the candidate, which print the same."""
         seed = secrets.randbits(31)
-        runs: dict[bool, BenchRun] = {}
+        runs: dict[bool, TimedRun] = {}
         for candidate in (True, False) if candidate_first else (False, True):
             run = self.bench(candidate=candidate, seed=seed) if candidate else self._own_bench(seed)
             if isinstance(run, Failure):
@@ -165,10 +165,10 @@ class ProjectSession:
                 return True
         return False
 
-    def _own_bench(self, seed: int) -> BenchRun:
+    def _own_bench(self, seed: int) -> TimedRun:
         """A run of the bench of the project as it stands. Raises `BadInput` where that fails."""
         run = self.bench(candidate=False, seed=seed)
-        if isinstance(run, BenchRun):
+        if isinstance(run, TimedRun):
             return run
         raise self._fault(f"the bench of the project as it stands fails: {run.diagnosis}")
 
