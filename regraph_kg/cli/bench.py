@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -17,7 +17,6 @@ from regraph_kg.bench import results as results_file
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan, planned_again
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
-from regraph_kg.bench.suites import SuiteChoice
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.dry_run import estimate
 from regraph_kg.cli.json_answers import notes_aside, print_json
@@ -49,15 +48,11 @@ def bench(  # noqa: PLR0913 (a command's options)
     problems: Annotated[
         list[str] | None,
         argument(
-            "Problems, or folders of problems; tasks of ParEval.",
+            "Problems, or folders of problems.",
             metavar="PROBLEM",
-            show_default="all that are shipped, or all tasks",
+            show_default="all that are shipped",
         ),
     ] = None,
-    suite: Annotated[
-        Literal["own", "pareval"], option("pareval: its tasks, from --checkout.")
-    ] = "own",
-    checkout: Annotated[Path | None, option("A checkout of ParEval, for --suite pareval.")] = None,
     arm: Annotated[
         list[str] | None,
         option(
@@ -134,7 +129,7 @@ def bench(  # noqa: PLR0913 (a command's options)
             planned = planned_again(order, earlier, rejudge)
         else:
             bench_choice = BenchChoice(
-                _suite(suite, checkout, problems or []),
+                tuple(problems or ()),
                 tuple(dict.fromkeys(map(Arm.parse, arm or bench_arms.USUAL))),
                 _targets(target or [USUAL]),
                 seeds,
@@ -159,16 +154,6 @@ def _refuse_others(context: typer.Context, option: str, beside: frozenset[str]) 
         source = context.get_parameter_source(name)
         if source and source.name == "COMMANDLINE" and name not in {option, *beside}:
             raise BadInput(f"{words} has no effect beside {typed[option]}; leave it out")
-
-
-def _suite(name: str, checkout: Path | None, problems: Sequence[str]) -> SuiteChoice:
-    if name == "pareval":
-        if checkout is None:
-            raise BadInput("suite pareval: its files are not shipped; give --checkout DIR")
-        return SuiteChoice("pareval", tuple(problems), checkout)
-    if checkout is not None:
-        raise BadInput("checkout is of --suite pareval")
-    return SuiteChoice("chosen" if problems else "shipped", tuple(problems))
 
 
 def _targets(named: Sequence[str]) -> tuple[Target, ...]:
