@@ -38,7 +38,7 @@ from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.sample import speedup_of
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import language_model
+from regraph_kg.wiring.open_model import language_model
 from regraph_kg.wiring.searches import OpenSearch, OpenSearches, open_searches
 
 

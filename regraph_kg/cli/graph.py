@@ -22,7 +22,7 @@ from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.query import GraphTable
 from regraph_kg.runs.ingest import embed_new, embedding
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
 
 

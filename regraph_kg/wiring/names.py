@@ -14,7 +14,7 @@ from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model, embedder_of
+from regraph_kg.wiring.open_model import any_model, embedder_of
 from regraph_kg.wiring.shipped import corpus_folder
 
 

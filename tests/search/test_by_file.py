@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from regraph_kg.errors import AnswersPending
-from regraph_kg.llm.batch import BatchModel
+from regraph_kg.llm.by_file import BatchModel
+from regraph_kg.llm.model import AskOptions
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.graph import Neighbourhood
@@ -66,7 +67,7 @@ class Office:
 
     def open(self) -> tuple[BatchModel, Callable[[Prompt], Reply]]:
         """A model on the folder, and how a search asks it."""
-        model = BatchModel(self.folder, "script", temperature=0.7, max_tokens=500)
+        model = BatchModel(self.folder, "script", AskOptions(0.7, 500, timeout=0, patience=0))
 
         def complete(prompt: Prompt) -> Reply:
             self.seen(prompt)

@@ -18,7 +18,7 @@ from regraph_kg.search.reader import GraphReader
 from regraph_kg.search.run import search
 from regraph_kg.search.world import World
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.answers import language_model
+from regraph_kg.wiring.open_model import language_model
 from regraph_kg.wiring.problems import find_problem, task_of
 from regraph_kg.wiring.stores import open_store
 from tests.search.prompts.test_standing import report
