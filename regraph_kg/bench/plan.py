@@ -160,9 +160,7 @@ def _planned(
     return BenchPlan(tuple(searches), counted)
 
 
-def _searches(
-    suite: Suite, target: Target, choice: BenchChoice
-) -> tuple[BenchSearch, ...]:
+def _searches(suite: Suite, target: Target, choice: BenchChoice) -> tuple[BenchSearch, ...]:
     return tuple(
         BenchSearch(problem.name, problem.address, target, arm, seed)
         for problem in suite.problems

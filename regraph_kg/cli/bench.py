@@ -143,7 +143,7 @@ def bench(  # noqa: PLR0913 (a command's options)
     if not results.runs:
         raise BadInput(f"{into}: every search was left out: {results.left_out[-1].why}")
     with notes_aside(as_json):
-        write_page(into / PAGE, bench_page(sections([results])), as_json=False)
+        write_page(into / PAGE, bench_page(sections(results)), as_json=False)
     _show([results], as_json=as_json)
 
 
@@ -257,8 +257,9 @@ def _show(results: Sequence[BenchResults], *, as_json: bool) -> None:
             raise BadInput("json: of one RESULTS at a time")
         print_json(results[0])
         return
-    for section in sections(results):
-        _print(section)
+    for one in results:
+        for section in sections(one):
+            _print(section)
 
 
 def _print(section: BenchSection) -> None:
