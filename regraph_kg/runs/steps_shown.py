@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from regraph_kg import report
 from regraph_kg.models.evaluation import EvalReport, code_hash
-from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import StepRecord
 from regraph_kg.pages.views import Exchange, Node
 from regraph_kg.search.run_record import RunRecord, TracedStep, place_of
@@ -53,9 +52,7 @@ class ShownTree:
     left_out: tuple[str, ...]
 
 
-def steps_shown(
-    run: RunRecord, serial: str, prompts: Mapping[PromptKey, Prompt], share: PageShare
-) -> ShownTree:
+def steps_shown(run: RunRecord, serial: str, share: PageShare) -> ShownTree:
     """The tree of a run within its share; `serial` "": not known."""
     parents = _parents(run.steps)
     chosen = _chosen(run, parents, share.nodes)
@@ -69,7 +66,7 @@ def steps_shown(
         for number in _way(best, parents):
             nodes[numbers.get(number, 0)].answer = True
     told = [(nodes[numbers[step]], step, parents[step]) for step in chosen]
-    texts = _tell(run, told, serial, prompts, share.characters)
+    texts = _tell(run, told, serial, share.characters)
     left_out = []
     if len(chosen) < len(run.steps):
         left_out.append(f"the tree shows {len(chosen)} of {len(run.steps)} steps")
@@ -147,7 +144,6 @@ def _tell(
     run: RunRecord,
     chosen: Sequence[tuple[Node, int, int]],
     serial: str,
-    prompts: Mapping[PromptKey, Prompt],
     characters: int,
 ) -> int:
     """Fill the texts of nodes, each with its step and its parent's; return how many were filled.
@@ -156,7 +152,7 @@ def _tell(
     """
     turns: dict[tuple[Way, int], list[Exchange]] = {}
     for key, reply in run.replies:
-        prompt = prompts[key].user if key in prompts else ""
+        prompt = run.prompts[key].user if key in run.prompts else ""
         exchange = Exchange(prompt[:MOST_CHARACTERS], reply.text[:MOST_CHARACTERS])
         turns.setdefault((key.path, key.attempt), []).append(exchange)
     spent = _weight(serial[:MOST_CHARACTERS])
