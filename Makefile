@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTEST   = $(BIN)/python -m pytest $(if $(REQUIRE),--require=$(REQUIRE))
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test test-slow test-stress test-docker check docs bench bench-search ollama-test-server llama-test-server small-model clean
+.PHONY: help need demo test test-slow test-nightly test-stress test-docker check docs bench ollama-test-server llama-test-server small-model clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -45,12 +45,18 @@ demo: $(VENV)/.ready ## grow a technique graph, search it, print faster code (ab
 
 test: $(VENV)/.dev ## the quick tests; REQUIRE=neo4j,gpu turns absences into failures
 	@$(BIN)/python tests/install_neo4j.py
-	@$(PYTEST) -n 4 -m "not slow and not timing"
+	@$(PYTEST) -n 4 -m "not slow and not nightly and not timing"
 
-test-slow: $(VENV)/.dev ## the rest: what takes long, then what measures time, alone
+test-slow: $(VENV)/.dev ## what guards data and safety and takes long
 	@$(BIN)/python tests/install_neo4j.py
-	@ended=0; $(PYTEST) -n 2 -m "slow and not timing" || ended=1; \
-	  $(PYTEST) -m timing --reruns 1 -rR || ended=1; exit $$ended
+	@$(PYTEST) -n 3 -m "slow and not nightly and not timing"
+
+test-nightly: $(VENV)/.dev ## all the rest; then what measures time, alone; then the containers
+	@$(BIN)/python tests/install_neo4j.py
+	@ended=0; $(PYTEST) -n 2 -m "nightly and not timing" || ended=1; \
+	  $(PYTEST) -m timing --reruns 1 -rR || ended=1; \
+	  if docker info >/dev/null 2>&1; then $(MAKE) --no-print-directory test-docker || ended=1; \
+	  else echo "no Docker engine answers: make test-docker was not run"; fi; exit $$ended
 
 test-stress: $(VENV)/.dev ## make test COUNT times beside six busy loops, IDLE times without
 	@$(BIN)/python tests/stress.py --busy $(COUNT) --idle $(IDLE) -- $(MAKE) --no-print-directory test
@@ -73,9 +79,6 @@ docs: $(VENV)/.dev ## the documents as one site, in build/docs; a link that lead
 
 bench: $(VENV)/.dev ## measure, then rewrite docs/results.md
 	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py
-
-bench-search: $(VENV)/.dev ## compare searches in simulated worlds (40 minutes of CPU time)
-	@$(BIN)/python benchmarks/run.py search_worlds
 
 ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 6 minutes)
 	@$(BIN)/python tests/install_ollama.py

@@ -8,8 +8,8 @@ from typing import Any
 
 import neo4j
 
-from regraph_kg import wiring
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import store_address
 
 CYPHER = Path(__file__).with_name("cypher")
 FORGOTTEN = 2_000
@@ -57,7 +57,7 @@ class Bare:
 @contextmanager
 def open_bare(settings: Settings) -> Iterator[Bare]:
     """A session with the server of these settings."""
-    where = wiring.store_address(settings)
+    where = store_address(settings)
     with (
         neo4j.GraphDatabase.driver(where.uri, auth=(where.user, where.password)) as driver,
         driver.session(database=where.database) as session,

@@ -24,10 +24,10 @@ from pathlib import Path
 import neo4j
 
 from benchmarks.run import RESULTS, ROOT, machine
-from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store, write_browser_pack
 from tests.browser.server import FRAMES, Browser, Served, opened, served
 from tests.contract.plans import H200, failure, measured, plan
 
@@ -103,7 +103,7 @@ def look(served: Served, only: bool, bounded: bool) -> dict[str, object]:
     """What the pair costs a fresh Browser; `only` = it draws what the query returns, no more."""
     profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # a child still writes
     with profile as folder, opened(served, Path(folder)) as browser:
-        _, style = wiring.write_browser_pack(Path(folder) / "pack")
+        _, style = write_browser_pack(Path(folder) / "pack")
         browser.drop(style, "document.body.innerText.includes('relationship.NEXT')")
         browser.run(f":config {{autoComplete: {json.dumps(not only)}}}")
         browser.run("RETURN 1")
@@ -173,7 +173,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as data,
         served(Path(data)) as server,
-        closing(wiring.open_store(server.settings)) as store,
+        closing(open_store(server.settings)) as store,
     ):
         bound(store, UNBOUND)
         merge(store, hot())

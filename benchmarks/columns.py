@@ -1,6 +1,6 @@
 """What docs/results.md shows of each benchmark: headings, and what a cell shows of a row."""
 
-from benchmarks import likeness, nearest, search_worlds, stopping
+from benchmarks import nearest
 
 WRITTEN = {
     "store": "{store}",
@@ -10,25 +10,6 @@ WRITTEN = {
 """Which row of the graph's tables."""
 
 COLUMNS = {
-    "first_use": (
-        {
-            "command": "{command}",
-            "folders": "{which}",
-            "seconds": "{seconds:.0f}",
-            "load at its start": "{load:.1f}",
-        },
-    ),
-    "prompt_cache": (
-        {
-            "order of a prompt": "{order}",
-            "prompts": "{prompts}",
-            "tokens sent": "{sent_tokens:,}",
-            "evaluated": "{evaluated_tokens:,}",
-            "share": "{evaluated_share:.1%}",
-            "prompt time, s": "{prompt_seconds:.1f}",
-            "time of uncached": "{time_share:.0%}",
-        },
-    ),
     "graph": (
         WRITTEN
         | {
@@ -54,28 +35,6 @@ COLUMNS = {
             " / {nearest_examples_p99_ms:.2f}",
             "its examples": "{hottest_pair:,}",
             "bare RETURN 1, ms": "{bare_return_p50_ms:.2f} / {bare_return_p99_ms:.2f}",
-        },
-    ),
-    "bound": (
-        {
-            "bound": "{bound}",
-            "examples": "{examples:,}",
-            "pairs and devices asked": "{asked}",
-            "best example as good": "{best_as_good:.1%}",
-            "best three the same": "{best_three_equal:.1%}",
-            "similarity of the five nearest": "{similarity:.3f}",
-            "without bound": "{similarity_unbounded:.3f}",
-        },
-    ),
-    "kills": (
-        {
-            "store": "{store}",
-            "killed": "{victim}",
-            "times": "{rounds}",
-            "in the middle": "{cut_short}",
-            "lost trajectories": "{lost}",
-            "wrong graphs": "{wrong}",
-            "longest time down, s": "{longest_down_s:.1f}",
         },
     ),
     "judge_kills": (
@@ -111,42 +70,6 @@ COLUMNS = {
             "s each": "{seconds_each}",
         },
     ),
-    "search_overhead": (
-        {
-            "rollouts": "{rollouts:,}",
-            "mean, ms": "{mean:.3f}",
-            "p50, ms": "{p50:.3f}",
-            "p99, ms": "{p99:.3f}",
-            "limit, ms": "{limit:.1f}",
-        },
-    ),
-    "every_method": (
-        {
-            "model": "{model}",
-            "target": "{target}",
-            "method": "{method}",
-            "ended well": "{ended_well}",
-            "faster code in": "{faster}",
-            "calls": "{calls}",
-            "thoughts": "{thoughts}",
-            "evaluations": "{evaluations}",
-            "tokens in / out": "{prompt_tokens:,} / {output_tokens:,}",
-            "seconds a search": "{seconds:.0f}",
-            "joules a search": "{joules}",
-            "outcomes": "{outcomes}",
-        },
-    ),
-    "verdicts": (
-        {
-            "problem": "{problem}",
-            "codes": "{codes}",
-            "verified": "{verified}",
-            "faster than the serial code": "{faster}",
-            "geometric mean of the verified": "{geometric_mean:.2f}",
-            "best": "{best:.1f}",
-            "outcomes": "{outcomes}",
-        },
-    ),
     "judge": (
         {
             "target": "{target}",
@@ -176,61 +99,8 @@ RATES = {
     "median of verify / time, s": "{verify_s:.3f} / {time_s:.3f}",
     "outcomes": "{outcomes}",
 }
-RATIO = "{{{name}[mean]:.2f}} [{{{name}[low]:.2f}}, {{{name}[high]:.2f}}]"
-"""A mean ratio with its interval."""
 SECTIONS = {
-    "search_worlds": search_worlds.sections(RATIO),
-    "stopping": stopping.SECTIONS,
-    "likeness": likeness.SECTIONS,
     "nearest": nearest.SECTIONS,
-    "fast": {
-        "rows": {
-            "method": "{method}",
-            "searches": "{searches}",
-            "evaluations, median": "{fast_evaluations:g}",
-            "of the default": "{evaluations:g}",
-            "kept of the speedup": RATIO.format(name="kept"),
-            "least": "{least:.2f}",
-        },
-    },
-    "learning": {
-        "rows": {
-            "answers": "{answers}",
-            "graph": "{graph}",
-            "method": "{method}",
-            "after": "{after}",
-            "pairs": "{pairs}",
-            "evaluations to 90 % of the best, before / after": "{median_before:g}"
-            " / {median_after:g}",
-            "not reached": "{not_reached_before} / {not_reached_after}",
-            "fewer by": RATIO.format(name="fewer_by"),
-            "best after 25 evaluations, better by": RATIO.format(name="better_early_by"),
-            "best, better by": RATIO.format(name="better_by"),
-        },
-        "alike": {
-            "problems": "{problems}",
-            "transitions": "{transitions}",
-            "correlation of gains": "{gains:.2f}",
-            "of shares that passed": "{passes:.2f}",
-            "spread of gains": "{spread:.2f}",
-        },
-    },
-    "parallel": {
-        "wall": {
-            "calls at once": "{parallel}",
-            "calls": "{calls}",
-            "seconds": "{seconds:.1f}",
-            "times faster": "{times_faster:.1f}",
-        },
-        "quality": {
-            "answers": "{answers}",
-            "runs": "{runs}",
-            "calls": "{calls}",
-            "calls at once": "{parallel}",
-            "best speedup, geometric mean": "{speedup:.2f}",
-            "of one at a time": "{of_one_at_a_time:.2f}",
-        },
-    },
     "aa": {
         "same": {
             "code": "{code}",
@@ -296,12 +166,6 @@ SECTIONS = {
             "least .. most, s": "{least_s:.2f} .. {most_s:.2f}",
             "of it compile / verify / time, s": "{compile_s:.2f} / {verify_s:.3f} / {time_s:.3f}",
             "outcomes": "{outcomes}",
-        },
-        "inline": {
-            "torch": "{torch}",
-            "import, s": "{import_s}",
-            "load_inline, s": "{load_s}",
-            "first call, s": "{first_call_s}",
         },
     },
 }

@@ -30,7 +30,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring import corpus_folder
+from regraph_kg.wiring.shipped import corpus_folder
 
 
 def trajectories(corpus: Path, target: Target) -> Iterator[Trajectory]:

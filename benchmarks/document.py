@@ -2,7 +2,6 @@
 
 import ast
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +17,8 @@ FACTS = ("cpu", "cores", "gpu", "judge")
 """What is told of a machine; its result has the rest."""
 
 TITLES = {
-    "first_use": "First use: the demo and doctor",
     "graph": "The graph: ingest and reads",
-    "bound": "The graph: what a bound on examples costs retrieval",
     "nearest": "The graph: whether the nearest examples are those that were meant",
-    "kills": "The graph: writers and servers killed",
-    "search_overhead": "The search: its own time per rollout",
-    "parallel": "The search: several calls at once",
-    "prompt_cache": "The prompts: what a server's prompt cache saves",
-    "learning": "The search: after learning from another problem",
-    "fast": "The search: what --fast costs",
-    "search_worlds": "The search: methods compared in simulated worlds",
-    "stopping": "The search: ending it early",
-    "likeness": "The search: whether steps of like codes tell more",
-    "every_method": "The search: every method on every problem, from the command line",
-    "verdicts": "The corpus: what its recorded answers are worth",
     "judge": "The judge: source to verdict",
     "throughput": "The judge: candidates a second on GPUs",
     "coverage": "The judge: how often its intervals hold",
@@ -42,31 +28,10 @@ TITLES = {
     "judge_kills": "The judge: killed at random moments",
 }
 
-OF_THE_JUDGE = frozenset(
-    (
-        "fast",
-        "every_method",
-        "verdicts",
-        "judge",
-        "throughput",
-        "coverage",
-        "aa",
-        "clocks",
-        "judged",
-        "learning",
-    )
-)
+OF_THE_JUDGE = frozenset(("judge", "throughput", "coverage", "aa", "clocks", "judged"))
 """Benchmarks whose figures are the judge's: those of an older one are left out."""
 OPENMP_SINCE = "4"
 """Figures taken without a GPU stand since this judge: later ones differ for GPUs only."""
-
-SHOWN: dict[tuple[str, str], Callable[[dict[str, Any]], bool]] = {
-    ("search_worlds", "rows"): lambda row: row["calls"] == 50 or row["of_best_rival"] < 1,
-    ("stopping", "rows"): lambda row: row["patience"] in (0.3, "-"),
-    ("likeness", "rows"): lambda row: row["how"].endswith(("mean", "^1")),
-    ("parallel", "quality"): lambda row: row["of_one_at_a_time"] != 1,
-}
-"""Of long tables the rows that are shown."""
 
 
 def document() -> str:
@@ -108,7 +73,7 @@ def result_text(name: str, result: dict[str, Any]) -> str:
     for columns in COLUMNS.get(name, ()):
         lines += table(columns, figures.get("rows", [figures]))
     for part, columns in SECTIONS.get(name, {}).items():
-        chosen = list(filter(SHOWN.get((name, part)), figures.get(part, [])))
+        chosen = figures.get(part, [])
         if chosen:
             lines += [f"`{part}`", "", *table(columns, chosen)]
     lines += [f"Not measured: {reason}\n" for reason in figures.get("not_measured", [])]

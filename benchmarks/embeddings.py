@@ -21,12 +21,12 @@ import numpy as np
 
 from benchmarks.nearest import texts_of
 from benchmarks.servers import Server, embedded, neo4j_server
-from regraph_kg import wiring
 from regraph_kg.graph import Embed, GraphStore
 from regraph_kg.llm.ngrams import HASHED, HashEmbedder
 from regraph_kg.models.graph import EmbeddingSpace, MergePlan, Relabelled, Vector
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Step, Trajectory
+from regraph_kg.wiring.stores import open_store
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ def measure(server: Server, size: int) -> list[dict[str, object]]:
     """One store of one size."""
     texts = reasonings(size, seed=1)
     asked = [*random.Random(4).sample(texts, ASKED), *reasonings(ASKED, seed=2)]
-    with closing(wiring.open_store(server.settings)) as store:
+    with closing(open_store(server.settings)) as store:
         list(store.set_bound(size))  # all of them stay in sight
         found = list(plans(texts))
         for first in range(0, len(found), BATCH):

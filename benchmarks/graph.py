@@ -24,9 +24,10 @@ from benchmarks.bare import open_bare
 from benchmarks.servers import Server, embedded, neo4j_server, peak_mb
 from benchmarks.walks import DEVICES, HOTTEST, IDS, START, STEPS, Walks, reasonings
 from benchmarks.writers import BATCH_LINES, Span, Work, Writers, writing
-from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import Vector
+from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.stores import open_store
 from tests import install_neo4j
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -191,9 +192,9 @@ def measured(
     run: Run, server: Server, sizes: Sequence[int], warm: int
 ) -> Iterator[dict[str, object]]:
     """A row for each size that the store grows to."""
-    embedder = wiring.embedder(server.settings)
+    embedder = embedder_of(server.settings)
     texts = (Vector(embedder.space, embedder.embed([text])[0]) for text in reasonings(0))
-    with closing(wiring.open_store(server.settings)) as store:
+    with closing(open_store(server.settings)) as store:
         hottest = most_walked()
         with writing(server, run.writers) as writers:
             warm_up(writers, server, run.writers, warm)

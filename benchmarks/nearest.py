@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 
-from regraph_kg import wiring
 from regraph_kg.backends.embeddings import text_of
 from regraph_kg.backends.vectors import KINDS
 from regraph_kg.graph import GraphStore
@@ -32,6 +31,8 @@ from regraph_kg.models.graph import EmbeddedKind, Example, Vector
 from regraph_kg.models.target import Target
 from regraph_kg.runs.ingest import grow
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.stores import open_store, stop_embedded
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 QUERIES = Path(__file__).parent / "queries" / "nearest.jsonl"
@@ -236,10 +237,10 @@ def main() -> None:
         settings = Settings(store="embedded", data_dir=Path(folder), corpus=CORPUS)
         fill(settings)
         rows, by_code = [], []
-        store = wiring.open_store(settings)
+        store = open_store(settings)
         try:
             for spec in specs:
-                embedder = wiring.embedder(settings.model_copy(update={"embedder": spec}))
+                embedder = embedder_of(settings.model_copy(update={"embedder": spec}))
                 list(store.reembed(embedder.space, embedder.embed))
                 examples = every_example(store, embedder)
                 rows += judged(embedder.space.model, by_store(store, embedder))
@@ -247,7 +248,7 @@ def main() -> None:
             rows += baselines(store, examples)
         finally:
             store.close()
-            wiring.stop_embedded(settings)
+            stop_embedded(settings)
     print(json.dumps({"rows": rows, "codes": by_code}))
 
 

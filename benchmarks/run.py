@@ -1,6 +1,6 @@
 """Runs benchmarks, keeps their figures with the machine's facts, and rewrites docs/results.md.
 
-    python benchmarks/run.py [NAME ...]              without a name: all that need nothing more
+    python benchmarks/run.py [NAME ...]              without a name: all of them
     python benchmarks/run.py graph --sizes 10000,100000                     options are passed on
 
 Standard library only; each benchmark is a script of its own that prints one JSON object. Figures
@@ -25,17 +25,9 @@ from regraph_kg.evaluation.evaluate import EVALUATOR
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 NAMES = (
-    "first_use",
-    *("graph", "bound", "nearest", "kills", "search_overhead", "parallel", "fast", "learning"),
-    *("search_worlds", "stopping", "likeness"),
-    "prompt_cache",
-    *("verdicts", "every_method"),
+    *("graph", "nearest"),
     *("judge", "throughput", "coverage", "aa", "clocks", "judged", "judge_kills"),
 )
-
-NEED_MORE = ("search_worlds", "stopping", "prompt_cache", "verdicts", "every_method")
-"""Measured only when named: it takes a quarter of an hour or more, a real Ollama must be there
-(make ollama-test-server), or others replay what the verdicts were."""
 
 
 def machine() -> dict[str, str]:
@@ -100,7 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Run benchmarks and rewrite docs/results.md.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
     known, options = parser.parse_known_args()
-    names = known.names or [name for name in NAMES if name not in NEED_MORE]
+    names = known.names or NAMES
     if unknown := sorted(set(names) - set(NAMES)):
         parser.error(f"no benchmark {', '.join(unknown)}: know {', '.join(NAMES)}")
     if options and len(names) > 1:

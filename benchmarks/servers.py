@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from regraph_kg import wiring
 from regraph_kg.backends.embedded_server import HEAP
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import start_embedded, stop_embedded
 from tests.neo4j_server import prepared, running
 
 NEO4J_JVM = ("-Xms1g", "-Xmx1g")
@@ -48,11 +48,11 @@ def embedded() -> Iterator[Server]:
     """A fresh embedded store."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(store="embedded", data_dir=Path(folder))
-        state = wiring.start_embedded(settings)
+        state = start_embedded(settings)
         try:
             yield Server(settings, state.pid, f"heap {HEAP}")
         finally:
-            wiring.stop_embedded(settings)
+            stop_embedded(settings)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ times from the pool beside those of the same candidates judged one by one, with 
 them, on a GPU where nothing else happens; "compiling" are times at grade full while other
 candidates are compiled; "again" is the second of two runs one by one beside the first.
 `verdict` is the time from a source text to its report: with nothing compiled, and with an open
-judge and a new text. `inline` is torch's load_inline with one of these kernels (load_inline.py).
+judge and a new text.
 Candidates of matmul-device allocate nothing in a timed call, those of matmul-call do in every one.
 Not measured: several hosts.
 """
@@ -37,8 +37,8 @@ from regraph_kg.errors import RegraphError, ToolError
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpus
+from regraph_kg.evaluation.hosts.judges import JudgeRequest
 from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions
-from regraph_kg.evaluation.hosts.queue import JudgeRequest
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
@@ -258,22 +258,6 @@ class Bench:
             reports.append(report)
         return verdict_row(subject, name, taken, reports)
 
-    def inline(self, _: int) -> Iterator[dict[str, Any]]:
-        """load_inline of torch, in a process of its own."""
-        done = subprocess.run(
-            [sys.executable, str(HERE / "load_inline.py")],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-            timeout=400,
-        )
-        if done.returncode:
-            raise ToolError(f"load_inline.py ended with {done.returncode}: {done.stdout[-200:]}")
-        row = json.loads(done.stdout.splitlines()[-1])
-        if "load_s" not in row:
-            raise ToolError(f"torch: {row['torch']}")
-        yield row
-
 
 def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
@@ -329,7 +313,7 @@ def verdict_row(
     }
 
 
-SECTIONS = ("contexts", "isolated", "agreement", "shared", "verdict", "inline", "full")
+SECTIONS = ("contexts", "isolated", "agreement", "shared", "verdict", "full")
 BY_GPUS = ("contexts", "isolated", "shared", "full")
 
 

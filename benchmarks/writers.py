@@ -19,7 +19,6 @@ from typing import Any, Literal, TypeVar
 from benchmarks.bare import Bare, Rows, open_bare
 from benchmarks.servers import Server, peak_mb
 from benchmarks.walks import CODE_LINES, STEPS, Walks, vocabulary
-from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.ingest.pipeline import BATCH_LINES, ingest, open_vocabulary
@@ -27,6 +26,8 @@ from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, read, split
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.names import open_cascade
+from regraph_kg.wiring.stores import store_address
 
 RETRY_SECONDS = 60.0
 VECTOR = 384
@@ -94,10 +95,10 @@ class Writer:
     """One process's part."""
 
     def __init__(self, settings: Settings, seed: int, bare: Bare) -> None:
-        self._bolt = Noting(wiring.store_address(settings), retry_seconds=RETRY_SECONDS)
+        self._bolt = Noting(store_address(settings), retry_seconds=RETRY_SECONDS)
         self._store = BoltStore(self._bolt)
         self._walks, self._bare = Walks(seed), bare
-        self._cascade = wiring.cascade(
+        self._cascade = open_cascade(
             settings, open_vocabulary(self._store, vocabulary()), "lexical"
         )
         self._retries = Retries()

@@ -9,7 +9,7 @@
 #     --volume "$PWD:/work:ro" --workdir /work regraph-worker doctor
 #
 # /tmp holds sources and objects only: compilers write there, nothing runs from it. /cache holds
-# what they made and must allow execution. /data holds the embedded graph and a cluster's token.
+# what they made and must allow execution. /data holds the embedded graph.
 # A named volume at /cache or /data keeps it between runs. Anybody may write to the three, so that
 # --user works: give your own where others may not read your folder. Candidates are
 # loaded from anonymous memory, which counts towards --memory like the arrays. Compiling needs
@@ -19,8 +19,8 @@
 # --build-arg BASE=debian:bookworm-slim is enough for it (any base with apt and Python 3.11).
 # An index of your own: --build-arg PIP_INDEX_URL=...; images keep it in their history, so no
 # password in it. Whom pip is to trust besides stands in the base's own certificates.
-# `regraph worker` (docs/evaluation.md) needs a network and the token: for --network none take the
-# private network of the hosts, for --tmpfs /data a volume with worker-token.
+# A host of a Ray cluster (docs/evaluation.md: --entrypoint ray) needs a network and Ray's token: for
+# --network none take the private network of the hosts, and give RAY_AUTH_TOKEN_PATH.
 ARG BASE=nvidia/cuda:13.0.1-devel-ubuntu24.04
 FROM ${BASE}
 

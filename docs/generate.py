@@ -24,7 +24,8 @@ from regraph_kg.runs.choice import FAST_SETTINGS
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, setting_names, variable
 from regraph_kg.survey.report import corpus_report
-from regraph_kg.wiring import corpus_files, vocabulary
+from regraph_kg.wiring.names import read_vocabulary
+from regraph_kg.wiring.shipped import corpus_files
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "docs" / "answers.schema.json"
@@ -138,7 +139,7 @@ def corpus() -> str:
     paths = corpus_files(settings)
     trajectories = [trajectory for path in paths for trajectory in read_trajectories(path)]
     fields = read_fields(ROOT / "corpus" / "fields.toml")
-    return corpus_report(trajectories, vocabulary(settings), fields)
+    return corpus_report(trajectories, read_vocabulary(settings), fields)
 
 
 def answers() -> str:

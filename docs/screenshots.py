@@ -15,11 +15,11 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from regraph_kg import wiring
 from regraph_kg.pages.render import graph_page, runs_page
 from regraph_kg.runs.graph_page import view_graph
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import read_settings
+from regraph_kg.wiring.stores import browser_query, open_store, write_browser_pack
 from tests.browser.chromium import chromium
 from tests.browser.sample import grow
 from tests.browser.server import FRAMES, Browser, opened, served
@@ -71,7 +71,7 @@ def keep(browser: Browser, name: str, clip: tuple[float, float, float, float]) -
 
 def load(browser: Browser, folder: Path) -> None:
     """Load the pack as a person does, and show the sidebar."""
-    queries, style = wiring.write_browser_pack(folder)
+    queries, style = write_browser_pack(folder)
     browser.drop(style, "document.body.innerText.includes('relationship.NEXT')")
     browser.favorites()
     browser.drop(queries, "document.querySelector('[data-testid=expandFolder-regraph]') !== null")
@@ -139,7 +139,7 @@ def pictures(browser: Browser, folder: Path, example: str) -> None:
     for name in ("draw-results-only", "parameters"):
         browser.run(text(name))
     browser.run(f":param example => '{example}'")
-    show(browser, "path-of-examples", wiring.browser_query(PATH))
+    show(browser, "path-of-examples", browser_query(PATH))
     for name, before in QUERIES.items():
         if before:
             browser.run(before)
@@ -184,7 +184,7 @@ def main() -> None:
         served(Path(data)) as server,
     ):
         grow(server.settings)
-        with closing(wiring.open_store(server.settings)) as store:
+        with closing(open_store(server.settings)) as store:
             example = store.examples(*PATH[:2], limit=1)[0].id
         with opened(server, Path(profile), *PAGE) as browser:
             pictures(browser, Path(profile), example)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from regraph_kg.models.evaluation import Interval, Outcome, WorkAccount
-from regraph_kg.models.graph import FreeChoice
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import (
     CommonFailure,
@@ -154,14 +153,6 @@ def tried(record: SimulationRecord) -> str:
     """An iteration's path and the outcomes of its steps."""
     outcomes = ", ".join(map(_outcome, record.steps))
     return f"{path(record.steps[-1].path)}: {outcomes}"
-
-
-def free_choice(choice: FreeChoice) -> str:
-    """A model's free choices: "12 free choices, 9 of them right"."""
-    tried, right = (
-        getattr(choice.first, name) + getattr(choice.later, name) for name in ("tried", "verified")
-    )
-    return f"{_count(tried, 'free choice')}, {right} of them right"
 
 
 def headline(summary: RunSummary) -> str:

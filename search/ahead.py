@@ -63,9 +63,7 @@ class Edges:
     def free_edge(self, technique: str, rank: int) -> BelievedEdge:
         """The edge of a free choice."""
         if technique not in self._free:
-            choice = self._context.free()
-            steps = choice.first if technique == self.beliefs.start else choice.later
-            self._free[technique] = self.beliefs.free(technique, self.free_name, steps, rank)
+            self._free[technique] = BelievedEdge(technique, self.free_name, 0.0, 0.0, 0.0, rank)
         return self._free[technique]
 
     def _believed(self, technique: str, successor: Successor, rank: int) -> BelievedEdge:

@@ -4,7 +4,6 @@ Not here: the text of a prompt (prompts/), the worth of an answer (verdicts.py).
 """
 
 import hashlib
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.search.effects import Effects, asked
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.parts import Advice
-from regraph_kg.search.prompts.render import FailedAnswer, choose_variants, free_advice, render
+from regraph_kg.search.prompts.render import FailedAnswer, choose_variants, render
 from regraph_kg.search.prompts.standing import Standing
 
 
@@ -41,13 +40,6 @@ class Request:
     free: str = ""
     part: bool = False
     """Whether `technique` is asked for in part: the first of its smaller steps."""
-    withheld: bool = False
-    """Whether the model is not told `technique` (`Prompting.withhold`)."""
-
-    @property
-    def told(self) -> Technique | None:
-        """The technique that the model is told."""
-        return None if self.withheld else self.technique
 
     @property
     def step(self) -> str:
@@ -65,7 +57,7 @@ class Request:
 
     def may_decline(self, repair: int) -> bool:
         """Whether an answer may say that the technique does not apply: the first one, if any."""
-        return self.told is not None and repair == 0
+        return self.technique is not None and repair == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +92,8 @@ class Asker:
         `failed` is the answer that it is to mend; `may_decline`: it may decline the technique.
         """
         prompting = self._prompting
-        advice = free_advice() if request.withheld else request.advice
-        if not request.withheld and failed is not None and prompting.requery and request.renewed:
+        advice = request.advice
+        if failed is not None and prompting.requery and request.renewed:
             advice = request.renewed(failed)
         key = self.key("code", path=request.way, attempt=request.attempt, repair=repair)
         prompt = render(
@@ -117,19 +109,12 @@ class Asker:
             tokens=prompting.prompt_tokens,
             words=prompting.words,
             prefill=prompting.prefill,
-            recipe=request.told.recipe if request.told is not None else "",
+            recipe=request.technique.recipe if request.technique is not None else "",
             seed=self.seed(key),
         )
         self._ledger.begin_call()
         reply = yield from _finally(asked(prompt), self._ledger.end_call)
         return None if reply.finish == "unrecorded" else reply
-
-    def withholds(self, request: Request) -> bool:
-        """Whether the model is not told the technique of a request; the same on resuming."""
-        if request.technique is None or not self._prompting.withhold:
-            return False
-        seed = self.seed(self.key("code", path=request.way, attempt=request.attempt))
-        return random.Random(f"withhold {seed}").random() < self._prompting.withhold
 
     def think(self, prompt: Prompt) -> Effects[Reply | None]:
         """A call that is to yield no code: in the ledger, but no unit of the budget.

@@ -45,7 +45,7 @@ class Attempts:
 
     def add(self, request: Request, step: StepRecord, speedup: float) -> None:
         """Remember a step where it came to nothing; `speedup` is that of the code before it."""
-        technique = request.told
+        technique = request.technique
         if technique is None or step.outcome is None or step.code is None:
             return
         gain = None if step.speedup is None else step.speedup / speedup
@@ -62,7 +62,7 @@ class Attempts:
 
         Failures of the technique asked for are told elsewhere, with their diagnoses.
         """
-        technique = "" if request.told is None else request.told.id
+        technique = "" if request.technique is None else request.technique.id
         newest: dict[str, _Attempt] = {}
         for attempt in self._all(request):
             if attempt.gain is not None or attempt.technique != technique:

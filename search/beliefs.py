@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from regraph_kg.models.graph import EFFECT_SCALE, FreeSteps, Successor
+from regraph_kg.models.graph import EFFECT_SCALE, Successor
 
 
 class BeliefSettings(Protocol):
@@ -121,11 +121,6 @@ class Beliefs:
         passed = share * successor.verified + other * successor.verified_elsewhere
         log2 = share * successor.sum_log2_effect + other * successor.sum_log2_elsewhere
         return self._limited(source, successor.technique.id, (tried, passed, log2), rank)
-
-    def free(self, source: str, name: str, steps: FreeSteps, rank: int) -> BelievedEdge:
-        """The same of a model's free choices, on this device; `name` is what they are called."""
-        counts = (steps.tried, steps.verified, steps.sum_log2_effect)
-        return self._limited(source, name, counts, rank)
 
     def after_free(self, name: str, successor: Successor, rank: int) -> BelievedEdge:
         """An edge from the start, at code that free choices led to: less is left to be gained."""

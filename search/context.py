@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from regraph_kg.models.graph import Example, FreeChoice, Neighbourhood, Successor
+from regraph_kg.models.graph import Example, Neighbourhood, Successor
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique, free_id
@@ -36,8 +36,6 @@ class Context:
     """Code -> the examples nearest to it, whatever their transition; none without embeddings."""
     device: str
     """The device of this run's measurements."""
-    free: Callable[[], FreeChoice]
-    """Results of this model's free choices on other problems; fixed for the run."""
 
     def neighbours(self, technique: str) -> Neighbourhood:
         """The successors of a technique, for any code."""

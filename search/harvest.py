@@ -9,8 +9,8 @@ judge, runs that read their own problem's examples, runs that have not ended (th
 grow, and would come twice), times taken while the machine did other work, steps that did nothing or
 an unknown technique, and results that the final measurement disproved. A declined technique is
 recorded as declined, neither a try nor a failure. A step that applied another known technique
-counts for that one. Not covered: steps that name no technique (free_steps.py has some); tries under
-a path without a verified leaf; the merge (ingest/pipeline.py); trust in a trace (claims.py).
+counts for that one. Not covered: steps that name no technique; tries under a path
+without a verified leaf; the merge (ingest/pipeline.py); trust in a trace (claims.py).
 """
 
 from collections import Counter, defaultdict
@@ -35,7 +35,7 @@ from regraph_kg.search.run_record import RunRecord
 BUSY = "timed while the machine did other work"
 """Why a step's time is no evidence; the step may still be part of a path."""
 NAMELESS = "names no technique"
-"""A step without a transition; free_steps.py counts those that the model chose freely."""
+"""A step without a transition."""
 UNASKED = {
     "nothing": "changed nothing",
     "other": "did another technique than the one asked for, unknown which",
@@ -160,7 +160,7 @@ class _Tree:
         return name if self._named[attempt] == 1 else f"{name}#{self._named[attempt]}"
 
     def _unfit(self, step: StepRecord) -> str | None:
-        if step.technique is None or (step.withheld and step.did is None):
+        if step.technique is None:
             return NAMELESS
         if step.applied != "asked" and step.did is None:
             return UNASKED[step.applied]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from typing import Any
 
-from regraph_kg.models.graph import FreeChoice, Neighbourhood, Successor
+from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.run import GraphShown
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.world import World
@@ -61,7 +61,6 @@ def shown(world: World, graph: GraphShown, start: str, lot: str) -> World:
         examples=lambda *_: (),
         nearest=lambda _: (),
         failures=lambda *_: (),
-        free=FreeChoice,
         pooled=lambda: tuple(_nothing(successor.technique) for successor in world.pooled()),
     )
 

@@ -4,8 +4,6 @@ Asking: ask.py; reading and judging an answer: verdicts.py; the technique of a r
 step_check.py. Not here: a search's use of the sample.
 """
 
-from dataclasses import replace
-
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import element
@@ -41,7 +39,6 @@ class Proposer:
         repair that it does not have only ends the repairing. A first answer may decline a
         technique. Needs one call that is left.
         """
-        request = replace(request, withheld=self.asker.withholds(request))
         cost = Cost()
         verdict: SampleVerdict | None = None
         for repair in range(repairs + 1 if self._repairs else 1):
@@ -79,7 +76,7 @@ class Proposer:
 
     def _warn(self, request: Request, verdict: SampleVerdict) -> None:
         """Note a failure, for later prompts of the same transition."""
-        if request.told is None or verdict.code is None or not verdict.failed:
+        if request.technique is None or verdict.code is None or not verdict.failed:
             return
         failure = KnownFailure(
             outcome=verdict.outcome,
@@ -89,7 +86,7 @@ class Proposer:
             problem=self._task.problem,
             model="",
         )
-        self._failures.add(request.source, request.told.id, failure)
+        self._failures.add(request.source, request.technique.id, failure)
 
 
 def _step(request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed) -> StepRecord:
@@ -107,5 +104,4 @@ def _step(request: Request, verdict: SampleVerdict | None, cost: Cost, did: Deed
         applied=did.applied,
         did=did.technique,
         mended=() if verdict is None else verdict.mended,
-        withheld=request.withheld,
     )

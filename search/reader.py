@@ -16,7 +16,6 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import (
     EmbeddingSpace,
     Example,
-    FreeChoice,
     KnownFailure,
     Neighbourhood,
     Successor,
@@ -118,14 +117,6 @@ class GraphReader:
         return self._ask(
             lambda store: store.failures(
                 source, target, exclude_problem=self._excluded, limit=KNOWN
-            )
-        )
-
-    def free(self, model: str, target: Target) -> FreeChoice:
-        """Results of a model's free choices."""
-        return self._ask(
-            lambda store: store.free_choice(
-                model, target, device=self._device, exclude_problem=self._excluded
             )
         )
 

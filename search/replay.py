@@ -43,7 +43,7 @@ def _ends(*_: object) -> NoReturn:
     raise _TraceEndsError
 
 
-_NOBODY = World(_ends, _ends, _ends, _ends, _ends, _ends, _ends, _ends, _ends)
+_NOBODY = World(_ends, _ends, _ends, _ends, _ends, _ends, _ends, _ends)
 
 
 class _Nobody:

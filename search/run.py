@@ -46,7 +46,6 @@ def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Cont
         ),
         nearest=cache(world.nearest),
         device=header.device,
-        free=cache(world.free),
     )
 
 

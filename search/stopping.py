@@ -2,7 +2,7 @@
 
 So many calls in a row brought no best that is better by more than noise, and the last sample did
 not promise one either, where the method knows what a sample promises (`Iteration.expected`). The
-figures are those of benchmarks/stopping.py, which says what they keep and what they save.
+figures are in docs/methods.md, with what they keep and what they save.
 
 It is decided on results alone, in their order: the same answers make the same end. Calls under way
 then still end and count. The other way to have enough is to stand at the roof: roof.py.

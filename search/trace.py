@@ -78,7 +78,6 @@ class TraceMemory:
             ),
             complete=live.complete,
             evaluate=live.evaluate,
-            free=lambda: self._recall("free", "", live.free),
             pooled=lambda: self._recall("pooled", "", live.pooled),
             evaluate_final=lambda candidate: self._recall(
                 "final", code_hash(candidate.code), lambda: live.evaluate_final(candidate)

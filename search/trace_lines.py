@@ -22,7 +22,6 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.graph import (
     Example,
-    FreeChoice,
     KnownFailure,
     Neighbourhood,
     Successor,
@@ -37,7 +36,6 @@ Event = Literal[
     "examples",
     "nearest",
     "failures",
-    "free",
     "pooled",
     "reply",
     "report",
@@ -52,7 +50,6 @@ VALUES: dict[Event, TypeAdapter[Any]] = {
     "examples": TypeAdapter(tuple[Example, ...]),
     "nearest": TypeAdapter(tuple[Example, ...]),
     "failures": TypeAdapter(tuple[KnownFailure, ...]),
-    "free": TypeAdapter(FreeChoice),
     "pooled": TypeAdapter(tuple[Successor, ...]),
     "reply": TypeAdapter(Reply),
     "report": TypeAdapter(EvalReport),

@@ -7,7 +7,6 @@ from typing import Protocol
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.graph import (
     Example,
-    FreeChoice,
     KnownFailure,
     Neighbourhood,
     Successor,
@@ -45,7 +44,5 @@ class World:
     """Screening grade: what the search learns from. The seconds are the best candidate's so far."""
     evaluate_final: Callable[[Candidate], EvalReport]
     """Full grade, fresh workers: what is reported."""
-    free: Callable[[], FreeChoice] = FreeChoice
-    """Results of the model's free choices; none by default."""
     pooled: Callable[[], tuple[Successor, ...]] = tuple
     """All techniques of the target, each with its statistics after any other."""

@@ -1,7 +1,7 @@
 """Fixtures: real graph stores, one server each per test session, wiped before every test.
 
 store            a BoltStore, empty, schema applied
-store_settings   Settings that open that very store (`wiring.open_store`)
+store_settings   Settings that open that very store (`open_store`)
 store_env        the same as environment variables, for command lines
 embedded_settings, neo4j_settings   Settings of one backend alone, wiped too
 
@@ -17,10 +17,10 @@ from typing import Any, Protocol
 import neo4j
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.address import Address
 from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store, stop_embedded, store_address
 from tests.neo4j_server import neo4j_2026_server, neo4j_server
 
 __all__ = ["neo4j_2026_server", "neo4j_server"]
@@ -31,7 +31,7 @@ def embedded_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settin
     """An embedded store of this test session."""
     settings = Settings(store="embedded", data_dir=tmp_path_factory.mktemp("embedded"))
     yield settings
-    wiring.stop_embedded(settings)
+    stop_embedded(settings)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def store_env(store_settings: Settings) -> Mapping[str, str]:
 def store(store_settings: Settings) -> Iterator[GraphStore]:
     """The store, empty, open."""
     prepare(store_settings)
-    opened = wiring.open_store(store_settings)
+    opened = open_store(store_settings)
     yield opened
     opened.close()
 
@@ -101,7 +101,7 @@ def prepare(settings: Settings) -> None:
     They take longer than most tests. Who drops the schema says `forget_schema`.
     """
     if settings.data_dir not in _PREPARED:
-        wiring.open_store(settings).close()
+        open_store(settings).close()
         _PREPARED[settings.data_dir] = cypher(
             settings, "MATCH (n) RETURN labels(n)[0] AS label, collect(properties(n)) AS nodes"
         )
@@ -146,4 +146,4 @@ def session(settings: Settings) -> Iterator[Run]:
 
 def address(settings: Settings) -> Address:
     """Where the store of these settings listens."""
-    return wiring.store_address(settings)
+    return store_address(settings)

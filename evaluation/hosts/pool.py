@@ -1,16 +1,14 @@
-"""Many candidates at once on one host: compiled ahead, judged by one process per device.
+"""Many candidates at once on one host: compiled ahead, judged by one process for each device.
 
     with JudgePool(cache, devices_here()) as pool:
-        for report in pool.map([Work(candidate, problem), ...]): ...
+        for report in pool.map([JudgeRequest(candidate, problem), ...]): ...
 
 Threads compile into the content cache; a judge process then finds the code compiled. There is one
 such process for each GPU and one for the CPU, which uses all cores. They die with this process.
 A judge process that dies costs only the candidate it had: that one is tried once more, in a fresh
-process. A device whose judge reports a failure of ours (a lost GPU) twice in a row is given up, and
-waiting requests go to the other devices (queue.py).
-Work that disturbs times waits: compilers for openmp, and for grade "full" on a GPU, but for metric
-"device" where its judge has cores of its own; while openmp is judged, every GPU of the host.
-Other hosts: ray_hosts.py.
+process. Work that disturbs times waits: compilers for openmp, and for grade "full" on a GPU, but
+for metric "device" where its judge has cores of its own; while openmp is judged, every GPU of the
+host.
 
 Not covered: compilers run beside the serial code, if on other cores, when a judge times it anew
 (target cuda, every two minutes); MIG instances; a candidate being compiled when the pool is killed
@@ -23,24 +21,30 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.evaluate import unmeasured
-from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus
-from regraph_kg.evaluation.hosts.judges import Judges
-from regraph_kg.evaluation.hosts.process import Device, JudgeOptions, JudgeProcess, evaluate
-from regraph_kg.evaluation.hosts.queue import JudgeRequest, JudgeThread, QueuedRequest, RequestQueue
+from regraph_kg.evaluation.evaluate import Judge, unmeasured
+from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus, pinned
+from regraph_kg.evaluation.hosts.judges import JudgeRequest, Judges, Seat
+from regraph_kg.evaluation.hosts.process import JudgeProcess, evaluate
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.problem import Problem, ProjectProblem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.slot import Isolation, SessionRules
 from regraph_kg.models.evaluation import EvalReport, Grade
 from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, Target
+
+Device = int | Literal["cpu"]
+"""Index among the GPUs that CUDA may see, or the CPU with all its cores."""
+
+_DEADLINE_SECONDS = 3600.0
+"""After so long a judge is taken for dead: a candidate's steps have deadlines of their own, but it
+may wait for the turns of other programs' judges."""
 
 _Activity = Literal["compile", "judge", "quiet", "alone"]
 _CLASHES: dict[_Activity, frozenset[_Activity]] = {
@@ -92,8 +96,6 @@ class PoolOptions:
     seed: int | None = None
     limits: JudgeLimits | None = None
     isolation: Isolation = "fresh"
-    compile_jobs: int | None = None
-    """Compilers at once; None: the cores that the judges leave."""
     tries: int = 2
     """Count of judges that a candidate may cost before it fails with an error of the judge."""
 
@@ -109,41 +111,22 @@ class JudgePool(Judges):
         self, cache: Path, devices: Sequence[Device], options: PoolOptions | None = None
     ) -> None:
         self._options = options or PoolOptions()
-        self._queue = RequestQueue(self._options.tries)
-        self._activities = Activities()
         _check(devices)
-        rules = SessionRules(0, Defences(), self._options.limits or JudgeLimits())
-        self._machine = Machine(cache, rules, min((d for d in devices if d != "cpu"), default=0))
-        cores = _spare_cores(devices)
-        jobs = self._options.compile_jobs or len(cores)
-        self.at_once = len(devices) + jobs
-        """Candidates that it works on at once: some are judged, others compiled for later."""
-        self._compilers = ThreadPoolExecutor(jobs, "compile", os.sched_setaffinity, (0, cores))
-        self._processes = [JudgeProcess(self._orders(cache, device)) for device in devices]
-        self._lines = [
-            self._line(process, device)
-            for process, device in zip(self._processes, devices, strict=True)
+        self._cores = _spare_cores(devices)
+        # While one is judged, as many others are compiled as there are spare cores.
+        super().__init__(len(devices) + len(self._cores), self._options.tries)
+        self._activities = Activities()
+        limits = self._options.limits or JudgeLimits()
+        gpu = min((device for device in devices if device != "cpu"), default=0)
+        self._machine = Machine(cache, SessionRules(0, Defences(), limits), gpu)
+        self._processes = [JudgeProcess() for _ in devices]
+        self._seats = [
+            self._seat(cache, device, process)
+            for device, process in zip(devices, self._processes, strict=True)
         ]
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
-        if kind:
-            self.kill()
-        else:
-            self.close()
-
-    def submit(self, work: JudgeRequest) -> Future[EvalReport]:
-        """Have a candidate judged here. Raises `ToolError` where no device is left for it."""
-        if not self._queue.judges(work.candidate.target):
-            raise ToolError(self._none_left(work.candidate.target))
-        job, new = self._queue.enter(replace(work, grade=work.grade or self._options.grade))
-        if new:
-            self._compilers.submit(self._compile, job)
-        return job.future
+    def submit(self, request: JudgeRequest) -> Future[EvalReport]:
+        return super().submit(replace(request, grade=request.grade or self._options.grade))
 
     def device(self, target: Target) -> str:
         return self._machine.device(target)
@@ -154,97 +137,70 @@ class JudgePool(Judges):
     def hardware(self, target: Target) -> str:
         return self._machine.hardware(target)
 
-    def lost(self) -> dict[str, str]:
-        """Devices that were given up, and why."""
-        return {line.judge: line.lost for line in self._lines if line.lost}
-
-    def close(self) -> None:
-        """Wait for all that is under way, then end every process; idempotent."""
-        self._compilers.shutdown(wait=True)
-        self._queue.drain()
-        self._queue.close(abandon=False)
-        self._join()
-
-    def kill(self) -> None:
-        """End every process at once; waiting callers get a `CancelledError` or `ToolError`."""
-        self._queue.close(abandon=True)
+    def close(self, *, abandon: bool = False) -> None:
+        if abandon:
+            self._stop()
+            for process in self._processes:
+                process.kill()
+        else:
+            wait(self._under_way.copy())
+        # Before the threads end: a process dies at once with the thread that started it.
         for process in self._processes:
-            process.kill()
-        self._compilers.shutdown(wait=False, cancel_futures=True)
-        self._join()
-
-    def _join(self) -> None:
-        for line in self._lines:
-            line.join()
+            process.end()
+        self._threads.shutdown(wait=not abandon)
         self._machine.close()
 
-    def _orders(self, cache: Path, device: Device) -> JudgeOptions:
+    def _seat(self, cache: Path, device: Device, process: JudgeProcess) -> Seat:
+        """The place of a device's judge; `opened` problems have their serial code timed."""
         options = self._options
-        return JudgeOptions(
-            cache=cache,
+        open_judge = partial(
+            Judge,
+            cache,
             grade=options.grade,
             seed=options.seed,
             limits=options.limits,
             isolation=options.isolation,
-            device=device,
-            parent=os.getpid(),
+            gpu=0 if device == "cpu" else device,
         )
-
-    def _line(self, process: JudgeProcess, device: Device) -> JudgeThread:
-        name = "cpu" if device == "cpu" else f"gpu {device}"
-        targets = ON_CPU if device == "cpu" else ON_GPU
-        self._queue.join(name, targets)
-        opened: set[str] = set()
         own_cores = device != "cpu" and cores_of(device, len(_gpus())) is not None
+        opened: set[str] = set()
 
-        def ask(job: QueuedRequest) -> EvalReport:
-            with self._activities.activity(_activity(job, opened, own_cores=own_cores)):
-                report = process.ask(evaluate, job.work)
-            opened.add(job.work.problem.name)
+        def ask(request: JudgeRequest) -> EvalReport:
+            problem = request.problem
+            seconds = _DEADLINE_SECONDS
+            if isinstance(problem, ProjectProblem):
+                seconds += problem.longest_seconds
+            with self._activities.activity(_activity(request, opened, own_cores=own_cores)):
+                report = process.ask(evaluate, open_judge, request, seconds=seconds)
+            opened.add(problem.name)
             return report
 
-        def end() -> None:
-            process.end()
-            for target in targets:
-                self._strand(target)
+        name = "cpu" if device == "cpu" else f"gpu {device}"
+        return Seat(name, ON_CPU if device == "cpu" else ON_GPU, ask)
 
-        line = JudgeThread(self._queue, name, ask, end)
-        line.start()
-        return line
-
-    def _compile(self, job: QueuedRequest) -> None:
+    def _judged(self, request: JudgeRequest) -> EvalReport:
         """Compile into the cache; code that does not compile is answered without a judge."""
-        report: EvalReport | None = None
-        try:
-            problem = job.work.problem
-            if isinstance(problem, Problem):  # a project is built by whoever judges it
-                with self._activities.activity("compile"), contextlib.suppress(ToolError):
-                    report = self._uncompiled(job.work, problem)
-        finally:
-            if report is not None:
-                self._queue.answer(job, report)
-            else:
-                self._queue.ready(job)
-                if not self._queue.judges(job.target):
-                    self._strand(job.target)
+        problem = request.problem
+        if isinstance(problem, Problem):  # a project is built by whoever judges it
+            with (
+                self._activities.activity("compile"),
+                pinned(self._cores),
+                contextlib.suppress(ToolError),  # the judge will meet the same, and says it
+            ):
+                report = self._uncompiled(request, problem)
+                if report:
+                    return report
+        return super()._judged(request)
 
-    def _uncompiled(self, work: JudgeRequest, problem: Problem) -> EvalReport | None:
+    def _uncompiled(self, request: JudgeRequest, problem: Problem) -> EvalReport | None:
         """The report of code that does not compile; None where it does, and is in the cache."""
         start = time.perf_counter()
-        result = self._machine.program(work.candidate, problem)
-        if not isinstance(result, Failure) or not work.grade:
+        result = self._machine.program(request.candidate, problem)
+        if not isinstance(result, Failure) or not request.grade:
             return None
         seconds = time.perf_counter() - start
-        return unmeasured(self._machine, work.candidate, problem, work.grade, result).model_copy(
-            update={"stages": {"compile": seconds, "total": seconds}}
-        )
-
-    def _strand(self, target: Target) -> None:
-        self._queue.strand(target, self._none_left(target))
-
-    def _none_left(self, target: Target) -> str:
-        lost = "; ".join(f"{device} was given up: {why}" for device, why in self.lost().items())
-        return f"judges: no device for target {target}" + (f": {lost}" if lost else "")
+        report = unmeasured(self._machine, request.candidate, problem, request.grade, result)
+        return report.model_copy(update={"stages": {"compile": seconds, "total": seconds}})
 
 
 def devices_here(target: Target | None = None) -> tuple[Device, ...]:
@@ -277,18 +233,18 @@ def _check(devices: Sequence[Device]) -> None:
         )
 
 
-def _activity(job: QueuedRequest, opened: set[str], *, own_cores: bool) -> _Activity:
-    """The quiet that judging it needs; `opened` problems have their serial code timed.
+def _activity(request: JudgeRequest, opened: set[str], *, own_cores: bool) -> _Activity:
+    """The quiet that judging it needs.
 
     What a GPU's judge with cores of its own times on the device needs none: compilers have the
     others. Calls with copies and allocations may take longer beside them (docs/results.md: 11 %
     in the median of nine, with much noise).
     """
-    if not TARGETS[job.target].on_gpu:
+    if not TARGETS[request.candidate.target].on_gpu:
         return "alone"
-    if own_cores and job.work.problem.metric == "device":
+    if own_cores and request.problem.metric == "device":
         return "judge"
-    return "quiet" if job.work.grade == "full" or job.work.problem.name not in opened else "judge"
+    return "quiet" if request.grade == "full" or request.problem.name not in opened else "judge"
 
 
 def _spare_cores(devices: Sequence[Device]) -> frozenset[int]:

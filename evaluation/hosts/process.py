@@ -1,14 +1,13 @@
-"""A judge in a process of its own, which dies with the thread that started it.
+"""A process that judges, apart from the one that started it, and that dies with it.
 
-Its judge sees one device only. Ctrl-C does not reach it: whoever started it ends it. A process that
-dies loses what it was asked; the next question starts another.
+Ctrl-C does not reach it: whoever started it ends it. A process that dies, or does not answer in
+time, loses what it was asked; the next question starts another.
 
-Not covered: a judge that neither answers nor dies. The program's main module must be a file, which
-the process imports (and, as every such module, guards its start with `__name__`).
+Not covered: the program's main module must be a file, which the process imports (and, as every such
+module, guards its start with `__name__`).
 """
 
 import contextlib
-import functools
 import multiprocessing
 import os
 import signal
@@ -17,153 +16,130 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from ctypes import CDLL
-from dataclasses import dataclass
 from multiprocessing import resource_tracker
-from pathlib import Path
-from typing import Literal, TypeVar
+from multiprocessing.util import Finalize
+from typing import TypeVar
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.hosts.queue import JudgeLost, JudgeRequest
-from regraph_kg.evaluation.rules import JudgeLimits
-from regraph_kg.evaluation.slot import Isolation
-from regraph_kg.models.evaluation import EvalReport, Grade
-
-Device = int | Literal["cpu"]
-"""Index among the GPUs that CUDA may see, or the CPU with all its cores."""
+from regraph_kg.evaluation.hosts.judges import JudgeLost, JudgeRequest
+from regraph_kg.models.evaluation import EvalReport
 
 _PR_SET_PDEATHSIG = 1
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeOptions:
-    """Options of a process's judge: those of `Judge`, and the device."""
-
-    cache: Path
-    grade: Grade = "screening"
-    seed: int | None = None
-    limits: JudgeLimits | None = None
-    isolation: Isolation = "fresh"
-    device: Device = "cpu"
-    parent: int = 0
-    """Id of the process that starts it."""
-
-
 class JudgeProcess:
-    """A process with a judge, started when first asked, anew when it has died.
+    """A process, started when first asked, anew when it has died. One question at a time.
 
-    `ask` and `end` from one thread only: the kernel kills the process when that thread ends.
+    The kernel kills it when the thread that started it ends.
     """
 
-    def __init__(self, orders: JudgeOptions) -> None:
-        self._orders = orders
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._executor: ProcessPoolExecutor | None = None
         self._handle: int | None = None
         self._killed = False
 
-    def ask(self, call: Callable[..., T], *args: object) -> T:
-        """`call(orders, *args)` in the process. Raises `JudgeLost` where that dies."""
+    def ask(self, call: Callable[..., T], *args: object, seconds: float | None = None) -> T:
+        """`call(*args)` in the process.
+
+        Raises `JudgeLost` where the process dies, or does not answer within `seconds`.
+        """
+        asked = None
         try:
-            return self._running().submit(call, self._orders, *args).result()
+            asked = self._running().submit(call, *args)
+            return asked.result(seconds)
         except (BrokenProcessPool, ProcessLookupError):
-            self._drop()
-            raise JudgeLost(
-                "judge: its process died while it judged (killed, out of memory?)"
-            ) from None
+            lost = "judge: its process died while it judged (killed, out of memory?)"
+        except TimeoutError:
+            if asked is None or asked.done():
+                raise  # the call's own
+            self._signal()
+            lost = f"judge: no answer within {seconds:.0f} s; its process was ended"
+        self.end()
+        raise JudgeLost(lost)
 
     def end(self) -> None:
-        """End the process and wait for it."""
-        if self._executor and not self._killed:
-            with contextlib.suppress(BrokenProcessPool, ToolError):
-                self._executor.submit(end, self._orders).result()
-        self._drop()
+        """End the process, which closes its judge, and wait for it; idempotent."""
+        with self._lock:
+            executor, self._executor = self._executor, None
+            handle, self._handle = self._handle, None
+        if executor:
+            executor.shutdown(wait=True)
+        if handle is not None:
+            os.close(handle)
 
     def kill(self) -> None:
         """End it at once, from any thread; it is not started again."""
-        with self._lock:
-            self._killed = True
-            self._signal()
+        self._killed = True
+        self._signal()
 
     def _running(self) -> ProcessPoolExecutor:
-        if self._killed:
-            raise JudgeLost("judge: stopped")
         if self._executor is None:
-            self._executor, process = self._started()
+            self._executor, process = _started()
             with self._lock:
+                # A handle, as the kernel may give the id of a dead process to another one.
                 self._handle = os.pidfd_open(process)
-                if self._killed:
-                    self._signal()
+        if self._killed:  # looked at after the start: kill() may have come during it
+            self._signal()
+            raise JudgeLost("judge: stopped")
         return self._executor
 
-    def _started(self) -> tuple[ProcessPoolExecutor, int]:
-        """A process, Ctrl-C blocked from its first moment, and its id."""
-        resource_tracker.ensure_running()  # whose start unblocks what the next line blocks
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            spawn = multiprocessing.get_context("spawn")
-            executor = ProcessPoolExecutor(1, spawn, _begin, (self._orders,))
-            try:
-                return executor, executor.submit(os.getpid).result()
-            except BaseException:
-                executor.shutdown(wait=False)
-                raise
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
     def _signal(self) -> None:
-        if self._handle is not None:
-            with contextlib.suppress(ProcessLookupError):
+        with self._lock, contextlib.suppress(ProcessLookupError):
+            if self._handle is not None:
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
-    def _drop(self) -> None:
-        executor, self._executor = self._executor, None
-        if executor:
-            executor.shutdown(wait=True)
-        with self._lock:
-            if self._handle is not None:
-                os.close(self._handle)
-            self._handle = None
+
+def _started() -> tuple[ProcessPoolExecutor, int]:
+    """A process and its id; Ctrl-C is blocked there from its first moment."""
+    resource_tracker.ensure_running()  # whose start unblocks what the next line blocks
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        # A fork would copy the locks that other threads hold.
+        spawn = multiprocessing.get_context("spawn")
+        executor = ProcessPoolExecutor(1, spawn, _begin, (os.getpid(),))
+        try:
+            return executor, executor.submit(os.getpid).result()
+        except BaseException:
+            executor.shutdown(wait=False)
+            raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(orders: JudgeOptions) -> None:
-    """In a judge process, first of all: Ctrl-C is the parent's business; die with it."""
+def _begin(parent: int) -> None:
+    """In the process, first of all: Ctrl-C is the parent's business; die with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != orders.parent:  # it died before the line above
+    if os.getppid() != parent:  # it died before the line above
         os._exit(1)
 
 
-@functools.cache
-def _judge(orders: JudgeOptions) -> Judge:
-    return Judge(
-        orders.cache,
-        grade=orders.grade,
-        seed=orders.seed,
-        limits=orders.limits,
-        isolation=orders.isolation,
-        gpu=0 if orders.device == "cpu" else orders.device,
-    )
+_judges: dict[str, Judge] = {}
+"""In a judge's process: its only judge, which times a problem's serial code once."""
 
 
-def evaluate(orders: JudgeOptions, work: JudgeRequest) -> EvalReport:
-    """In a judge process. After a failure of ours the next candidate gets a fresh judge."""
+def evaluate(open_judge: Callable[[], Judge], request: JudgeRequest) -> EvalReport:
+    """In a judge's process. After a failure of ours the next candidate gets a fresh judge."""
+    if not _judges:
+        # As the process ends it runs these, and no atexit.
+        Finalize(None, _close, exitpriority=0)
+        _judges["it"] = open_judge()
     try:
-        return _judge(orders).evaluate(
-            work.candidate,
-            work.problem,
-            grade=work.grade,
-            incumbent_seconds=work.incumbent_seconds,
+        return _judges["it"].evaluate(
+            request.candidate,
+            request.problem,
+            grade=request.grade,
+            incumbent_seconds=request.incumbent_seconds,
         )
     except ToolError:
-        end(orders)
+        _close()
         raise
 
 
-def end(orders: JudgeOptions) -> None:
-    """In a judge process: end what the judge has started."""
-    if _judge.cache_info().currsize:
-        _judge(orders).close()
-        _judge.cache_clear()
+def _close() -> None:
+    while _judges:
+        _judges.popitem()[1].close()

@@ -5,82 +5,47 @@
 
 Ray (https://www.ray.io, the extra "ray") finds the hosts, moves candidates and reports, and notices
 when a host is gone. One actor takes a whole host, so that its pool (pool.py) can keep compilers
-away from measurements. Hosts that join later are used; a host that is lost costs its candidates
-under way a try, and the next try is elsewhere. A candidate that cost three judges their lives fails
-with an error of ours. Reports name the host. The first host says what device and toolchain times
-are of: a host that differs is turned away (`turned_away`), so no two times of a judges are of
-different devices.
+away from measurements. Hosts that join later are used; a lost host costs its candidates under way a
+try, and the next try is elsewhere. Reports name the host. The first host says what device and
+toolchain times are of: one that differs is turned away, so that all times are of equal devices.
 
-Not covered: loss of the cluster's head, which ends the run (Ray ends the program, after a minute);
-a host that no longer answers but is not gone, until Ray calls it dead (about half a minute);
-encryption: Ray's token keeps strangers out, not listeners. Seen with hosts that were processes of
-one machine, not yet with several machines.
+Whoever may connect can run code on every host, as Ray does not confine what it runs. So this asks
+for Ray's token, unless the user's RAY_AUTH_MODE says otherwise.
+Not covered: loss of the cluster's head, which ends the run; a host that no longer answers but is
+not gone, until Ray calls it dead (about half a minute); encryption (a VPN or Ray's TLS do that).
+Seen with hosts that were processes of one machine, not yet with several machines.
 """
 
-import contextlib
+import os
 import platform
+import socket
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from concurrent.futures import wait
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from regraph_kg.errors import BadInput, RegraphError, ToolError
+from regraph_kg import remedies
+from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.evaluation.hosts.judges import Judges
+from regraph_kg.evaluation.hosts.judges import JudgeLost, JudgeRequest, Judges, Seat
 from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here
-from regraph_kg.evaluation.hosts.queue import (
-    JudgeLost,
-    JudgeRequest,
-    JudgeThread,
-    QueuedRequest,
-    RequestQueue,
-)
-from regraph_kg.evaluation.hosts.ray_cluster import connect
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.target import TARGETS, Target
 
 _TRIES = 3
-_LINES_PER_DEVICE = 3
+_AT_ONCE = 64
+_SEATS_PER_DEVICE = 3
 """Candidates at a host for each of its devices: one judged, the next ones being compiled."""
-_LOOK_SECONDS = 2.0
-_OPEN_SECONDS = 180.0
-_POLL_SECONDS = 0.2
-_CLOSE_SECONDS = 30.0
+_LOOK_SECONDS, _CONNECT_SECONDS, _CLOSE_SECONDS = 2.0, 10.0, 30.0
 _OPENED_AT_MOST = 2
-_CALLS_AT_ONCE = 64
-_ERRORS: dict[str, type[RegraphError]] = {
-    error.__name__: error for error in (BadInput, ToolError, JudgeLost)
-}
 
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """A host's description of itself."""
-
-    name: str
-    program: str
-    """Versions of this program and of the judge's rules."""
-    devices: int
-    judges: Mapping[Target, tuple[str, str]]
-    """Target -> device and toolchain."""
-    hardware: Mapping[Target, str]
-    """Target -> what its programs run on, in a line."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReportOrError:
-    """A report, or an error as text, which can cross to another host."""
-
-    report: EvalReport | None = None
-    error: str = ""
-    kind: str = ""
+Facts = Mapping[Target, tuple[str, str, str]]
+"""Target -> device, toolchain, hardware."""
 
 
 class HostJudge:
@@ -89,45 +54,30 @@ class HostJudge:
     def __init__(self, cache_here: Callable[[], Path], options: PoolOptions) -> None:
         self._pool = JudgePool(cache_here(), devices_here(), options)
 
-    def about(self) -> About:
-        """Description of the host."""
-        judges: dict[Target, tuple[str, str]] = {}
-        hardware: dict[Target, str] = {}
-        for target in TARGETS:
-            if devices_here(target):
-                with contextlib.suppress(ToolError):
-                    judges[target] = (self._pool.device(target), self._pool.toolchain(target))
-                    hardware[target] = self._pool.hardware(target)
-        return About(platform.node(), _program(), len(devices_here()), judges, hardware)
+    def about(self) -> tuple[str, int, Facts]:
+        """Program, count of devices and facts of this host."""
+        pool = self._pool
+        facts = {
+            target: (pool.device(target), pool.toolchain(target), pool.hardware(target))
+            for target in TARGETS
+            if devices_here(target)
+        }
+        return _program(), len(devices_here()), facts
 
-    def judge(self, work: JudgeRequest) -> ReportOrError:
+    def judge(self, request: JudgeRequest) -> EvalReport:
         """Judge one; from any thread."""
-        try:
-            report = self._pool.submit(work).result()
-        except (ToolError, BadInput) as error:
-            return ReportOrError(error=str(error), kind=type(error).__name__)
-        return ReportOrError(report)
+        report = self._pool.submit(request).result()
+        return report.model_copy(update={"facts": report.facts | {"host": platform.node()}})
 
     def close(self) -> None:
         self._pool.close()
 
 
-@dataclass(frozen=True, slots=True)
-class _Host:
-    """A host of the cluster as seen from here."""
-
-    node: str
-    name: str
-    actor: Any
-
-
 class RayJudges(Judges):
-    """The judges of a cluster, a context manager; an exception ends what is under way.
+    """Judges of a cluster's hosts, a context manager.
 
-    `address`: "auto" (a cluster that this host is part of), "HOST:PORT" of its head, or
-    "ray://HOST:PORT". `cache_here`: says on each host where it keeps compiled code. `token`: the
-    file with the cluster's token. `patience`: seconds to wait for a host when there is none.
-    Raises `ToolError` where Ray is not installed or does not answer.
+    `address`: "auto" (of this host), HOST:PORT or ray://HOST:PORT; `cache_here` says a host's
+    folder of compiled code. Raises `ToolError` where there is no cluster.
     """
 
     def __init__(
@@ -135,205 +85,143 @@ class RayJudges(Judges):
         address: str,
         cache_here: Callable[[], Path],
         options: PoolOptions | None = None,
-        *,
-        token: Path | None = None,
-        patience: float = 60.0,
+        patience: float = 300.0,
     ) -> None:
-        self._cache_here = cache_here
-        self._options = options or PoolOptions(tries=1)
-        self._patience = patience
-        self._queue = RequestQueue(_TRIES)
-        self._changed = threading.Condition()
-        self._opened: Counter[str] = Counter()
-        """Count of starts of a judge on a node, by Ray's id of it."""
-        self._opening: list[threading.Thread] = []
-        self._hosts: dict[str, _Host] = {}
-        self._lines: list[JudgeThread] = []
-        self._standard: dict[Target, tuple[str, str]] = {}
-        self._hardware: dict[Target, str] = {}
-        """Of the first host of a target."""
+        self._ray = _connect(address)
+        super().__init__(_AT_ONCE, _TRIES, patience)
+        self._arguments = cache_here, options or PoolOptions(tries=1)
+        self._standard: dict[Target, tuple[str, str, str]] = {}
+        self._actors: dict[str, Any] = {}
         self.turned_away: dict[str, str] = {}
         """Hosts that are not used, and why."""
         self._ending = threading.Event()
-        self._ray = connect(address, token)
-        self._actor = self._ray.remote(max_restarts=0, max_task_retries=0)(HostJudge)
-        self._looker = threading.Thread(target=self._look, name="judges", daemon=True)
+        self._looker = threading.Thread(target=self._look, name="hosts", daemon=True)
         self._looker.start()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
-        self.close(abandon=kind is not None)
-
-    def submit(self, work: JudgeRequest) -> Future[EvalReport]:
-        """Have a candidate judged somewhere; as `JudgePool.submit`."""
-        job, new = self._queue.enter(replace(work, grade=work.grade or self._options.grade))
-        if new:
-            self._queue.ready(job)
-        return job.future
-
     def device(self, target: Target) -> str:
-        return self._agreed(target)[0]
+        return self._facts(target)[0]
 
     def toolchain(self, target: Target) -> str:
-        return self._agreed(target)[1]
+        return self._facts(target)[1]
 
     def hardware(self, target: Target) -> str:
-        """The hardware that runs programs of this target, in a line: the first host's."""
-        self._agreed(target)
-        return self._hardware.get(target, "")
-
-    def hosts(self) -> list[str]:
-        """Names of the hosts in use."""
-        with self._changed:
-            return sorted(self._hosts)
+        return self._facts(target)[2]
 
     def close(self, *, abandon: bool = False) -> None:
-        """End all actors, after what is under way unless `abandon`; idempotent."""
-        if not abandon:
-            self._queue.drain()
-        self._queue.close(abandon=abandon)
+        if abandon:
+            self._stop()
+        else:
+            wait(self._under_way.copy())
         self._ending.set()
-        for thread in [self._looker, *self._opening]:
-            thread.join()  # before the end of Ray: a call after it would start another cluster
+        self._looker.join()  # before the end of Ray: a call after it would start another cluster
+        actors = [*self._actors.values()]
         if not abandon:
-            self._tell_to_close()
-        for host in self._hosts.values():
-            self._ray.kill(host.actor)
-        for line in self._lines:
-            line.join()
+            closing = [actor.close.remote() for actor in actors]
+            self._ray.wait(closing, num_returns=max(1, len(closing)), timeout=_CLOSE_SECONDS)
+        for actor in actors:
+            self._ray.kill(actor)
+        self._threads.shutdown()
         self._ray.shutdown()
 
-    def _tell_to_close(self) -> None:
-        pending = [host.actor.close.remote() for host in self._hosts.values()]
-        with contextlib.suppress(self._ray.exceptions.RayError):
-            self._ray.get(pending, timeout=_CLOSE_SECONDS)
-
-    def _agreed(self, target: Target) -> tuple[str, str]:
+    def _facts(self, target: Target) -> tuple[str, str, str]:
         with self._changed:
             if not self._changed.wait_for(lambda: target in self._standard, self._patience):
-                raise ToolError(self._no_host(target))
+                raise self._nobody(target)
             return self._standard[target]
 
-    def _no_host(self, target: Target) -> str:
+    def _nobody(self, target: Target) -> ToolError:
         why = "".join(f"; {name} is not used: {text}" for name, text in self.turned_away.items())
-        return (
-            f"judges: no host judges target {target}, for {self._patience:.0f} s;"
-            f" run `regraph worker --join` on one{why}"
+        return ToolError(
+            f"judges: no host judges target {target}, for {self._patience:.0f} s; join one by"
+            f" `ray start --address=HEAD:6379` (regraph docs evaluation){why}"
         )
 
     def _look(self) -> None:
-        """Watch for new hosts, until the end; fail requests that have waited too long for one."""
-        served = dict.fromkeys(TARGETS, time.monotonic())
+        """Watch for new hosts, until the end."""
+        opened, opening = Counter[str](), dict[Any, tuple[str, str, Any]]()
         while not self._ending.is_set():
+            under_way = [*self._actors, *(node for node, _, _ in opening.values())]
             for node in self._ray.nodes():
-                if node["Alive"] and node["Resources"].get("CPU"):
-                    self._start(node)
-            now = time.monotonic()
-            for target in TARGETS:
-                if self._queue.judges(target) or any(t.is_alive() for t in self._opening):
-                    served[target] = now
-                elif now - served[target] > self._patience:
-                    self._queue.strand(target, self._no_host(target))
+                key, able = node["NodeID"], node["Alive"] and node["Resources"].get("CPU")
+                # At most twice: a judge may have died where the host lives.
+                if able and key not in under_way and opened[key] < _OPENED_AT_MOST:
+                    opened[key] += 1
+                    actor = self._opened(key, node["Resources"])
+                    opening[actor.about.remote()] = (key, node["NodeManagerHostname"], actor)
+            for answer in self._ray.wait([*opening], timeout=0)[0] if opening else []:
+                self._welcome(answer, *opening.pop(answer))
             self._ending.wait(_LOOK_SECONDS)
 
-    def _start(self, node: dict[str, Any]) -> None:
-        """Open a host beside the others; at most twice, its judge may have died."""
-        if self._opened[node["NodeID"]] >= _OPENED_AT_MOST or node["NodeID"] in self._used():
-            return
-        self._opened[node["NodeID"]] += 1
-        thread = threading.Thread(target=self._open, args=(node,), daemon=True)
-        self._opening.append(thread)
-        thread.start()
-
-    def _open(self, node: dict[str, Any]) -> None:
-        """Start a host's judge, and let it work if it is like the others."""
-        ray, name, resources = self._ray, node["NodeManagerHostname"], node["Resources"]
-        strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
-            node_id=node["NodeID"], soft=False
-        )
-        actor = self._actor.options(
+    def _opened(self, node: str, resources: Mapping[str, float]) -> Any:
+        """An actor that takes all of a host."""
+        scheduling = import_module("ray.util.scheduling_strategies")
+        affinity = scheduling.NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+        actor = self._ray.remote(HostJudge).options(
             num_cpus=resources["CPU"],
             num_gpus=resources.get("GPU", 0),
-            max_concurrency=_CALLS_AT_ONCE,
-            scheduling_strategy=strategy,
-        ).remote(self._cache_here, self._options)
+            max_concurrency=_AT_ONCE,
+            scheduling_strategy=affinity,
+        )
+        return actor.remote(*self._arguments)
+
+    def _welcome(self, answer: Any, node: str, name: str, actor: Any) -> None:
+        """Give a host's judge seats for the targets that it judges as the first host does."""
         try:
-            about = self._about(actor)
-            targets = self._alike(about)
-        except (ray.exceptions.RayError, ToolError) as error:
-            ray.kill(actor)
-            with self._changed:
-                self.turned_away[name] = str(error).strip().splitlines()[-1]
-                self._changed.notify_all()
-            return
-        self._use(_Host(node["NodeID"], name, actor), targets, about.devices)
-
-    def _about(self, actor: Any) -> About:
-        """A host's description, once its judge runs. Raises `ToolError` after the deadline."""
-        answer, end = actor.about.remote(), time.monotonic() + _OPEN_SECONDS
-        while not self._ray.wait([answer], timeout=_POLL_SECONDS)[0]:
-            if self._ending.is_set() or time.monotonic() > end:
-                raise ToolError(f"its judge did not start within {_OPEN_SECONDS:.0f} s")
-        about: About = self._ray.get(answer)
-        return about
-
-    def _alike(self, about: About) -> list[Target]:
-        """Targets that the host judges as all others do. Raises `ToolError` where there is none."""
-        if about.program != _program():
-            raise ToolError(f"it runs {about.program}, not {_program()}")
-        with self._changed:
-            for target, pair in about.judges.items():
-                self._standard.setdefault(target, pair)
-                self._hardware.setdefault(target, about.hardware.get(target, ""))
-            self._changed.notify_all()
-            alike = [t for t, pair in about.judges.items() if self._standard[t] == pair]
-            if not alike:
-                raise ToolError(f"it differs: {about.judges} instead of {self._standard}")
-        return alike
-
-    def _use(self, host: _Host, targets: list[Target], devices: int) -> None:
-        with self._changed:
-            if host.name in self._hosts:
-                host = replace(host, name=f"{host.name} {host.node[:8]}")
-            self._hosts[host.name] = host
-            lines = [
-                JudgeThread(self._queue, host.name, partial(self._ask, host), _nothing)
-                for _ in range(_LINES_PER_DEVICE * devices)
-            ]
-            self._lines += lines
-        self._queue.join(host.name, targets)
-        for line in lines:
-            line.start()
-
-    def _ask(self, host: _Host, job: QueuedRequest) -> EvalReport:
-        """Have a host judge. Raises `JudgeLost` where it is gone; the host is left then."""
-        try:
-            answer = self._ray.get(host.actor.judge.remote(job.work))
-        except self._ray.exceptions.RayTaskError:
-            raise  # a bug over there
+            program, devices, facts = self._ray.get(answer)
         except self._ray.exceptions.RayError as error:
-            self._queue.leave(host.name)
-            with self._changed:
-                self._hosts.pop(host.name, None)
-            raise JudgeLost(f"host {host.name}: gone ({type(error).__name__})") from None
-        if answer.report is None:
-            raise _ERRORS[answer.kind](f"host {host.name}: {answer.error}")
-        facts = answer.report.facts | {"host": host.name}
-        report: EvalReport = answer.report.model_copy(update={"facts": facts})
-        return report
-
-    def _used(self) -> set[str]:
+            program, devices, facts = str(error).strip().splitlines()[-1], 0, {}
         with self._changed:
-            return {host.node for host in self._hosts.values()}
+            if program == _program():
+                self._standard = {**facts, **self._standard}
+            alike = [key for key, fact in facts.items() if fact[:2] == self._standard[key][:2]]
+            if alike:
+                self._actors[node] = actor
+                ask = partial(self._ask, node, name)
+                self._seats += [Seat(node, alike, ask) for _ in range(_SEATS_PER_DEVICE * devices)]
+            else:
+                self.turned_away[name] = f"{program} {facts}, not {_program()} {self._standard}"
+                self._ray.kill(actor)
+            self._changed.notify_all()
+
+    def _ask(self, node: str, name: str, request: JudgeRequest) -> EvalReport:
+        """Have a host judge. Raises `JudgeLost` where it is gone; its seats go, too."""
+        errors = self._ray.exceptions
+        try:
+            report: EvalReport = self._ray.get(self._actors[node].judge.remote(request))
+        except errors.RayTaskError as error:  # what the judge raised over there, or a bug
+            cause = error.cause
+            raise type(cause)(f"host {name}: {cause}") from None
+        except (errors.RayError, KeyError) as error:
+            with self._changed:
+                self._actors.pop(node, None)
+                self._seats = [seat for seat in self._seats if seat.judge != node]
+            raise JudgeLost(f"host {name}: gone ({type(error).__name__})") from None
+        return report
 
 
 def _program() -> str:
     return f"regraph-kg {version('regraph-kg')} with rules {EVALUATOR}"
 
 
-def _nothing() -> None:
-    """Do nothing: a host's judge outlives its threads."""
+def _connect(address: str) -> Any:
+    """Ray, connected. Raises `ToolError` where nothing answers, or does not let us in."""
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray = import_module("ray")
+    except ImportError:
+        raise ToolError(f"Ray: not installed; {remedies.install('ray')}") from None
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if address != "auto" and not (host and port.isdigit()):
+        raise BadInput(f"{address}: not HOST:PORT, e.g. 10.0.0.1:6379")
+    try:
+        if address != "auto":  # where nobody listens Ray would try for minutes
+            socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
+        ray.init(address=address, log_to_driver=False, configure_logging=False)
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        line = str(error).strip().partition("\n")[0]
+        raise ToolError(
+            f"Ray: no cluster at {address}: {line[:300]}; start one with `ray start --head`, or"
+            " copy its token (regraph docs evaluation)"
+        ) from None
+    return ray

@@ -149,6 +149,12 @@ class ProjectProblem(_Declared):
         return Path(self.folder) / self.commands.file
 
     @property
+    def longest_seconds(self) -> float:
+        """What the commands of one judging may take, by their limits, the first time included."""
+        commands = self.commands
+        return 3 * commands.build_seconds + 2 * commands.test_seconds + 60 * commands.bench_seconds
+
+    @property
     def is_python(self) -> bool:
         return self.commands.file.endswith(".py")
 

@@ -7,12 +7,13 @@ link while it is read, by somebody who may write the folder anyhow.
 import stat
 from pathlib import Path
 
-from regraph_kg import wiring
 from regraph_kg.api.sources import read_source
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import Candidate, code_hash
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.problems import find_problem, named_paths
+from regraph_kg.wiring.shipped import corpus_folder, problem_names
 
 JudgeQuestion = tuple[str, Target, str]
 """A problem, a target and a code, by their hashes."""
@@ -65,29 +66,29 @@ class ProjectFolder:
         return read_source(path)
 
     def problem(self, name: str) -> str:
-        """A problem as `wiring.find_problem` takes it: a folder inside, or a name of the corpus."""
+        """A problem as `find_problem` takes it: a folder inside, or a name of the corpus."""
         folder = self.inside(name)
         if not folder.is_dir():
-            if "/" in name or name not in wiring.problem_names(self._settings):
+            if "/" in name or name not in problem_names(self._settings):
                 names = ", ".join(self.problems())
                 raise BadInput(f"problem {name[:200]!r}: no folder of the project; known: {names}")
             return name
         for file in PROBLEM_FILES:
             self.inside(str(folder / file))
-        for path in wiring.named_paths(folder):
+        for path in named_paths(folder):
             self.inside(str(path))
         return str(folder)
 
     def question(self, place: str, candidate: Candidate) -> JudgeQuestion:
         """The judge's question about a candidate, by content; `place` is from `problem`."""
-        stands = repr(wiring.find_problem(self._settings, place))  # it may be edited under its name
+        stands = repr(find_problem(self._settings, place))  # it may be edited under its name
         return code_hash(stands), candidate.target, code_hash(candidate.code)
 
     def problems(self) -> list[str]:
         """Problems of the folder, and names of the corpus."""
         own = (path for path in self.root.glob("*/problem.toml") if self._ours(path))
         local = {str(path.parent.relative_to(self.root)) for path in own}
-        shipped = wiring.corpus_folder(self._settings).glob("problems/*/problem.toml")
+        shipped = corpus_folder(self._settings).glob("problems/*/problem.toml")
         return sorted(local | {path.parent.name for path in shipped})
 
     def problem_file(self, problem: str, file: str) -> str:
@@ -96,7 +97,7 @@ class ProjectFolder:
             raise BadInput(f"{file[:200]!r}: a problem has {', '.join(PROBLEM_FILES)}")
         folder = Path(self.problem(problem))
         if not folder.is_absolute():
-            folder = wiring.corpus_folder(self._settings) / "problems" / folder
+            folder = corpus_folder(self._settings) / "problems" / folder
         return read_source(folder / file)
 
     def traces(self) -> list[Path]:

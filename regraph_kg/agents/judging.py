@@ -6,7 +6,6 @@ question starts another. Not here: what is judged (tools.py).
 
 import asyncio
 import functools
-import os
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,15 +13,16 @@ from typing import Literal, TypeVar
 
 from pydantic import SecretStr
 
-from regraph_kg import wiring
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.hosts.process import JudgeOptions, JudgeProcess
+from regraph_kg.evaluation.hosts.process import JudgeProcess
 from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.judges import local_judge
+from regraph_kg.wiring.problems import check_problem, find_problem, good_problem, is_refused
 
 T = TypeVar("T")
 Hear = Callable[[float], Awaitable[None]]
@@ -56,9 +56,7 @@ class JudgeDesk:
 
     async def check(self, problem: str, hear: Hear) -> Checkup:
         """Check that a problem is well posed and can be measured."""
-        return await self._ask(
-            functools.partial(wiring.check_problem, self._settings, problem), hear
-        )
+        return await self._ask(functools.partial(check_problem, self._settings, problem), hear)
 
     async def evaluate(
         self, problem: str, candidate: Candidate, grade: Grade, hear: Hear
@@ -108,10 +106,9 @@ class JudgeDesk:
 
     async def _answer(self, call: Callable[[], T]) -> T:
         if self._process is None or self._thread is None:
-            orders = JudgeOptions(cache=self._settings.cache_dir, parent=os.getpid())
-            self._process = JudgeProcess(orders)
+            self._process = JudgeProcess()
             self._thread = ThreadPoolExecutor(1, "judge")
-        return await asyncio.wrap_future(self._thread.submit(self._process.ask, _call, call))
+        return await asyncio.wrap_future(self._thread.submit(self._process.ask, call))
 
 
 async def _tick(began: float, hear: Hear) -> None:
@@ -120,27 +117,22 @@ async def _tick(began: float, hear: Hear) -> None:
         await hear(time.monotonic() - began)
 
 
-def _call(_: JudgeOptions, call: Callable[[], T]) -> T:
-    """Run `call` in the judge's process, as everything below."""
-    return call()
-
-
-@functools.cache
+@functools.cache  # in the judge's process, as everything below
 def _judge(cache: str, isolation: Literal["fresh", "shared"], gpu: int) -> Judge:
     settings = Settings(cache_dir=cache, isolation=isolation, gpu=gpu)
-    return wiring.local_judge(settings)
+    return local_judge(settings)
 
 
 def _opened(settings: Settings) -> Judge:
     """The process's only judge: it times a problem's serial code once."""
     if settings.workers:
-        wiring.local_judge(settings)  # says why not
+        local_judge(settings)  # says why not
     return _judge(str(settings.cache_dir), settings.isolation, settings.gpu)
 
 
 def _evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:
     judge = _opened(settings)
-    find = wiring.find_problem if wiring.is_refused(candidate) else wiring.good_problem
+    find = find_problem if is_refused(candidate) else good_problem
     return judge.evaluate(candidate, find(settings, problem), grade=grade)
 
 
@@ -148,8 +140,8 @@ def _compare(
     settings: Settings, problem: str, candidate: Candidate, other: Candidate
 ) -> Comparison:
     judge = _opened(settings)
-    declared = comparable(wiring.find_problem(settings, problem))
-    wiring.good_problem(settings, problem)
+    declared = comparable(find_problem(settings, problem))
+    good_problem(settings, problem)
     for version in (candidate, other):
         report = judge.evaluate(version, declared)
         if not report.passed:

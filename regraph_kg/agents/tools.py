@@ -15,7 +15,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from regraph_kg import report, wiring
+from regraph_kg import report
 from regraph_kg.agents import drafts
 from regraph_kg.agents.draft_folder import DraftFolder
 from regraph_kg.agents.drafts import Author
@@ -30,6 +30,9 @@ from regraph_kg.models.target import USUAL, Target
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.problems import declared_problem
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -251,7 +254,7 @@ class Tools:
         """
         candidate = Candidate(target, self._folder.code(code, file))
         place = self._folder.problem(problem)
-        await asyncio.to_thread(wiring.declared_problem, self._settings, place)
+        await asyncio.to_thread(declared_problem, self._settings, place)
         earlier = self._reports.get(self._folder.question(place, candidate))
         judged = earlier or await self._judged(problem, candidate, "screening", context)
         if judged.account is None:
@@ -289,10 +292,10 @@ class Tools:
         """
         text = self._folder.code(code, file)
         place = self._folder.problem(problem)
-        declared = await asyncio.to_thread(wiring.declared_problem, self._settings, place)
+        declared = await asyncio.to_thread(declared_problem, self._settings, place)
         author = Author(agent=agent, model=model)
         step = drafts.step(technique, reasoning, text, target)
-        folder = DraftFolder(self._folder.root, wiring.trace_key(self._settings))
+        folder = DraftFolder(self._folder.root, trace_key(self._settings))
         async with folder.taken(trajectory, drafts.begin(declared, target, author)) as draft:
             if text == draft.code:
                 raise BadInput("the code is as it was before this step: give the code after it")
@@ -341,8 +344,8 @@ class Tools:
         """The relabelling of the ingest."""
         graph = await self.graph()
         in_graph = await asyncio.to_thread(graph.techniques, target)
-        vocabulary = Vocabulary(wiring.vocabulary(self._settings), in_graph)
-        return wiring.cascade(self._settings, vocabulary, drafts.LEVEL)
+        vocabulary = Vocabulary(read_vocabulary(self._settings), in_graph)
+        return open_cascade(self._settings, vocabulary, drafts.LEVEL)
 
     async def _judged(
         self,

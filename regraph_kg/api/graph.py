@@ -13,7 +13,6 @@ from pathlib import Path
 from threading import RLock
 from typing import Self
 
-from regraph_kg import wiring
 from regraph_kg.api.sources import code_of
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.graph import GraphStore
@@ -25,6 +24,9 @@ from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.runs.next_steps import Question, next_steps
 from regraph_kg.runs.technique_names import by_id, resolve, resolve_pair
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.judges import open_judge
+from regraph_kg.wiring.stores import open_store
 
 
 class Graph:
@@ -149,13 +151,13 @@ class Graph:
         space = self._store.embedding_space()
         if space is None:
             return None
-        return place(code, "code", wiring.embedder(self._settings, space))
+        return place(code, "code", embedder_of(self._settings, space))
 
     def _device(self, target: Target) -> str:
         """The device of this machine for a target; "" where it has none."""
         if target not in self._devices:
             self._devices[target] = ""
-            with suppress(ToolError), wiring.open_judge(self._settings) as judge:
+            with suppress(ToolError), open_judge(self._settings) as judge:
                 self._devices[target] = judge.device(target)
         return self._devices[target]
 
@@ -166,4 +168,4 @@ def open_graph(settings: Settings | None = None) -> Graph:
     Starts the embedded store where that is the graph. Raises `StoreError` when it is unreachable.
     """
     used = settings or read_settings()
-    return Graph(used, wiring.open_store(used))
+    return Graph(used, open_store(used))

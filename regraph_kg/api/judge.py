@@ -14,13 +14,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Self
 
-from regraph_kg import wiring
 from regraph_kg.api.sources import code_of
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.judges import local_judge
+from regraph_kg.wiring.problems import find_problem
 
 
 def load_problem(name: str | Path, settings: Settings | None = None) -> AnyProblem:
@@ -29,7 +30,7 @@ def load_problem(name: str | Path, settings: Settings | None = None) -> AnyProbl
     `BadInput` says what of its declaration is wrong. Whether that is true, `regraph problem check`
     finds out.
     """
-    return wiring.find_problem(settings or read_settings(), str(name))
+    return find_problem(settings or read_settings(), str(name))
 
 
 class CodeJudge(AbstractContextManager["CodeJudge"]):
@@ -39,7 +40,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
         self, settings: Settings | None = None, tell: Callable[[str], None] | None = None
     ) -> None:
         """`tell` gets a few words on the current slow work."""
-        self._judge = wiring.local_judge(settings or read_settings(), tell=tell or (lambda _: None))
+        self._judge = local_judge(settings or read_settings(), tell=tell or (lambda _: None))
         self._lock = Lock()
 
     def __enter__(self) -> Self:

@@ -71,8 +71,7 @@ class Arm:
             return usual
         name, equals, value = self.but.partition("=")
         if not equals:
-            words = Prompting.model_validate({"words": name}).words
-            return Prompting.usual(words).model_copy(update={"withhold": usual.withhold})
+            return Prompting.usual(Prompting.model_validate({"words": name}).words)
         return Prompting.model_validate(usual.model_dump() | {name: value})
 
     def __str__(self) -> str:

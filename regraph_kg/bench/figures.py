@@ -14,7 +14,6 @@ import numpy as np
 from regraph_kg.evaluation.timing.estimate import student
 from regraph_kg.models.bench import BenchAnswer, BenchRun
 from regraph_kg.models.run import Cost
-from regraph_kg.runs.worth import wilson
 
 RESAMPLES = 10_000
 LEVEL = 0.95
@@ -28,6 +27,14 @@ START = "the start alone"
 
 ProblemKey = tuple[str, str]
 """A name and a target."""
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share of `n`."""
+    z = NormalDist().inv_cdf(0.975)
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def at_least_one(answers: int, good: int, k: int) -> float:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from regraph_kg import wiring
 from regraph_kg.adopt.adopt import Adopted
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import Read, understand
@@ -26,6 +25,7 @@ from regraph_kg.evaluation.cpp.syntax import functions, read
 from regraph_kg.evaluation.problem.problem import shape_text
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.problems import check_problem, open_adopter
 
 VALIDATION_NOTE = (
     "Verdicts are this project's own and may differ from ParEval's, whose drivers compare floats"
@@ -296,7 +296,7 @@ def _value(node: ast.expr, names: Mapping[str, float]) -> Any:
 
 def _require_good(settings: Settings, folder: Path, tell: Tell) -> None:
     """Raise `BadInput` where the check that a search begins with finds an error."""
-    checkup = wiring.check_problem(settings, f"{folder}/", tell)
+    checkup = check_problem(settings, f"{folder}/", tell)
     if checkup.errors:
         raise BadInput(str(checkup.errors[0]))
 
@@ -361,7 +361,7 @@ def _draft(baseline: Read, facts: _Facts, sizes: Mapping[str, int]) -> Draft:
 def _adopt(settings: Settings, folder: Path, pair: tuple[Draft, _Facts], tell: Tell) -> Adopted:
     """Write the problem beside its source and check it. Raises `BadInput`."""
     draft, facts = pair
-    adopted = wiring.open_adopter(settings, tell).adopt(draft, folder.name, folder)
+    adopted = open_adopter(settings, tell).adopt(draft, folder.name, folder)
     drawn = _drawn(adopted.files["problem.toml"], facts)
     for name, text in {**adopted.files, **drawn}.items():
         (folder / name).write_text(text, "utf-8")

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from regraph_kg import wiring
 from regraph_kg.bench import kept, results
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.run import BenchOrder, BenchSearch
@@ -25,6 +24,9 @@ from regraph_kg.models.target import Target
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import look_at_graph
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.judges import open_judge
+from regraph_kg.wiring.problems import find_problem
+from regraph_kg.wiring.stores import open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
 def _with_present_digest(settings: Settings, problem: BenchProblem, folder: Path) -> BenchProblem:
     """The problem with its present digest; unchanged where it is gone: its searches say why."""
     with suppress(BadInput):
-        current = digest(wiring.find_problem(settings, _address(problem, folder)))
+        current = digest(find_problem(settings, _address(problem, folder)))
         return problem.model_copy(update={"digest": current})
     return problem
 
@@ -192,12 +194,12 @@ def _require_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
 
 
 def _machine(settings: Settings, targets: Sequence[Target]) -> dict[Target, str]:
-    with wiring.open_judge(settings) as judge:
+    with open_judge(settings) as judge:
         return {target: judge.hardware(target) for target in targets}
 
 
 def _graph(settings: Settings) -> dict[str, str]:
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         stats, space = store.stats(), store.embedding_space()
         statistics = hashlib.sha256(repr(store.transitions()).encode()).hexdigest()[:12]
     return {

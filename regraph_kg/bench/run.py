@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from regraph_kg import wiring
 from regraph_kg.bench import kept, results
 from regraph_kg.bench.answers import ReadAnswer, judges, read_answers, shortest, start_report
 from regraph_kg.bench.arms import Arm
@@ -36,7 +35,8 @@ from regraph_kg.runs.search import LiveRun, begin
 from regraph_kg.search.reward import speedup
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
-from regraph_kg.wiring import OpenSearch, OpenSearches
+from regraph_kg.wiring.answers import language_model
+from regraph_kg.wiring.searches import OpenSearch, OpenSearches, open_searches
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class RunningBench:
         with (
             self._resumable(),
             ThreadPoolExecutor(min(at_once, len(remaining)), "search") as threads,
-            wiring.open_searches(self._order.settings, choice) as shared,
+            open_searches(self._order.settings, choice) as shared,
         ):
             begun = [threads.submit(self._search, shared, search) for search in remaining]
             try:
@@ -179,7 +179,7 @@ class RunningBench:
             was = self._earlier[job.place]
             path = order.rejudged / "runs" / job.folder / kept.FILE
             return kept.KeptModel(was.model, path if was.answers else None)
-        model = shared.model or wiring.language_model(
+        model = shared.model or language_model(
             order.settings, order.choice.model, job.problem, job.target
         )
         return kept.KeepingModel(model, folder / kept.FILE)

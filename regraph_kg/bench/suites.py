@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from regraph_kg import jsonl, wiring
+from regraph_kg import jsonl
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.bench import BenchProblem, LeftOut, Tier
@@ -19,6 +19,8 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target, timed_by
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.problems import check_problem, find_problem
+from regraph_kg.wiring.shipped import corpus_files, corpus_folder
 
 Tell = Callable[[str], None]
 _CORES_A_LOOK = 4
@@ -71,7 +73,7 @@ def _suite(results: Iterable[BenchProblem | LeftOut], *notes: str) -> Suite:
 
 
 def _shipped(settings: Settings) -> tuple[str, ...]:
-    folder = wiring.corpus_folder(settings) / "problems"
+    folder = corpus_folder(settings) / "problems"
     return tuple(sorted(path.parent.name for path in folder.glob("*/problem.toml")))
 
 
@@ -97,8 +99,8 @@ def _look(
         raise BadInput(f"problem {name}: no such folder")
     tell(f"looking at {name}")
     try:
-        problem = wiring.find_problem(settings, name)
-        checkup = wiring.check_problem(settings, name, tell)
+        problem = find_problem(settings, name)
+        checkup = check_problem(settings, name, tell)
     except BadInput as error:
         if not Path(name).is_dir():
             raise
@@ -139,7 +141,7 @@ def tier(steps: int) -> Tier:
 def _longest(settings: Settings) -> Iterator[tuple[tuple[str, str], int]]:
     """Steps of the longest verified trajectory, by problem and target of the corpus."""
     longest: dict[tuple[str, str], int] = {}
-    for file in wiring.corpus_files(settings):
+    for file in corpus_files(settings):
         for _, trajectory in jsonl.parsed(file, file.read_bytes().split(b"\n"), Trajectory):
             place = trajectory.problem, trajectory.target
             longest[place] = max(longest.get(place, 0), _verified(trajectory))

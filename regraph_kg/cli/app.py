@@ -20,7 +20,7 @@ KEYBOARD_INTERRUPT = 130
 
 COMMANDS = (
     *("ingest", "next", "examples", "optimize", "evaluate", "learn", "apply", "runs", "report"),
-    *("problem", "graph", "techniques", "doctor", "mcp", "bench", "collect", "worker", "docs"),
+    *("problem", "graph", "techniques", "doctor", "mcp", "bench", "collect", "docs"),
     *("corpus", "dev"),
 )
 """Each is the function, or the `app` of commands, of the module of its name in this folder. A

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from regraph_kg import wiring
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_problem, complete_run
 from regraph_kg.cli.parameters import Json, argument, option
@@ -21,6 +20,8 @@ from regraph_kg.runs import home_changes, take_home
 from regraph_kg.runs.home_changes import HomeChange
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.problems import find_problem, home_of, problem_folder
 
 _SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp|py)", re.IGNORECASE)
 
@@ -76,7 +77,7 @@ def apply(  # noqa: PLR0913 (a command's options)
     trace = trace_of(run, runs)
     record = trace.with_name(f"{trace.name}.applied.json")
     if undo:
-        key = wiring.trace_key(settings, make=not record.exists())
+        key = trace_key(settings, make=not record.exists())
         files = home_changes.take_back(record, key)
         if not answered(BroughtHome, BroughtHome("taken back", files), as_json):
             for path in files:
@@ -94,7 +95,7 @@ def apply(  # noqa: PLR0913 (a command's options)
         return
     typer.echo(plain(text.decode("utf-8", "replace")), nl=False, err=as_json)
     _require_consent(changes, to, yes=yes)
-    home_changes.write(changes, record, wiring.trace_key(settings))
+    home_changes.write(changes, record, trace_key(settings))
     files = [change.path for change in changes]
     if not answered(BroughtHome, BroughtHome("written", files), as_json):
         typer.echo(f"wrote {' and '.join(map(str, files))}")
@@ -107,10 +108,10 @@ def _changes(
     settings: Settings, trace: Path, where: tuple[str | None, Path | None], *, again: bool
 ) -> list[HomeChange]:
     named, to = where
-    answer = take_home.found_code(RunRecord.read(trace, wiring.trace_key(settings)))
+    answer = take_home.found_code(RunRecord.read(trace, trace_key(settings)))
     name = named or answer.run.header.problem
     try:
-        problem, home = wiring.find_problem(settings, name), wiring.home_of(settings, name)
+        problem, home = find_problem(settings, name), home_of(settings, name)
     except BadInput as error:
         raise BadInput(f"{error}; --problem FOLDER names the folder of its problem") from None
     if code_hash(problem.serial_code) != answer.run.header.serial:
@@ -127,7 +128,7 @@ def _changes(
             f"problem {name} was made of no function of yours; say where the code goes: --to FILE"
         )
     try:
-        return take_home.brought_home(answer, problem, home, wiring.problem_folder(settings, name))
+        return take_home.brought_home(answer, problem, home, problem_folder(settings, name))
     except BadInput as error:
         if again:
             raise BadInput(f"{error}; it was applied before: --undo takes that back") from None

@@ -37,8 +37,6 @@ from regraph_kg.settings import Settings, read_settings
 
 ANSWERS = {"bench": BenchResults}
 CALLS = 24
-WITHHELD = 0.1
-"""Share of a walk's requests that do not tell the technique (regraph graph report)."""
 _SHOWING = frozenset({"as_json"})
 _JUDGING = _SHOWING | {"budget", "parallel", "final", "into", "dry_run"}
 """Options that are of use beside --from, and beside --rejudge."""
@@ -113,9 +111,6 @@ def bench(  # noqa: PLR0913 (a command's options)
     less. What does as well as the whole graph shows what the graph was not needed for. mcgs+mend=no
     is the method without one part of its prompts.
 
-    One request in ten of a walk on the graph, drawn by chance, does not tell the model the
-    technique: regraph graph report compares these with the others. mcgs+withhold=0 tells all.
-
     Exit code 0: the bench is done; 2: it cannot be, and why; 3: model, store or compiler are not
     there; 4: it was stopped, or they were lost, and the same command goes on.
     """
@@ -132,8 +127,6 @@ def bench(  # noqa: PLR0913 (a command's options)
     choice = _choice(settings, budget or (earlier.calls if earlier else CALLS), parallel, final)
     if earlier is not None:
         choice = replace(choice, model=ModelSpec.parse("recorded"))
-    begun = results_file.read(into) if (into / results_file.FILE).exists() else None
-    choice = _withholding(choice, earlier or begun)
     if choice.model.by_file:
         raise BadInput(f"model {choice.model}: a bench does not wait for answers by file")
     order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]), rejudge)
@@ -194,13 +187,6 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
         parallel=parallel,
         final=final,
     )
-
-
-def _withholding(choice: SearchChoice, earlier: BenchResults | None) -> SearchChoice:
-    """The choice that withholds some techniques from a live model; an earlier bench: as then."""
-    share = 0.0 if choice.model.is_recorded else WITHHELD
-    share = float(earlier.prompting.get("withhold", 0)) if earlier is not None else share
-    return replace(choice, prompting=choice.prompting.model_copy(update={"withhold": share}))
 
 
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:

@@ -7,15 +7,15 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from regraph_kg import wiring
 from regraph_kg.errors import RegraphError
 from regraph_kg.settings import read_settings
+from regraph_kg.wiring.shipped import corpus_folder, problem_names
 
 
 def complete_problem(incomplete: str) -> list[str]:
     """Problems of this folder and of the corpus."""
     try:
-        return _begun(wiring.problem_names(read_settings()), incomplete)
+        return _begun(problem_names(read_settings()), incomplete)
     except (RegraphError, OSError):
         return []
 
@@ -33,7 +33,7 @@ def complete_run(incomplete: str) -> list[str]:
 def complete_technique(incomplete: str) -> list[str]:
     """Ids of the vocabulary."""
     try:
-        text = (wiring.corpus_folder(read_settings()) / "techniques.json").read_bytes()
+        text = (corpus_folder(read_settings()) / "techniques.json").read_bytes()
         return _begun((load["id"] for load in json.loads(text)), incomplete)
     except (RegraphError, OSError, ValueError):
         return []

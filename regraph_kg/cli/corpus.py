@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter
 
-from regraph_kg import wiring
 from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.cli.parameters import argument, option
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.settings import read_settings
 from regraph_kg.survey.report import corpus_report
+from regraph_kg.wiring.names import read_vocabulary
+from regraph_kg.wiring.shipped import corpus_files, corpus_folder
 
 _FIELDS = TypeAdapter(dict[str, list[str]])
 
@@ -47,11 +48,11 @@ def report(
     gains, beside frequency and chance. No graph is needed.
     """
     settings = read_settings()
-    paths = files or list(wiring.corpus_files(settings))
+    paths = files or list(corpus_files(settings))
     trajectories = [trajectory for path in paths for trajectory in read_trajectories(path)]
-    usual = wiring.corpus_folder(settings) / "fields.toml"
+    usual = corpus_folder(settings) / "fields.toml"
     listed = read_fields(fields or usual) if fields or usual.exists() else {}
-    typer.echo(corpus_report(trajectories, wiring.vocabulary(settings), listed), nl=False)
+    typer.echo(corpus_report(trajectories, read_vocabulary(settings), listed), nl=False)
 
 
 def read_fields(path: Path) -> dict[str, str]:

@@ -13,7 +13,6 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import wiring
 from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.parameters import Json, argument, option
@@ -24,6 +23,7 @@ from regraph_kg.graph import Curator
 from regraph_kg.models.curation import Curation, LabelDecision, Note, Part
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.settings import read_settings
+from regraph_kg.wiring.stores import open_curator
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def curate(
     """
     settings, made = read_settings(), list[Curation]()
     try:
-        with closing(wiring.open_curator(settings)) as curator:
+        with closing(open_curator(settings)) as curator:
             for curation in curations(curator):
                 made.append(curation)
                 if not as_json:
@@ -213,7 +213,7 @@ def _moved(curation: Curation, between: str) -> str:
 
 def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
     """Print who changed the vocabulary, when, how and why; oldest first."""
-    with open_curator() as curator:
+    with open_own_curator() as curator:
         curations = [
             entry for entry in curator.log() if technique is None or technique in entry.techniques
         ]
@@ -230,9 +230,9 @@ def show_log(technique: str | None, *, relabels: bool, as_json: bool) -> None:
         typer.echo("nothing has been curated")
 
 
-def open_curator() -> "closing[Curator]":
+def open_own_curator() -> "closing[Curator]":
     """The curator of the settings' graph."""
-    return closing(wiring.open_curator(read_settings()))
+    return closing(open_curator(read_settings()))
 
 
 def note_of(who: str | None, why: str) -> Note:

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from regraph_kg import wiring
 from regraph_kg.cli import measure
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.ingest import NameVerdict, decision
@@ -20,6 +19,9 @@ from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.names import open_cascade, read_vocabulary, recorded_verdicts
+from regraph_kg.wiring.shipped import corpus_folder
+from regraph_kg.wiring.stores import write_browser_pack
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -40,7 +42,7 @@ def browser_pack(
 
     What each query answers, with pictures: regraph docs browser.
     """
-    queries, style = wiring.write_browser_pack(folder)
+    queries, style = write_browser_pack(folder)
     typer.echo(f"drag onto Neo4j Browser: {queries}, then {style}")
 
 
@@ -92,13 +94,13 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
     Exit code 1: more than 0.5 % of the names were merged wrongly at the asked level.
     """
     settings = read_settings(model=model)
-    folder = labels or wiring.corpus_folder(settings) / "relabel"
+    folder = labels or corpus_folder(settings) / "relabel"
     half = None if split == "all" else split
     if clusters is not None:
-        reference = Vocabulary(wiring.vocabulary(settings) if clusters == "shipped" else ())
+        reference = Vocabulary(read_vocabulary(settings) if clusters == "shipped" else ())
         _check_pairs(settings, pairs.read_pairs(folder, half), reference, LEVELS[relabel])
         return
-    shipped = wiring.vocabulary(settings)
+    shipped = read_vocabulary(settings)
     if aliases:
         shipped, lines = check.aliases_of(shipped)
     else:
@@ -107,8 +109,8 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
     judged: dict[RelabelLevel, Sequence[Judged]] = {}
     for level in LEVELS[relabel]:
         recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
-        verdict_model = wiring.recorded_verdicts(settings) if recorded else None
-        cascade = wiring.cascade(settings, vocabulary, level, verdict_model)
+        verdict_model = recorded_verdicts(settings) if recorded else None
+        cascade = open_cascade(settings, vocabulary, level, verdict_model)
         verdicts = tuple(cascade.settle({(line.target, line.label): NameUse() for line in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
     if not answered(ANSWERS["dev relabel-check"], _report(judged, verbose=verbose), as_json):
@@ -126,7 +128,7 @@ def _check_pairs(
     headings = ("level", "names", "merged right", "wrong", "missed", "precision", "recall")
     uses, rows = pair_set.uses(), list[tuple[str, ...]]()
     for level in levels:
-        verdicts = wiring.cascade(settings, names, level).settle(uses)
+        verdicts = open_cascade(settings, names, level).settle(uses)
         ids = (verdict.relabelled.technique for verdict in verdicts)
         result = pairs.count(pair_set, dict(zip(uses, ids, strict=True)))
         counts = map(str, (result.names, result.right, result.wrong, result.missed))

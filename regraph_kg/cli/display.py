@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.table import Column
 
-from regraph_kg import report, wiring
+from regraph_kg import report
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import free_id, start_id
@@ -100,7 +100,9 @@ def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, st
     if len(path) == 1:
         return
     if settings.store != "embedded":
-        query = wiring.browser_query(path)
+        from regraph_kg.wiring.stores import browser_query  # noqa: PLC0415 (loads the driver)
+
+        query = browser_query(path)
         typer.echo(f"\nThis path's examples, in Neo4j Browser:\n{query}")
         return
     typer.echo("\nThis path's examples:")

@@ -15,7 +15,6 @@ import typer
 import typer.main
 from typer.cli import get_docs_for_click
 
-from regraph_kg import wiring
 from regraph_kg.cli.answers import answers_of, schema_of, tell
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import print_aligned
@@ -31,6 +30,7 @@ from regraph_kg.settings import (
     variable,
     without_login,
 )
+from regraph_kg.wiring.shipped import corpus_folder
 
 ANSWERS = {"docs": dict[str, dict[Literal["value", "from"], str]]}
 """With --settings, by name of a setting."""
@@ -136,7 +136,7 @@ def _show_settings(*, as_json: bool) -> None:
 def _value(settings: Settings, name: str) -> str:
     """A setting as text, without secrets and without logins in addresses."""
     if name == "corpus":
-        return str(wiring.corpus_folder(settings))  # the shipped corpus has a path, too
+        return str(corpus_folder(settings))  # the shipped corpus has a path, too
     value = getattr(settings, name)
     if name in SENT_TO:
         return "(set)" if value else ""

@@ -12,7 +12,7 @@ from statistics import fmean, median
 
 import typer
 
-from regraph_kg import report, wiring
+from regraph_kg import report
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.options import Options, details_of, each_choice
 from regraph_kg.cli.tables import counted
@@ -28,7 +28,7 @@ from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import begin
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
-from regraph_kg.wiring import DrySearch
+from regraph_kg.wiring.searches import DrySearch, open_dry_search
 
 BYTES_PER_TOKEN = 3
 """Bytes of a token of prompts; code has a few more, so that the estimate is rather high."""
@@ -87,7 +87,7 @@ def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
 
 def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> EstimateAnswer:
     """Estimate one search. `BadInput` for an unknown problem, or a graph without a first step."""
-    with wiring.open_dry_search(settings, choice) as search:
+    with open_dry_search(settings, choice) as search:
         require_graph(search)
         prompts = first_prompts(search)
         header = search.header

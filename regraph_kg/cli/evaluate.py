@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from regraph_kg import wiring
 from regraph_kg.api.sources import read_source
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_problem
@@ -21,6 +20,8 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.report import interval, roofline, seconds, times
 from regraph_kg.settings import read_settings
+from regraph_kg.wiring.judges import local_judge, open_judge
+from regraph_kg.wiring.problems import find_problem, is_refused
 
 
 def evaluate(  # noqa: PLR0913 (a command's options)
@@ -55,15 +56,15 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     noisy to time here; 1: one failed, and the diagnosis says why, or is not faster.
     """
     settings = read_settings()
-    judged = wiring.find_problem(settings, problem)
+    judged = find_problem(settings, problem)
     codes = [Candidate(target, read_source(path)) for path in candidates]
     other = Candidate(target, read_source(against)) if against else None
     if other:
         comparable(judged)
-    if not all(wiring.is_refused(code) for code in codes):
+    if not all(is_refused(code) for code in codes):
         require_good(settings, [problem])
     reports, good = list[EvalReport](), True
-    opened = wiring.local_judge if other else wiring.open_judge
+    opened = local_judge if other else open_judge
     with telling() as say, opened(settings, grade, say) as judge:
         for path, code in zip(candidates, codes, strict=True):
             report, comparison = judge.evaluate(code, judged), None

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import report, wiring
+from regraph_kg import report
 from regraph_kg.api.sources import read_source
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
@@ -21,6 +21,8 @@ from regraph_kg.models.graph import UNMEASURED, Example
 from regraph_kg.models.target import Target
 from regraph_kg.runs.technique_names import by_id, resolve_pair
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.stores import browser_query, open_store
 
 CONTEXT = 2
 """Unchanged lines shown around a change."""
@@ -81,10 +83,10 @@ def examples(  # noqa: PLR0913 (a command's options)
         raise BadInput("give SOURCE and TARGET, or neither of them with --near or --code")
     if source is None and query is None:
         raise BadInput("give SOURCE and TARGET, or --near TEXT, or --code FILE")
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         vector = None
         if query is not None:
-            embedder = wiring.embedder(settings, store.embedding_space())
+            embedder = embedder_of(settings, store.embedding_space())
             vector = place(query, "text" if code is None else "code", embedder)
         if source is None or technique is None:
             assert vector is not None
@@ -141,7 +143,7 @@ def _show(
                 console.print()
             _print(console, number, example, device, with_path=path is None)
         if path is not None and settings.store != "embedded":
-            query = wiring.browser_query(path)
+            query = browser_query(path)
             typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
     elif path is not None:
         before, after = path

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 from rich.progress import MofNCompleteColumn
 
-from regraph_kg import atomic, wiring
+from regraph_kg import atomic
 from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, transient, watch
@@ -20,6 +20,7 @@ from regraph_kg.models.text import plain
 from regraph_kg.runs.ingest import embed_new
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.stores import graph_difference, open_backup, open_store
 
 SHOWN = 5
 """Differences of a kind that are listed; the rest are counted."""
@@ -88,8 +89,8 @@ def _lines(
     opened: ExitStack, settings: Settings, form: str, *, unverified: bool
 ) -> Iterable[bytes]:
     if form == "backup":
-        return opened.enter_context(closing(wiring.open_backup(settings))).lines()
-    trajectories = opened.enter_context(closing(wiring.open_store(settings))).export()
+        return opened.enter_context(closing(open_backup(settings))).lines()
+    trajectories = opened.enter_context(closing(open_store(settings))).export()
     if form == "sft":
         return (line.encode() for line in training_lines(trajectories, unverified=unverified))
     return (trajectory.line().encode() for trajectory in trajectories)
@@ -97,7 +98,7 @@ def _lines(
 
 def compare(settings: Settings, a: str, b: str, *, as_json: bool) -> None:
     """Print the differences of two graphs; exit with 1 where there are any."""
-    parts = wiring.graph_difference(settings, a, b)
+    parts = graph_difference(settings, a, b)
     if not answered(dict[str, PartDifference], {part.part: part for part in parts}, as_json):
         for part in parts:
             _print(part, a, b)
@@ -130,10 +131,10 @@ def restore(
     """
     settings = read_settings()
     size = file.stat().st_size if file.is_file() else None
-    with closing(wiring.open_backup(settings)) as graph, bar("restoring", size) as show:
+    with closing(open_backup(settings)) as graph, bar("restoring", size) as show:
         for restored in graph.restore(file):
             show(restored, "restoring")
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         stats = store.stats()
     if answered(GraphStats, stats, as_json):
         return
@@ -174,7 +175,7 @@ def check(
             raise BadInput("check: name two graphs, A and B, or none")
         compare(settings, *graphs, as_json=as_json)
         return
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         findings = store.check()
         mended = len(findings)
         if repair and findings:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from regraph_kg import wiring
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import counted
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.problems import beats_shipped, check_problem, chosen_problem, first_use
 
 if TYPE_CHECKING:  # numpy comes with it, which a search does not need
     from regraph_kg.evaluation.checkup.checkup import Checkup
@@ -38,13 +38,13 @@ def require_good(settings: Settings, names: Sequence[str]) -> None:
 
 def checked(settings: Settings, name: str) -> "Checkup":
     """The check of a problem; slow stages show on stderr."""
-    if wiring.beats_shipped(settings, name):
-        typer.echo(f"problem {name}: {wiring.chosen_problem(settings, name)}", err=True)
-    notice = wiring.first_use(settings, name)
+    if beats_shipped(settings, name):
+        typer.echo(f"problem {name}: {chosen_problem(settings, name)}", err=True)
+    notice = first_use(settings, name)
     if notice:
         typer.echo(notice, err=True)
     with telling() as tell:
-        return wiring.check_problem(settings, name, tell)
+        return check_problem(settings, name, tell)
 
 
 def print_checkup(checkup: "Checkup", *, err: bool = False) -> None:

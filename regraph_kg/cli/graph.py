@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
-from regraph_kg import wiring
-from regraph_kg.cli import exchange, worth
+from regraph_kg.cli import exchange
 from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, on_terminal, watch
@@ -23,6 +22,8 @@ from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.query import GraphTable
 from regraph_kg.runs.ingest import embed_new, embedding
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.stores import open_purge, open_reader, open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,6 @@ ANSWERS = {
     "graph update": GraphUpdated,
     "graph purge": PurgeCounts,
     **exchange.ANSWERS,
-    **worth.ANSWERS,
 }
 
 app = typer.Typer(no_args_is_help=True)
@@ -76,7 +76,7 @@ def stats(
 
 
 def _count(settings: Settings, *, as_json: bool) -> None:
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         totals, bound = store.stats(), store.bound()
     if answered(GraphStats, totals, as_json):
         return
@@ -116,7 +116,7 @@ def query(
     Exit code 2: the store does not understand CYPHER, and its words.
     """
     parameters = dict(_parameter(text) for text in param or ())
-    with closing(wiring.open_reader(read_settings())) as graph:
+    with closing(open_reader(read_settings())) as graph:
         answer = graph.query(statement, parameters, limit=limit, seconds=timeout)
     if answered(GraphTable, answer, as_json):
         return
@@ -186,7 +186,7 @@ def purge(
     May be interrupted and run again; what is ingested meanwhile stays.
     """
     origin, settings = _provenance(problem, source, run), read_settings()
-    with closing(wiring.open_purge(settings)) as graph:
+    with closing(open_purge(settings)) as graph:
         counts = graph.count(origin)
         if (near := graph.unknown(origin)) is not None:
             meant = f"did you mean {' or '.join(map(repr, near))}?" if near else "nor one like it"
@@ -257,15 +257,15 @@ def update(
     It may be stopped, killed or interrupted, and is simply run again.
     """
     settings = read_settings(embedder=embedder)
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         if bound is not None:
             for _ in store.set_bound(bound):
                 pass
         if settings.embedder:
-            chosen = wiring.embedder(settings)
+            chosen = embedder_of(settings)
             watch(embedding(store.reembed(chosen.space, chosen.embed)))
         else:
-            chosen = wiring.embedder(settings, store.embedding_space())
+            chosen = embedder_of(settings, store.embedding_space())
             watch(embedding(store.embed(chosen.space, chosen.embed)))
         in_sight, space = store.bound(), chosen.space
     if answered(GraphUpdated, GraphUpdated(in_sight, space), as_json):
@@ -274,7 +274,6 @@ def update(
     typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
 
 
-app.command()(worth.report)
 app.command()(exchange.check)
 app.command()(exchange.export)
 app.command()(exchange.restore)

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import wiring
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
@@ -21,6 +20,7 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs.ingest import Ingested, IngestSource, embed_new, ingest_files, read_names
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.shipped import starter_files
 
 AGAIN = "run the same command again: what the graph has is not added twice"
 
@@ -119,7 +119,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     """
     settings = read_settings(model=model, disclose=disclose)
     origin = _origin(serial, problem, target)
-    paths = [*(wiring.starter_files(settings) if starter else ()), *(files or ())]
+    paths = [*(starter_files(settings) if starter else ()), *(files or ())]
     if not paths:
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
     source = IngestSource(paths, origin, vocabulary, relabel, writers)

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import report
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
@@ -36,8 +35,8 @@ def learn(  # noqa: PLR0913 (a command's options)
 
     One trajectory for each verified path that was not extended, with what failed along it, marked
     as learned from the run's model. Learned examples stand below given ones, and no model's weigh
-    more than the rest on a transition. What the model declined is counted apart, and so is what it
-    chose freely (--method standard), under its name. The same run taught twice adds nothing.
+    more than the rest on a transition. What the model declined is counted apart. The same
+    run taught twice adds nothing.
 
     A trace that this installation did not write, or that was changed, is a claim: each of its codes
     is judged again on this machine first. So are those of an older judge with --again.
@@ -67,8 +66,6 @@ def _table(learned: Learned) -> str:
             lines.append(f"{'':>41}judged again here: {lesson.judged_again} codes")
         if lesson.refused:
             lines.append(f"{'':>41}refused: {lesson.refused}")
-        if lesson.free is not None:
-            lines.append(f"{'':>41}{report.free_choice(lesson.free.choice)}")
         for reason, count in lesson.left_out.items():
             if not lesson.refused:
                 lines.append(f"{'':>41}left out: {count} steps, {reason}")

@@ -11,7 +11,7 @@ from typing import Annotated, get_args
 import typer
 from rich.progress import TimeRemainingColumn
 
-from regraph_kg import jsonl, wiring
+from regraph_kg import jsonl
 from regraph_kg.cli.parameters import argument, option
 from regraph_kg.cli.progress import transient
 from regraph_kg.errors import BadInput, file_errors
@@ -26,6 +26,10 @@ from regraph_kg.report import times
 from regraph_kg.runs.learn import lines_of, write_lines
 from regraph_kg.runs.measuring import MeasuredTrajectory, MeasureJob, jobs, marked, measure_all
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.judges import judged_here, know_peaks, open_judges
+from regraph_kg.wiring.names import read_vocabulary
+from regraph_kg.wiring.problems import declared_problem
+from regraph_kg.wiring.shipped import corpus_files
 
 _AT_ONCE: dict[DeviceKind, int] = {"gpu": 3, "cpu": 1}
 """Trajectories under way, so that nvcc compiles while others are timed; no more than that hides, as
@@ -80,9 +84,9 @@ def measure(  # noqa: PLR0913, PLR0917 (a command's options)
     if in_place and output:
         raise BadInput("measure: give --in-place or --output FILE, not both")
     settings = read_settings()
-    paths = files or list(wiring.corpus_files(settings))
+    paths = files or list(corpus_files(settings))
     read = {path: read_trajectories(path) for path in paths}
-    vocabulary = {one.id: one for one in wiring.vocabulary(settings)}
+    vocabulary = {one.id: one for one in read_vocabulary(settings)}
     corpus = _Corpus(read, in_place, output, vocabulary)
     corpus.resume()
     chosen = [
@@ -90,14 +94,14 @@ def measure(  # noqa: PLR0913, PLR0917 (a command's options)
         for trajectory in corpus.trajectories()
         if target in (None, trajectory.target) and (not problem or trajectory.problem in problem)
     ]
-    todo = jobs(chosen, _metrics(metric), lambda name: wiring.declared_problem(settings, name))
+    todo = jobs(chosen, _metrics(metric), lambda name: declared_problem(settings, name))
     if files is None and target is None:
         todo = _possible(settings, todo)
     outcomes = Counter[Outcome]()
     name = run or datetime.now(UTC).isoformat(timespec="seconds")
     for judged, group in groupby(todo, lambda job: job.trajectory.target):  # todo is sorted by it
-        wiring.know_peaks(settings, judged)
-        with wiring.open_judges(settings, judged, 1, grade) as (judge, _):
+        know_peaks(settings, judged)
+        with open_judges(settings, judged, 1, grade) as (judge, _):
             pending = [
                 job
                 for job in group
@@ -171,7 +175,7 @@ def _metrics(text: str | None) -> list[Metric]:
 
 def _possible(settings: Settings, todo: Sequence[MeasureJob]) -> list[MeasureJob]:
     """The jobs that this machine can judge; the others are named on stderr."""
-    targets = wiring.judged_here(settings)
+    targets = judged_here(settings)
     for name in sorted({job.trajectory.target for job in todo} - set(targets)):
         typer.echo(f"{name}: no device here, left out (--target {name} says why)", err=True)
     return [job for job in todo if job.trajectory.target in targets]

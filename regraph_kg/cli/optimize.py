@@ -12,7 +12,6 @@ from pathlib import Path
 
 import typer
 
-from regraph_kg import wiring
 from regraph_kg.cli import display, running
 from regraph_kg.cli.answers import answered, notes_aside
 from regraph_kg.cli.dry_run import EstimateAnswer, preview
@@ -26,6 +25,9 @@ from regraph_kg.runs.choice import traced_model
 from regraph_kg.runs.search import look_at_graph, open_run
 from regraph_kg.search.methods import kind_of, method_lines
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.problems import chosen_problem
+from regraph_kg.wiring.shipped import corpus_folder, starter_files
+from regraph_kg.wiring.stores import open_store
 
 EPILOG = "\n\n".join(
     [
@@ -102,7 +104,7 @@ def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool
     run.publish()
     if not answered(RunSummary, summary, options.as_json):
         rows = {
-            "problem": wiring.chosen_problem(settings, choice.problem),
+            "problem": chosen_problem(settings, choice.problem),
             "code": str(handover.output),
             "trace": str(run.trace),
         }
@@ -124,15 +126,15 @@ def offer(settings: Settings, load: bool | None) -> None:
         return
     if load is False or (load is None and not on_terminal()):
         return
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         if store.stats().trajectories:
             return
-    files = wiring.starter_files(settings)
+    files = starter_files(settings)
     question = "the graph is empty: load the starter graph that comes with regraph?"
     if not load and not (files and typer.confirm(question, default=True, err=True)):
         return
     if not files:
-        raise BadInput(f"starter: no trajectories in {wiring.corpus_folder(settings)}")
+        raise BadInput(f"starter: no trajectories in {corpus_folder(settings)}")
     from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)
 
     lines = io.BytesIO(b"".join(path.read_bytes() for path in files))

@@ -9,7 +9,6 @@ from typing import Annotated, Any, cast, get_args
 
 import typer
 
-from regraph_kg import wiring
 from regraph_kg.adopt.adopt import Adopted, write
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import understand
@@ -30,6 +29,8 @@ from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.evaluation.problem.problem import AnyProblem, ProjectProblem
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.problems import chosen_problem, find_problem, open_adopter
+from regraph_kg.wiring.shipped import problem_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def check(
     Exit code 0: no errors, though there may be notes; 2: errors, with which no search starts.
     """
     settings = read_settings()
-    names = problems or wiring.problem_names(settings)
+    names = problems or problem_names(settings)
     if not names:
         raise BadInput("no problems here, nor in the corpus; name a folder")
     if only_list:
@@ -110,10 +111,10 @@ def check(
 def _listed(settings: Settings, name: str) -> ProblemLine:
     """A row; a problem that cannot be read says why."""
     try:
-        problem = wiring.find_problem(settings, name)
+        problem = find_problem(settings, name)
     except BadInput as failed:
         return ProblemLine(name, str(failed), "", "")
-    where = wiring.chosen_problem(settings, name).removeprefix(f"{name}, ")
+    where = chosen_problem(settings, name).removeprefix(f"{name}, ")
     return ProblemLine(name, where, problem.entry, _timed_at(problem))
 
 
@@ -224,7 +225,7 @@ def make(
         raise BadInput("nothing was written; --shape, --role, --size and --values say it otherwise")
     name = problem_name(folder.resolve().name)
     with telling() as tell:
-        adopted = wiring.open_adopter(settings, tell).adopt(draft, name, folder, tolerance)
+        adopted = open_adopter(settings, tell).adopt(draft, name, folder, tolerance)
     write(adopted.files, folder)
     _tell(adopted, folder)
     return folder

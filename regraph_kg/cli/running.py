@@ -13,7 +13,7 @@ from pathlib import Path
 
 import typer
 
-from regraph_kg import report, wiring
+from regraph_kg import report
 from regraph_kg.cli.answers import answered
 from regraph_kg.cli.display import Show, progress, say
 from regraph_kg.cli.options import Options, each_choice, every_call, resume_command
@@ -33,7 +33,8 @@ from regraph_kg.models.target import TARGETS
 from regraph_kg.runs.search import LiveRun, begin
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
-from regraph_kg.wiring import OpenSearches
+from regraph_kg.wiring.problems import find_problem
+from regraph_kg.wiring.searches import OpenSearches, open_searches
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +125,7 @@ def learn(settings: Settings, options: Options, runs: Sequence[Path]) -> None:
             say(f"nothing was learned from {lesson.run}: {lesson.refused}")
         else:
             counts = f"{len(lesson.trajectories)} trajectories, {lesson.failures} failures"
-            chose = f", {report.free_choice(lesson.free.choice)}" if lesson.free else ""
-            say(f"learned from {lesson.run}: {counts}{chose}")
+            say(f"learned from {lesson.run}: {counts}")
 
 
 def _ended(why: str, best: str, handover: Handover) -> str:
@@ -216,7 +216,7 @@ def _require_distinct(settings: Settings, searches: Sequence[_State]) -> None:
     named: dict[str, str] = {}
     for search in searches:
         try:
-            name = wiring.find_problem(settings, search.problem).name
+            name = find_problem(settings, search.problem).name
         except BadInput:
             continue  # its search reports that
         if name in named:
@@ -235,7 +235,7 @@ def _run(
     budgets = {search.problem: search.choice.limits.calls for search in searches}
     every = every_call(options, choice)
     with (
-        wiring.open_searches(settings, choice) as shared,
+        open_searches(settings, choice) as shared,
         progress(budgets, every=every) as shows,
     ):
         wait(

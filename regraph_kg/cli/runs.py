@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import locks, report, wiring
+from regraph_kg import locks, report
 from regraph_kg.cli import display
 from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_run
@@ -22,6 +22,7 @@ from regraph_kg.models.run import RunSummary
 from regraph_kg.models.text import plain
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.key import trace_key
 
 FOLDER = Path("runs")
 DAY_SECONDS = 86_400.0
@@ -271,11 +272,14 @@ def _not_comparable(first: RunRecord, second: RunRecord) -> str | None:
 
 def _again(settings: Settings, pair: Sequence[RunRecord], problem: str | None) -> Comparison:
     """Time both answers in turn by one judge."""
-    chosen = wiring.find_problem(settings, problem or pair[0].header.problem)
+    from regraph_kg.wiring.judges import local_judge  # noqa: PLC0415 (numpy; a list needs none)
+    from regraph_kg.wiring.problems import find_problem  # noqa: PLC0415
+
+    chosen = find_problem(settings, problem or pair[0].header.problem)
     first, second = (
         Candidate(run.header.target, run.answer[0].code or "") for run in pair if run.answer
     )
-    with telling() as tell, wiring.local_judge(settings, "full", tell) as judge:
+    with telling() as tell, local_judge(settings, "full", tell) as judge:
         return judge.compare(first, second, chosen)
 
 
@@ -300,7 +304,7 @@ def _traces(folder: Path) -> list[Path]:
 
 
 def _read(settings: Settings, trace: Path) -> RunRecord:
-    return RunRecord.read(trace, wiring.trace_key(settings))
+    return RunRecord.read(trace, trace_key(settings))
 
 
 def _may_go(settings: Settings, trace: Path, older: float | None, *, without_answer: bool) -> bool:

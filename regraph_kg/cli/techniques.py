@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from pydantic import ConfigDict
 
-from regraph_kg import report, wiring
+from regraph_kg import report
 from regraph_kg.cli import curation
 from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_technique
-from regraph_kg.cli.curation import command, curate, note_of, open_curator
+from regraph_kg.cli.curation import command, curate, note_of, open_own_curator
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, counted, legible, print_rows
 from regraph_kg.errors import BadInput
@@ -24,6 +24,8 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.runs.technique_names import by_id, resolve
 from regraph_kg.settings import read_settings
+from regraph_kg.wiring.names import audit_pages
+from regraph_kg.wiring.stores import open_store
 
 SHOWN = 3
 """Findings of a cluster that are printed."""
@@ -131,7 +133,7 @@ app.add_typer(curation.app, name="mend")
 
 
 def _list(target: Target | None, *, as_json: bool) -> None:
-    with closing(wiring.open_store(read_settings())) as store:
+    with closing(open_store(read_settings())) as store:
         techniques = store.techniques(target)
     if answered(tuple[Technique, ...], techniques, as_json):
         return
@@ -140,7 +142,7 @@ def _list(target: Target | None, *, as_json: bool) -> None:
 
 
 def _show(technique: str, target: Target | None, device: str, *, as_json: bool) -> None:
-    with closing(wiring.open_store(read_settings())) as store:
+    with closing(open_store(read_settings())) as store:
         techniques = by_id(store.techniques())
         resolved = techniques[resolve(technique, techniques, target)]
         neighbourhood = store.neighbourhood(resolved.id, device=device)
@@ -189,8 +191,8 @@ def audit(
 
     Exit code 0: nothing to look at; 1: there is something.
     """
-    with open_curator() as curator:
-        pages = wiring.audit(curator)
+    with open_own_curator() as curator:
+        pages = audit_pages(curator)
     if as_json:
         printed = [AuditPage(_token(found), [*map(_cluster_json, found)]) for found in pages]
         tell(Sequence[AuditPage], printed)
@@ -222,8 +224,8 @@ def accept(
     if not dry_run:
         curate(lambda curator: _accepted(curator, tokens, who, why), several=True, as_json=as_json)
         return
-    with open_curator() as curator:
-        proposals = _proposed(wiring.audit(curator), tokens)
+    with open_own_curator() as curator:
+        proposals = _proposed(audit_pages(curator), tokens)
     commands = [command(proposal.words) for proposal in proposals]
     if not answered(Sequence[str], commands, as_json):
         typer.echo("\n".join(commands))
@@ -232,7 +234,7 @@ def accept(
 def _accepted(
     curator: Curator, tokens: Sequence[str], who: str | None, why: str
 ) -> Iterator[Curation]:
-    for proposal in _proposed(wiring.audit(curator), tokens):
+    for proposal in _proposed(audit_pages(curator), tokens):
         yield _carry_out(curator, proposal, note_of(who, why or _REASONS[proposal.kind]))
 
 

@@ -58,9 +58,6 @@ class Prompting(Frozen):
     """Whether a failed answer is asked for again, as often as the method says."""
     requery: bool = True
     """After a failed answer examples and known failures are chosen for that answer."""
-    withhold: float = Field(default=0.0, ge=0, le=1)
-    """Share of a walk's requests, drawn by chance, in which the model is not told the technique:
-    what the graph is worth shows against them (runs/worth.py)."""
     mend: bool = True
     """Whether the form of answers and of their code is mended (search/mends/) before the judge."""
     prompt_tokens: int = Field(default=4000, ge=1)

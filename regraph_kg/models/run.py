@@ -206,8 +206,6 @@ class StepRecord(Frozen):
     that technique, and later steps build upon it."""
     mended: tuple[str, ...] = ()
     """Mends of the last answer's form before the judge."""
-    withheld: bool = False
-    """Whether the model was not told the technique (`Prompting.withhold`)."""
 
     @property
     def tried(self) -> bool:
@@ -216,7 +214,7 @@ class StepRecord(Frozen):
         Unchanged code is no try of a technique; as a free choice it is a failure.
         """
         if self.outcome is Outcome.UNCHANGED:
-            return self.technique is None or self.withheld
+            return self.technique is None
         return self.outcome is not None and not self.declined
 
     @property

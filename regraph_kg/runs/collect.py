@@ -15,7 +15,6 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from regraph_kg import wiring
 from regraph_kg.collect.conversation import PATIENCE, REPAIRS, STEPS, Conversation, prompt_hash
 from regraph_kg.collect.journal import Journal, key_of
 from regraph_kg.collect.judged_steps import Draft, settled
@@ -38,6 +37,10 @@ from regraph_kg.runs.learn import write_lines
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.prompts.examples import estimated_tokens
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.answers import any_model
+from regraph_kg.wiring.judges import know_peaks, open_judge
+from regraph_kg.wiring.names import read_vocabulary
+from regraph_kg.wiring.problems import declared_problem, task_of
 
 StepSource = Conversation | EvolvedLineage
 
@@ -108,7 +111,7 @@ def collect(
     """
     if choice.output.exists() and not choice.journal.exists():
         raise BadInput(f"{choice.output}: there already; give another --output, or remove it")
-    problems = [wiring.declared_problem(settings, name) for name in choice.problems]
+    problems = [declared_problem(settings, name) for name in choice.problems]
     about = {
         "source": str(choice),
         "problems": [problem.name for problem in problems],
@@ -118,10 +121,10 @@ def collect(
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(choice.journal, about))
         if choice.model is not None:
-            model = model or wiring.any_model(settings, choice.model)
+            model = model or any_model(settings, choice.model)
             stack.callback(model.close)
-        wiring.know_peaks(settings, choice.target)
-        with wiring.open_judge(settings, "full") as judge:
+        know_peaks(settings, choice.target)
+        with open_judge(settings, "full") as judge:
             work = _Collecting(settings, choice, journal, judge, model)
             return (yield from work.gather(problems))
 
@@ -130,8 +133,8 @@ def preview(settings: Settings, choice: CollectChoice) -> list[str]:
     """The work of `collect` in lines; nobody is asked, nothing judged."""
     lines: list[str] = []
     for name in choice.problems:
-        problem = wiring.declared_problem(settings, name)
-        task = wiring.task_of(problem, choice.target)
+        problem = declared_problem(settings, name)
+        task = task_of(problem, choice.target)
         sources, notes = _sources(settings, choice, task, _nobody, "")
         lines += notes
         if isinstance(sources[0], EvolvedLineage):
@@ -166,7 +169,7 @@ class _Collecting:
         """Build the trajectories of all sources, and write those that are kept."""
         for problem in problems:
             machine = self.judge.hardware(self.choice.target)
-            task = replace(wiring.task_of(problem, self.choice.target), machine=machine)
+            task = replace(task_of(problem, self.choice.target), machine=machine)
             created = str(self.journal.about["created"])
             sources, notes = _sources(self.settings, self.choice, task, self.ask, created)
             for number, source in enumerate(sources):
@@ -264,7 +267,7 @@ def _sources(
         return read_lineages(choice.evolution, choice.best, task, choice.credit)
     made = {"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
     source = choice.credit.model_copy(update=made)
-    techniques = (one for one in wiring.vocabulary(settings) if one.target == task.target)
+    techniques = (one for one in read_vocabulary(settings) if one.target == task.target)
     names = sorted(one.name for one in techniques if one.id != start_id(task.target))
     return [
         Conversation(task, number, ask, choice.steps, names, source, choice.fast_version)

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import fields
 
-from regraph_kg import report, wiring
+from regraph_kg import report
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import UNMEASURED, Example, Gain, TransitionStats
 from regraph_kg.models.technique import Technique
 from regraph_kg.pages.views import CodePair, GainRow, GraphView, TechniqueView
 from regraph_kg.runs.technique_names import by_id
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 
 MOST_TECHNIQUES = 300
 MOST_DEVICES = 8
@@ -28,7 +29,7 @@ MOST_CHARACTERS = 8_000
 
 
 def view_graph(settings: Settings) -> GraphView:
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         return _view(store)
 
 

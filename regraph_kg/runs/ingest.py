@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, BinaryIO
 
-from regraph_kg import wiring
 from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
@@ -38,6 +37,9 @@ from regraph_kg.runs.rejected import REJECTED
 from regraph_kg.runs.writers import Done, Errand, Writers
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.stores import open_store
 
 NO_TRAJECTORIES = (
     "not JSON; give Trajectory JSONL (regraph docs --schema trajectory), or step lists"
@@ -159,14 +161,13 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
     """
     with ExitStack() as opened:
         files = yield from _readable(source, opened)
-        curated = wiring.vocabulary(settings, source.vocabulary)
+        curated = read_vocabulary(settings, source.vocabulary)
         stores = [
-            opened.enter_context(closing(wiring.open_store(settings)))
-            for _ in range(source.writers)
+            opened.enter_context(closing(open_store(settings))) for _ in range(source.writers)
         ]
         names = pipeline.read_vocabulary(stores[0], curated)
         yield from _doubts(names)
-        cascade = wiring.cascade(settings, names, source.level)
+        cascade = open_cascade(settings, names, source.level)
         if source.level in SETTLED_FIRST:
             yield from _settle(files, cascade)
         _refuse_other_space(settings, stores[0])
@@ -181,11 +182,11 @@ def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
     """Decide the names in files; the graph is read and does not change."""
     with ExitStack() as opened:
         files = yield from _readable(source, opened)
-        curated = wiring.vocabulary(settings, source.vocabulary)
-        store = opened.enter_context(closing(wiring.open_store(settings)))
+        curated = read_vocabulary(settings, source.vocabulary)
+        store = opened.enter_context(closing(open_store(settings)))
         names = pipeline.read_vocabulary(store, curated)
         yield from _doubts(names)
-        cascade = wiring.cascade(settings, names, source.level)
+        cascade = open_cascade(settings, names, source.level)
         return (yield from _settle(files, cascade))
 
 
@@ -196,9 +197,9 @@ def grow(
     ingested = Ingested()
     size = lines.seek(0, 2)
     lines.seek(0)
-    with closing(wiring.open_store(settings)) as store:
-        names = pipeline.open_vocabulary(store, wiring.vocabulary(settings))
-        cascade = wiring.cascade(settings, names, level)
+    with closing(open_store(settings)) as store:
+        names = pipeline.open_vocabulary(store, read_vocabulary(settings))
+        cascade = open_cascade(settings, names, level)
         for batch in pipeline.ingest(
             read(split(lines)), store, cascade, disclose=settings.disclose, read=_reader(level)
         ):
@@ -214,8 +215,8 @@ def embed_new(settings: Settings) -> Story[None]:
     A failure is a line with the command that catches up: the main work is done.
     """
     try:
-        with closing(wiring.open_store(settings)) as store:
-            embedder = wiring.embedder(settings, store.embedding_space())
+        with closing(open_store(settings)) as store:
+            embedder = embedder_of(settings, store.embedding_space())
             yield from embedding(store.embed(embedder.space, embedder.embed))
     except RegraphError as error:
         message = f"warning: some examples have no embedding: {error}"
@@ -251,7 +252,7 @@ def _refuse_other_space(settings: Settings, store: GraphStore) -> None:
     """
     if settings.embedder:
         with suppress(ModelError):
-            wiring.embedder(settings, store.embedding_space())
+            embedder_of(settings, store.embedding_space())
 
 
 def _readable(source: IngestSource, opened: ExitStack) -> Story[list[_File]]:

@@ -5,26 +5,22 @@ Not here: the rules of a lesson (search/harvest.py); the merge of a trajectory (
 
 import io
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import ConfigDict, PlainSerializer
 
-from regraph_kg import atomic, wiring
+from regraph_kg import atomic
 from regraph_kg.errors import BadInput, ToolError, file_errors
 from regraph_kg.evaluation import evaluate
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.graph import FreeChoice, FreeRun
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.ingest import grow
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.claims import claimed_codes, measured_again, stale
-from regraph_kg.search.free_steps import free_run
 from regraph_kg.search.harvest import (
-    NAMELESS,
     Harvest,
     check_serial,
     harvest,
@@ -32,10 +28,10 @@ from regraph_kg.search.harvest import (
 )
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
-
-
-def _choice(free: FreeRun | None) -> FreeChoice | None:
-    return None if free is None else free.choice
+from regraph_kg.wiring.judges import open_judge
+from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.problems import declared_problem
+from regraph_kg.wiring.shipped import problem_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +47,6 @@ class Lesson:
     failures: int = 0
     declined: int = 0
     """Steps that the model declined."""
-    free: Annotated[FreeRun | None, PlainSerializer(_choice, FreeChoice | None)] = None
-    """Results of the model's free choices."""
     judged_again: int = 0
     """Codes that this command judged again."""
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -63,7 +57,7 @@ class Lesson:
     @property
     def taught(self) -> bool:
         """Whether it has anything for the graph."""
-        return bool(self.trajectories) or self.free is not None
+        return bool(self.trajectories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +110,7 @@ def learn_from(
     file that is no trace, before anything is written; a refused run is in the result. A dry run
     shows the claims of doubted traces.
     """
-    key = wiring.trace_key(settings)
+    key = trace_key(settings)
     records = {path: RunRecord.read(path, key) for path in dict.fromkeys(runs)}
     lessons: list[Lesson] = []
     for path, run in records.items():
@@ -145,19 +139,16 @@ def _lesson(
     except (BadInput, ToolError) as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
     again = len(claimed_codes(run)) if doubted and not doubt.dry else 0
-    free = free_run(run)
-    if not result.trajectories and free is None:
+    if not result.trajectories:
         return Lesson(path, left_out=result.left_out, refused=_nothing(result), judged_again=again)
-    left_out = {why: n for why, n in result.left_out.items() if free is None or why != NAMELESS}
     return Lesson(
         path,
         result.trajectories,
         result.steps,
         result.failures,
         result.declined,
-        free,
         again,
-        left_out,
+        result.left_out,
     )
 
 
@@ -179,7 +170,7 @@ def _judged(
     if dry:
         return run
     reports: dict[str, EvalReport] = {}
-    with wiring.open_judge(settings) as judge:
+    with open_judge(settings) as judge:
         for code in codes:
             reports[code] = judge.evaluate(Candidate(run.header.target, code), problem)
             yield WorkDone("judging", len(reports), len(codes), "judging")
@@ -195,12 +186,12 @@ def _nothing(harvested: Harvest) -> str:
 def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Problem:
     """The run's problem, from the given folders or the corpus."""
     name = run.header.problem
-    candidates = [wiring.declared_problem(settings, str(folder)) for folder in problems]
+    candidates = [declared_problem(settings, str(folder)) for folder in problems]
     for problem in candidates:
         if problem.name == name:
             return problem
-    if name in wiring.problem_names(settings):
-        return wiring.declared_problem(settings, name)
+    if name in problem_names(settings):
+        return declared_problem(settings, name)
     raise BadInput(
         f"its problem {name} is not here, and not in the corpus: name its folder with --problem"
     )
@@ -208,8 +199,6 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
 
 def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
     """Merge the harvested trajectories; their techniques are ids."""
-    with closing(wiring.open_store(settings)) as store:
-        store.add_free_runs([lesson.free for lesson in learned.runs if lesson.free is not None])
     lines = io.BytesIO(lines_of(learned.trajectories).encode())
     counts = yield from grow(settings, lines, "exact", "learning")
     return Learned(learned.runs, counts["added"], counts["known"], counts["rejected"])

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from regraph_kg import report, wiring
+from regraph_kg import report
 from regraph_kg.errors import BadInput, RegraphError
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
@@ -32,6 +32,8 @@ from regraph_kg.search.replay import prompts_again
 from regraph_kg.search.run_record import RunRecord, TracedStep
 from regraph_kg.search.trace_lines import read
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.problems import find_problem, task_of
 
 MOST_RUNS = 20
 REPLAYED = 20_000_000
@@ -46,7 +48,7 @@ _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
 
 def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]:
     """The views of these traces. `BadInput` names the file that is no trace."""
-    key = wiring.trace_key(settings)
+    key = trace_key(settings)
     paths = list(dict.fromkeys(traces))
     if len(paths) > MOST_RUNS:
         raise BadInput(f"{len(paths)} runs are too many for a page: name {MOST_RUNS} at most")
@@ -93,8 +95,8 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
 def _task(settings: Settings, header: RunHeader) -> Task | None:
     """The run's task, where its problem is here and unchanged."""
     try:
-        problem = wiring.find_problem(settings, header.problem)
-        task = wiring.task_of(problem, header.target)
+        problem = find_problem(settings, header.problem)
+        task = task_of(problem, header.target)
     except RegraphError:
         return None
     return task if code_hash(task.serial) == header.serial else None

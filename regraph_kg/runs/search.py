@@ -5,7 +5,7 @@
             ...                      # it may be left at any time
         answer = run.finish()
 
-Not here: several searches at once (`wiring.open_searches` and `begin`), and the output.
+Not here: several searches at once (`open_searches` and `begin`), and the output.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from regraph_kg import wiring
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Metric
 from regraph_kg.models.graph import Neighbourhood
@@ -35,7 +34,9 @@ from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import search as begin_search
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings
-from regraph_kg.wiring import DrySearch, OpenSearch
+from regraph_kg.wiring.problems import find_problem
+from regraph_kg.wiring.searches import DrySearch, OpenSearch, open_search
+from regraph_kg.wiring.stores import open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def open_run(
     """Open a search with a new trace in `folder`, or the one to `resume`."""
     if resume is None:
         look_at_graph(settings, choice)
-    with wiring.open_search(settings, choice) as search, begin(search, folder, resume) as run:
+    with open_search(settings, choice) as search, begin(search, folder, resume) as run:
         yield run
 
 
@@ -159,8 +160,8 @@ def look_at_graph(settings: Settings, choice: SearchChoice) -> None:
     """
     if choice.judge is not None or not kind_of(choice.settings.method).walks:
         return
-    excluded = None if choice.include_own else wiring.find_problem(settings, choice.problem).name
-    with closing(wiring.open_store(settings, retry_seconds=2.0)) as store:
+    excluded = None if choice.include_own else find_problem(settings, choice.problem).name
+    with closing(open_store(settings, retry_seconds=2.0)) as store:
         start = start_id(choice.target)
         neighbourhood = store.neighbourhood(start, device="", limit=1, exclude_problem=excluded)
     _require_successors(neighbourhood, choice.target, excluded)

@@ -68,7 +68,7 @@ def batch_status(folder: Path) -> BatchStatus:
     return batch.status(folder)
 
 
-def embedder(settings: Settings, space: EmbeddingSpace | None = None) -> Embedder:
+def embedder_of(settings: Settings, space: EmbeddingSpace | None = None) -> Embedder:
     """The embedder of these settings; where they name none, that of `space`, a graph's.
 
     Raises `BadInput` for an embedder of another space than `space`.

@@ -14,7 +14,7 @@ from regraph_kg.evaluation.doctor import Check, CheckResult, Scope, checks
 from regraph_kg.evaluation.exploit_check import exploits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model, batch_status, embedder
+from regraph_kg.wiring.answers import any_model, batch_status, embedder_of
 from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import find_embedded, open_store, stop_embedded
 
@@ -90,7 +90,7 @@ def _embedder(settings: Settings) -> CheckResult:
     if settings.embedder is None or settings.embedder == "hash":
         return CheckResult("green", "built in; no server is asked")
     try:
-        opened = embedder(_with_short_timeout(settings))
+        opened = embedder_of(_with_short_timeout(settings))
     except ModelError as error:
         return CheckResult("red", *_split_remedy(error))
     return CheckResult("green", f"{opened.space.model}, {opened.space.dimension} dimensions")

@@ -92,9 +92,8 @@ def local_judge(
 def _open_ray_judges(
     settings: Settings, address: str, grade: Literal["screening", "full"]
 ) -> RayJudges:
-    token = settings.data_dir / "worker-token"
     options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
-    return RayJudges(address, cache_here, options, token=token if token.exists() else None)
+    return RayJudges(address, cache_here, options)
 
 
 def cache_here() -> Path:

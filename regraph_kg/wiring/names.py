@@ -21,11 +21,11 @@ from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model, embedder
+from regraph_kg.wiring.answers import any_model, embedder_of
 from regraph_kg.wiring.shipped import corpus_folder
 
 
-def audit(curator: Curator) -> list[tuple[Cluster, ...]]:
+def audit_pages(curator: Curator) -> list[tuple[Cluster, ...]]:
     """The audit of a graph's vocabulary, in pages."""
     usage = curator.usage()
     shortlists = Shortlists([use.technique for use in usage])
@@ -37,7 +37,7 @@ def audit(curator: Curator) -> list[tuple[Cluster, ...]]:
     return pages(clusters(concerns(usage, curator.verdicts(), curator.log(), near)))
 
 
-def vocabulary(settings: Settings, path: Path | None = None) -> tuple[Technique, ...]:
+def read_vocabulary(settings: Settings, path: Path | None = None) -> tuple[Technique, ...]:
     """The techniques of `path`, by default those of the corpus; no two share a name."""
     path = path or corpus_folder(settings) / "techniques.json"
     hint = "give a list of techniques: --vocabulary, or the corpus (REGRAPH_CORPUS)"
@@ -56,7 +56,7 @@ def vocabulary(settings: Settings, path: Path | None = None) -> tuple[Technique,
         raise BadInput(f"{path}: {error}") from None
 
 
-def cascade(
+def open_cascade(
     settings: Settings,
     vocabulary: Vocabulary,
     level: RelabelLevel,
@@ -73,7 +73,7 @@ def cascade(
     lexical = LexicalRule(named)
     if level == "lexical":
         return Cascade(vocabulary, lexical, Shortlists(named))
-    embeds = embedder(settings)
+    embeds = embedder_of(settings)
     shortlists = Shortlists(vocabulary.candidates, embeds)
     model = model or any_model(settings, ModelSpec.parse(settings.model))
     sorter = Sorter(model, vocabulary, embeds)

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
 
-from regraph_kg import wiring
 from regraph_kg.errors import AnswersPending, ToolError
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import code_hash
@@ -26,7 +25,11 @@ from regraph_kg.search.reader import GraphReader
 from regraph_kg.search.recorded_judge import RecordedJudge
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.answers import any_model, embedder_of, language_model
+from regraph_kg.wiring.judges import open_judge, open_judges
 from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.problems import find_problem, good_problem, task_of
+from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:  # numpy comes with them
     from regraph_kg.evaluation.evaluator import Evaluator
@@ -58,15 +61,15 @@ class OpenSearch:
 def _good_problem(settings: Settings, choice: SearchChoice) -> "AnyProblem":
     """The problem; `BadInput` where its check finds an error. Replays need no check."""
     if choice.judge is None and not settings.workers:
-        return wiring.good_problem(settings, choice.problem)
-    return wiring.find_problem(settings, choice.problem)
+        return good_problem(settings, choice.problem)
+    return find_problem(settings, choice.problem)
 
 
 @contextmanager
 def open_search(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearch]:
     """Open the parts of `choice`, and close them at the end; the graph opens at its first read."""
     problem = _good_problem(settings, choice)
-    model = wiring.language_model(settings, choice.model, problem.name, choice.target)
+    model = language_model(settings, choice.model, problem.name, choice.target)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # closes last, after judges and model
         judging = stack.enter_context(_judging(settings, choice))
@@ -83,7 +86,7 @@ def open_dry_search(settings: Settings, choice: SearchChoice) -> Iterator[DrySea
 
     The header has the model as specified, and no device where the machine lacks it.
     """
-    problem = wiring.find_problem(settings, choice.problem)
+    problem = find_problem(settings, choice.problem)
     with _reading(settings, choice, problem, _nobody(settings, choice), None) as dry:
         yield dry
 
@@ -114,7 +117,7 @@ class OpenSearches:
         problem = _good_problem(settings, choice)
         model = model or self.model
         if model is None:
-            model = wiring.language_model(settings, choice.model, problem.name, choice.target)
+            model = language_model(settings, choice.model, problem.name, choice.target)
         judging = self._judging
         with ExitStack() as stack:
             dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
@@ -136,7 +139,7 @@ def open_searches(settings: Settings, choice: SearchChoice) -> Iterator[OpenSear
     `ModelError` or `ToolError`.
     """
     is_recorded = choice.model.is_recorded
-    model = None if is_recorded else wiring.any_model(settings, choice.model)
+    model = None if is_recorded else any_model(settings, choice.model)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # closes last, after judges and model
         judging = stack.enter_context(_judging(settings, choice, several=True))
@@ -157,16 +160,16 @@ def _reading(
     model: LanguageModel | None,
 ) -> Iterator[DrySearch]:
     """A search's task, header and world; the graph is opened when first read."""
-    task = wiring.task_of(problem, choice.target)
+    task = task_of(problem, choice.target)
     task = replace(task, ports=tuple(port for port in task.ports if judging.judges_port(port)))
     judge, own_toolchain = judging.judge, getattr(problem, "toolchain", "") * judging.live
     toolchain = own_toolchain or judge.toolchain(choice.target)
     header = _header(choice, task, model.name if model else str(choice.model), judging, toolchain)
     reader = GraphReader(
-        lambda: wiring.open_store(settings, retry_seconds=2.0),
+        lambda: open_store(settings, retry_seconds=2.0),
         header.device,
         header.excluded,
-        lambda space: wiring.embedder(settings, space),
+        lambda space: embedder_of(settings, space),
         patience=settings.patience_seconds,
     )
     world = World(
@@ -177,7 +180,6 @@ def _reading(
         complete=_refuse if model is None else partial(_answer, model),
         evaluate=lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
         evaluate_final=lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
-        free=partial(reader.free, header.model, choice.target),
         pooled=partial(reader.pooled, choice.target),
     )
     world = shown(world, choice.graph, start_id(choice.target), f"{choice.seed} {task.problem}")
@@ -239,7 +241,7 @@ def _judging(
     at_once = (
         max(2, choice.parallel) if several else 1 if _single_threaded(choice) else choice.parallel
     )
-    with wiring.open_judges(settings, choice.target, at_once) as (judge, judges):
+    with open_judges(settings, choice.target, at_once) as (judge, judges):
         yield _Judging(judge, judges)
 
 
@@ -253,7 +255,7 @@ def _nobody(settings: Settings, choice: SearchChoice) -> _Judging:
     if choice.judge is not None:
         return _replayed(choice.judge)
     device = toolchain = machine = ""
-    with suppress(ToolError), wiring.open_judge(settings) as judge:
+    with suppress(ToolError), open_judge(settings) as judge:
         device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
         machine = judge.hardware(choice.target)
     facts = {"device": device, "toolchain": toolchain, "hardware": machine}

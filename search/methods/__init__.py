@@ -35,8 +35,6 @@ class MethodKind:
     needs: Needs = "nothing"
     thinks: bool = False
     """Whether it asks for thoughts, too: one before an answer at most."""
-    free: bool = False
-    """Whether its samples are the model's free choice, without other advice."""
 
     @property
     def walks(self) -> bool:

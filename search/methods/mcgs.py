@@ -17,15 +17,14 @@ A failed sample makes the next one of that action less likely to pass, a right o
 gain by another; both stay possible, and come when nothing else is worth more. A technique that the
 path has already is believed to gain nothing, unless steps are those of a small model, which change
 one place. Steps by rule are known before they are taken: one that leads to a code that was judged
-already is left out. Besides the graph's techniques the model may be asked for what it sees fit, as
-soon as what its free choices came to elsewhere makes that worth it; such a step is followed by what
-followed the code before it. No first technique waits for ever: after enough calls one that has not
-passed is asked for whatever its worth. A step that did nothing, or something else, counts as a
-failed sample of what it was asked for; its code is a state of what it did, and teaches that edge.
-After a failed sample a technique that has smaller steps is asked for in part: what comes of that is
-a state of what led there, where the whole may follow. Nothing is drawn: the same answers make the
-same search. Ties go to the state found first, then to the action that the neighbourhood lists
-first.
+already is left out. Besides the graph's techniques the model may be asked for what it sees fit;
+such a step is followed by what followed the code before it. No first technique waits for ever:
+after enough calls one that has not passed is asked for whatever its worth. A step that did nothing,
+or something else, counts as a failed sample of what it was asked for; its code is a state of what
+it did, and teaches that edge. After a failed sample a technique that has smaller steps is asked for
+in part: what comes of that is a state of what led there, where the whole may follow. Nothing is
+drawn: the same answers make the same search. Ties go to the state found first, then to the action
+that the neighbourhood lists first.
 """
 
 import heapq
@@ -298,12 +297,7 @@ class Mcgs:
     def _learn(
         self, state: FoundCode, action: NextStep, step: StepRecord, *, part: bool = False
     ) -> float | None:
-        """The step's gain, learned by the edge it took; its code becomes a state.
-
-        Of a withheld technique nothing is learned but what its code shows.
-        """
-        if step.withheld:
-            return self._learn_untold(state, step)
+        """The step's gain, learned by the edge it took; its code becomes a state."""
         if step.speedup is None or step.code is None:
             action.failed += 1
             action.idle += step.outcome is Outcome.UNCHANGED  # most that follow are, too
@@ -332,15 +326,6 @@ class Mcgs:
         self._grow(FoundCode(did, step.path, state.used | {did}, step.code, level))
         return gain
 
-    def _learn_untold(self, state: FoundCode, step: StepRecord) -> float | None:
-        if step.speedup is None or step.code is None:
-            return None
-        level = math.log(step.speedup)
-        self._best = max(self._best, level)
-        did = step.did or state.technique
-        self._grow(FoundCode(did, step.path, state.used | {did}, step.code, level))
-        return level - state.level
-
     def _idle(self, state: FoundCode, action: NextStep) -> None:
         """Note an idle sample: this edge, and other actions here, are less likely to pass."""
         action.idle += 1
@@ -357,8 +342,8 @@ class Mcgs:
     def _actions(self, state: FoundCode) -> tuple[NextStep, ...]:
         """The actions at a state; the free choice is last.
 
-        After the graph's techniques it stands only where it is known what such choices come to:
-        what is built on them is of no transition, and teaches the graph nothing.
+        It stands at the serial code and at what came of free choices alone: what is built on one
+        is of no transition, and teaches the graph nothing.
         """
         edges, technique = self._edges, state.technique
         offered = edges.offered(technique, state.code)
@@ -366,11 +351,9 @@ class Mcgs:
             NextStep(offer, edge, edge.target, begun=not self._small or "$begin" in offer.recipe)
             for offer, edge in offered
         ]
-        begins = technique in (self.beliefs.start, edges.free_name)
-        if self._settings.free and (begins or self._context.free().later.tried):
-            leads = edges.free_name if begins else technique
+        if self._settings.free and technique in (self.beliefs.start, edges.free_name):
             free = edges.free_edge(technique, len(edges.after(technique)))
-            steps.append(NextStep(None, free, leads, begun=not self._small))
+            steps.append(NextStep(None, free, edges.free_name, begun=not self._small))
         return tuple(steps)
 
 

@@ -23,4 +23,4 @@ class Standard(Samples):
         super().__init__(context, free_advice())
 
 
-METHOD = MethodKind(StandardSettings, Standard, free=True)
+METHOD = MethodKind(StandardSettings, Standard)

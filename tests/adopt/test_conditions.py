@@ -232,7 +232,7 @@ def test_a_loops_condition_bounds_an_index_that_steps_by_itself() -> None:
     assert (given(one, "t"), given(one, "q")) == ("n", "m")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "body",
     [

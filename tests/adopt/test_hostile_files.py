@@ -23,7 +23,7 @@ def test_brackets_within_brackets_do_no_harm() -> None:
     assert one.watched.arrays["x"].shape == ("n",)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_function_that_takes_too_long_everywhere_is_unknown_and_asked_for() -> None:
     names = [f"n{number}" for number in range(16)]
     most = " * ".join(f"({name} + 1L)" for name in names)

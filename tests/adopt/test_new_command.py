@@ -7,10 +7,10 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import stop_embedded
 from tests.in_process import regraph
 
 TASKS = Path(__file__).parent / "tasks.cpp"
@@ -26,7 +26,7 @@ def run(cache: Path, tmp_path: Path) -> Run:
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("function", "sizes"),
     [
@@ -62,7 +62,7 @@ def test_a_function_becomes_a_problem_whose_serial_code_passes(
     assert f" {kept.entry}(" in kept.declaration
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_timing_size_is_grown(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.cpp").write_text(
         "#include <cmath>\nvoid f(const float* x, float* y, int n) {\n"
@@ -75,7 +75,7 @@ def test_the_timing_size_is_grown(run: Run, tmp_path: Path) -> None:
     assert load_problem(tmp_path / "f").sizes.time["n"] > 1000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_quotient_of_sizes_grows_with_them(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.cpp").write_text(
         "#include <vector>\n"
@@ -92,7 +92,7 @@ def test_a_quotient_of_sizes_grows_with_them(run: Run, tmp_path: Path) -> None:
     assert sizes["n"] // sizes["cols"] > 100
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_function_that_never_ends_is_stopped(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.cpp").write_text(
         "void f(float* x, int n) { for (volatile int i = 0; i < n;) x[i] = 1; }\n"
@@ -122,7 +122,7 @@ def test_a_bad_call_is_one_line_and_writes_nothing(run: Run, tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir() if path.name != "data"] == ["kept"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_header_that_is_needed_and_not_here_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.cpp").write_text(
         "#include <not/here.h>\n"
@@ -150,7 +150,7 @@ def test_a_header_that_is_not_here_and_may_decide_what_is_compiled_is_asked_for(
     assert "x[i - 1]" in (tmp_path / "f" / "serial.cpp").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_optimize_makes_the_problem_of_a_function_once(run: Run, tmp_path: Path) -> None:
     text = (
         '#include <vector>\n#include "gain.h"\nvoid scale(std::vector<float>& x, float by) {\n'
@@ -165,7 +165,7 @@ def test_optimize_makes_the_problem_of_a_function_once(run: Run, tmp_path: Path)
     assert "x            float32  [n], inout" in made.stdout
     assert made.returncode == 5, made.stderr
     waiting = run(*words)
-    wiring.stop_embedded(Settings(data_dir=tmp_path / "data"))
+    stop_embedded(Settings(data_dir=tmp_path / "data"))
     assert waiting.returncode == 5, waiting.stderr
     assert "scale/: made of scale before" in waiting.stderr
     (tmp_path / "gain.h").write_text("#define GAIN 2\n")

@@ -46,7 +46,7 @@ def problem(body: str, shape: str = "n") -> Problem:
     return Problem.model_validate(fields)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_arrays_that_are_shorter_than_their_index_are_told_with_their_line(
     cache: Path, tmp_path: Path
 ) -> None:
@@ -68,7 +68,7 @@ def test_arrays_that_are_shorter_than_their_index_are_told_with_their_line(
     assert "columns_size=" in str(refused.value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("body", "what"),
     [
@@ -87,7 +87,7 @@ def test_one_element_too_far_is_seen(body: str, what: str) -> None:
     assert found.sizes == ({"n": 31} if "index" in what else {"n": 1})
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_code_that_keeps_to_its_arrays_is_left_alone() -> None:
     doubles = "for (int i = 0; i < n; ++i) y[i] = x[i] * 2;"
     assert look(problem(doubles), find_gcc()) == Looked(None)
@@ -102,7 +102,7 @@ def test_a_compiler_without_the_sanitizer_is_said(monkeypatch: pytest.MonkeyPatc
         look(problem("y[0] = x[0];"), gcc)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("body", "never"),
     [
@@ -126,7 +126,7 @@ def test_a_branch_that_no_input_takes_is_told(body: str, never: tuple[str, bool]
     assert all(one.line == 2 for one in untaken)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_code_that_cannot_tell_its_ways_is_looked_at_without() -> None:
     asks = "struct T { explicit operator bool() const volatile; }; (void)sizeof(T{} ? 1 : 2);"
     looked = look(problem(f"#define regraph_way\n{asks} y[0] = x[n];"), find_gcc())

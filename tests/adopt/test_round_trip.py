@@ -140,7 +140,7 @@ def before(file: Path) -> str:
         return printed(Path(folder), str(file))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "function",
     [

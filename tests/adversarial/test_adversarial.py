@@ -242,7 +242,7 @@ def test_openmp_is_caught(judges: Judges, adversary: Adversary, bait: Scene) -> 
     assert_caught(judges, "openmp", adversary, bait)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @each(a for a in OPENMP if not a.is_for_naive)
 def test_openmp_gets_through_without_its_defence(
     judges: Judges, adversary: Adversary, bait: Scene
@@ -250,7 +250,7 @@ def test_openmp_gets_through_without_its_defence(
     assert_gets_through(judges, "openmp", adversary, bait)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @layers(OPENMP)
 def test_openmp_is_caught_by_each_layer(
     judges: Judges, layer: tuple[Adversary, str, str], bait: Scene
@@ -258,7 +258,7 @@ def test_openmp_is_caught_by_each_layer(
     assert_caught_by_one(judges, "openmp", layer, bait)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @each(a for a in OPENMP if "fresh_inputs" in a.defences)
 def test_remembered_results_are_caught_where_large_arrays_leave_few_of_them(
     cache: Path, adversary: Adversary, bait: Scene, monkeypatch: pytest.MonkeyPatch
@@ -268,7 +268,7 @@ def test_remembered_results_are_caught_where_large_arrays_leave_few_of_them(
         assert_caught(lambda *_: judge, "openmp", adversary, bait)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @each(a for a in OPENMP if a.is_for_naive)
 def test_openmp_gets_past_a_judge_without_separation(
     cache: Path, adversary: Adversary, bait: Scene
@@ -298,7 +298,7 @@ def test_cuda_is_caught(judges: Judges, adversary: Adversary, bait: Scene) -> No
     assert_caught(judges, "cuda", adversary, bait)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @each(a for a in CUDA if not a.is_for_naive)
 @pytest.mark.usefixtures("gpu")
 def test_cuda_gets_through_without_its_defence(
@@ -307,7 +307,7 @@ def test_cuda_gets_through_without_its_defence(
     assert_gets_through(judges, "cuda", adversary, bait)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @layers(CUDA)
 @pytest.mark.usefixtures("gpu")
 def test_cuda_is_caught_by_each_layer(
@@ -316,7 +316,7 @@ def test_cuda_is_caught_by_each_layer(
     assert_caught_by_one(judges, "cuda", layer, bait)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @each(a for a in CUDA if a.is_for_naive)
 @pytest.mark.usefixtures("gpu")
 def test_cuda_gets_past_a_judge_without_separation(

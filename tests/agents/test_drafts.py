@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.agents import drafts
 from regraph_kg.agents.draft_folder import FOLDER, DraftFolder
 from regraph_kg.agents.drafts import AgentDraft, Author
@@ -16,6 +15,7 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.models.trajectory import Step
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.names import read_vocabulary
 from tests.ingest.trajectories import lexical
 from tests.search.toy import SEAL
 
@@ -47,7 +47,7 @@ def longer(draft: AgentDraft, label: str) -> AgentDraft:
 
 
 def named(technique: str, code: str, target: Target = "openmp") -> Step:
-    cascade = lexical(Vocabulary(wiring.vocabulary(Settings())))
+    cascade = lexical(Vocabulary(read_vocabulary(Settings())))
     return drafts.named(drafts.step(technique, "because", code, target), BEGUN, cascade)
 
 

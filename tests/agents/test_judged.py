@@ -11,7 +11,7 @@ import anyio
 import pytest
 from mcp.client.client import Client
 
-from regraph_kg import wiring
+from regraph_kg.wiring.stores import open_store
 from tests.agents.conftest import Project
 from tests.agents.program import ask, call, connected, refusal
 from tests.agents.served import Server, serving, visiting
@@ -211,7 +211,7 @@ def test_recorded_steps_become_a_trajectory_of_the_agent(project: Project) -> No
         assert (project.folder / good["kept_in"]).exists()
 
     ask(project.folder, project.env, story)
-    with closing(wiring.open_store(project.settings)) as store:
+    with closing(open_store(project.settings)) as store:
         (one,) = store.export()
         assert one.source.learned
         assert one.source.model == "some-model (test agent)"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import regraph_kg
-from regraph_kg import BadInput, CodeJudge, evaluate, load_problem, optimize, wiring
+from regraph_kg import BadInput, CodeJudge, evaluate, load_problem, optimize
 from regraph_kg.settings import Settings
 from tests.stores import environment
 
@@ -26,10 +26,6 @@ def test_every_name_is_there_and_documented() -> None:
     assert told <= set(dir(regraph_kg))
     with pytest.raises(AttributeError, match="no attribute 'optimise'"):
         regraph_kg.optimise  # noqa: B018
-
-
-def test_every_name_of_wiring_is_in_the_module_that_is_said() -> None:
-    assert all(hasattr(wiring, name) for name in " ".join(wiring.NAMES.values()).split())
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ GRAPH = {
     *("graph query", "graph restore", "graph stats", "graph update", "ingest", "next"),
 }
 TECHNIQUES = {name for name in ANSWERS if name.startswith("techniques ")}
-RUNS = {"apply", "graph report", "report", "runs"}
+RUNS = {"apply", "report", "runs"}
 JUDGED = {
     *("collect", "doctor", "evaluate", "problem check", "problem new"),
 }
@@ -93,7 +93,6 @@ ELSEWHERE = {
     "bench": "tests/bench/test_bench.py",
     "learn": "tests/ingest/test_learn.py",
     "optimize": "tests/search/test_optimize.py, test_several.py, test_dry_run.py",
-    "worker": "tests/docker/test_worker.py",
 }
 
 
@@ -178,7 +177,6 @@ def test_what_tells_of_runs_prints_is_of_its_schema(here: Path) -> None:
     assert told("runs", one)["state"] == "done"
     told("runs", one, nothing, codes=(1,))
     assert told("report", one)["file"] == "report.html"
-    assert told("graph report", "runs")[0]["source"] == ""
     assert told("apply", one, "--patch", "home.patch")["done"] == "patch"
     assert told("apply", one, "--yes")["done"] == "written"
     assert told("apply", one, "--undo")["done"] == "taken back"

@@ -14,12 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends import embedded
 from regraph_kg.backends.bolt import Bolt
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.errors import StoreError
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import (
+    embedded_folder,
+    find_embedded,
+    open_store,
+    start_embedded,
+    stop_embedded,
+)
 from tests.contract.plans import plan
 
 
@@ -27,7 +33,7 @@ from tests.contract.plans import plan
 def settings(tmp_path: Path) -> Iterator[Settings]:
     given = Settings(store="embedded", data_dir=tmp_path / "data")
     yield given
-    wiring.stop_embedded(given)
+    stop_embedded(given)
 
 
 def wait_for_the_end(folder: Path, seconds: float = 15) -> None:
@@ -52,20 +58,20 @@ def listening(pid: int) -> set[str]:
 @pytest.mark.slow
 def test_starters_at_once_share_one_process_that_stays_until_stopped(settings: Settings) -> None:
     with ThreadPoolExecutor(3) as pool:
-        states = set(pool.map(lambda _: wiring.start_embedded(settings), range(3)))
+        states = set(pool.map(lambda _: start_embedded(settings), range(3)))
     assert len(states) == 1
     (state,) = states
-    assert wiring.find_embedded(settings) == wiring.start_embedded(settings) == state
+    assert find_embedded(settings) == start_embedded(settings) == state
 
-    assert wiring.stop_embedded(settings) == state
-    assert wiring.find_embedded(settings) is None
-    assert not embedded.running(wiring.embedded_folder(settings))
-    assert wiring.stop_embedded(settings) is None
+    assert stop_embedded(settings) == state
+    assert find_embedded(settings) is None
+    assert not embedded.running(embedded_folder(settings))
+    assert stop_embedded(settings) is None
 
 
 def test_it_is_private_to_its_owner_and_to_this_machine(settings: Settings) -> None:
-    state = wiring.start_embedded(settings)
-    folder = wiring.embedded_folder(settings)
+    state = start_embedded(settings)
+    folder = embedded_folder(settings)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / "state.json").stat().st_mode) == 0o600
     assert len(state.password) >= 40
@@ -80,55 +86,55 @@ def test_it_is_private_to_its_owner_and_to_this_machine(settings: Settings) -> N
 
 @pytest.mark.slow
 def test_a_killed_store_loses_nothing_and_its_state_file_fools_nobody(settings: Settings) -> None:
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         store.merge([plan(code=f"{i}") for i in range(50)])
-    dead = wiring.start_embedded(settings)
+    dead = start_embedded(settings)
     os.kill(dead.pid, signal.SIGKILL)
-    wait_for_the_end(wiring.embedded_folder(settings))
-    assert (wiring.embedded_folder(settings) / "state.json").exists()
-    assert wiring.find_embedded(settings) is None
+    wait_for_the_end(embedded_folder(settings))
+    assert (embedded_folder(settings) / "state.json").exists()
+    assert find_embedded(settings) is None
 
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         assert store.stats().trajectories == 50
         assert store.merge([plan(code=f"{i}") for i in range(50)]).known == 50
-    assert wiring.start_embedded(settings).password != dead.password
+    assert start_embedded(settings).password != dead.password
 
 
 @pytest.mark.slow
 def test_a_store_killed_under_a_client_is_one_line_and_the_next_client_finds_a_new_one(
     settings: Settings,
 ) -> None:
-    with closing(wiring.open_store(settings, retry_seconds=1)) as store:
+    with closing(open_store(settings, retry_seconds=1)) as store:
         store.merge([plan()])
-        os.kill(wiring.start_embedded(settings).pid, signal.SIGKILL)
+        os.kill(start_embedded(settings).pid, signal.SIGKILL)
         with pytest.raises(StoreError, match="not reachable") as caught:
             store.stats()
         assert "\n" not in str(caught.value)
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         assert store.stats().trajectories == 1
 
 
 @pytest.mark.slow
 def test_it_ends_when_unused_and_not_before(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, store_idle_seconds=2)
-    folder = wiring.embedded_folder(settings)
-    with closing(wiring.open_store(settings)) as store:
+    folder = embedded_folder(settings)
+    with closing(open_store(settings)) as store:
         for _ in range(45):
-            assert wiring.find_embedded(settings) is not None
+            assert find_embedded(settings) is not None
             time.sleep(0.1)
         store.merge([plan()])
     wait_for_the_end(folder)
     assert not (folder / "state.json").exists()
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         assert store.stats().trajectories == 1
-    wiring.stop_embedded(settings)
+    stop_embedded(settings)
 
 
 @pytest.mark.slow
 def test_a_client_that_comes_as_it_ends_keeps_it(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, store_idle_seconds=2)
-    folder = wiring.embedded_folder(settings)
-    state = wiring.start_embedded(settings)
+    folder = embedded_folder(settings)
+    state = start_embedded(settings)
     deadline = time.monotonic() + 15
     while (folder / "state.json").exists():  # it goes a moment before the end
         assert time.monotonic() < deadline
@@ -136,9 +142,9 @@ def test_a_client_that_comes_as_it_ends_keeps_it(tmp_path: Path) -> None:
     with closing(BoltStore(Bolt(state.address))) as late:
         late.apply_schema()
         time.sleep(3.5)
-        assert wiring.find_embedded(settings) == state
+        assert find_embedded(settings) == state
         assert late.stats().trajectories == 0
-    wiring.stop_embedded(settings)
+    stop_embedded(settings)
 
 
 @pytest.mark.slow
@@ -146,30 +152,30 @@ def test_the_end_of_a_removed_store_leaves_the_one_that_took_its_place_alone(
     tmp_path: Path,
 ) -> None:
     settings = Settings(data_dir=tmp_path, store_idle_seconds=4)
-    folder = wiring.embedded_folder(settings)
-    removed = wiring.start_embedded(settings)
+    folder = embedded_folder(settings)
+    removed = start_embedded(settings)
     shutil.rmtree(folder)
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         store.merge([plan()])
         deadline = time.monotonic() + 15
         while Path(f"/proc/{removed.pid}").exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        state = wiring.find_embedded(settings)
+        state = find_embedded(settings)
     assert state is not None
     assert state.pid != removed.pid
-    wiring.stop_embedded(settings)
-    with closing(wiring.open_store(settings)) as store:
+    stop_embedded(settings)
+    with closing(open_store(settings)) as store:
         assert store.stats().trajectories == 1
-    wiring.stop_embedded(settings)
+    stop_embedded(settings)
 
 
 def test_a_store_that_cannot_start_says_why_in_one_line(settings: Settings) -> None:
-    folder = wiring.embedded_folder(settings)
+    folder = embedded_folder(settings)
     folder.mkdir(parents=True)
     (folder / "databases").write_text("not a folder")
     with pytest.raises(StoreError, match=r"did not start \(.+\); see .*server.log") as caught:
-        wiring.start_embedded(settings)
+        start_embedded(settings)
     assert "\n" not in str(caught.value)
     wait_for_the_end(folder)
 
@@ -178,33 +184,33 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     settings = Settings(data_dir=tmp_path / "file" / "data")
     with pytest.raises(StoreError, match=r"cannot create .*REGRAPH_DATA_DIR"):
-        wiring.start_embedded(settings)
+        start_embedded(settings)
 
 
 @pytest.mark.slow
 def test_a_starting_store_is_waited_for(settings: Settings) -> None:
-    folder = wiring.embedded_folder(settings)
-    starter = threading.Thread(target=wiring.start_embedded, args=[settings])
+    folder = embedded_folder(settings)
+    starter = threading.Thread(target=start_embedded, args=[settings])
     starter.start()
     while not embedded.running(folder):
         time.sleep(0.01)
-    state = wiring.stop_embedded(settings)
+    state = stop_embedded(settings)
     starter.join()
     assert state is not None
 
 
 def test_the_state_file_is_what_a_client_needs(settings: Settings) -> None:
-    state = wiring.start_embedded(settings)
-    text = (wiring.embedded_folder(settings) / "state.json").read_text()
+    state = start_embedded(settings)
+    text = (embedded_folder(settings) / "state.json").read_text()
     assert embedded.ServerState(**json.loads(text)) == state
     assert f":{state.port}" in state.address.uri
 
 
 @pytest.mark.slow
 def test_a_writer_whose_folder_was_removed_is_one_line(settings: Settings) -> None:
-    with closing(wiring.open_store(settings, retry_seconds=1)) as store:
-        wiring.stop_embedded(settings)
-        shutil.rmtree(wiring.embedded_folder(settings))
+    with closing(open_store(settings, retry_seconds=1)) as store:
+        stop_embedded(settings)
+        shutil.rmtree(embedded_folder(settings))
         with pytest.raises(StoreError, match=r"writers: .*; its folder must be there"):
             store.merge([plan()])
 
@@ -214,4 +220,4 @@ def test_the_callers_folder_lends_it_no_modules(
 ) -> None:
     (tmp_path / "secrets.py").write_text("raise SystemExit('not the standard library')")
     monkeypatch.chdir(tmp_path)
-    assert wiring.start_embedded(settings).pid > 0
+    assert start_embedded(settings).pid > 0

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.llm.ngrams import HASHED
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import plan
 from tests.in_process import typed
 from tests.llm.fake_ollama import FakeOllama
@@ -158,7 +158,7 @@ class Deadly(FakeOllama):
 def test_a_change_killed_again_and_again_ends_well(
     regraph: Command, store_settings: Settings, store_env: Mapping[str, str]
 ) -> None:
-    store = wiring.open_store(store_settings)
+    store = open_store(store_settings)
     store.merge([plan("abcdefghij", code=f"int x{n};") for n in range(60)])
     store.close()
     regraph("graph", "update")

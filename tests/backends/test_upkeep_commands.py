@@ -6,9 +6,9 @@ from contextlib import closing
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_purge, open_store
 from tests.contract.plans import measured, plan
 from tests.in_process import typed
 from tests.stores import cypher, environment
@@ -21,7 +21,7 @@ def run(monkeypatch: pytest.MonkeyPatch, embedded_settings: Settings) -> Run:
     """`regraph graph WORDS` on a graph of ten examples of one pair: exit code and output."""
     for name, value in environment(embedded_settings).items():
         monkeypatch.setenv(name, value)
-    with closing(wiring.open_store(embedded_settings)) as store:
+    with closing(open_store(embedded_settings)) as store:
         store.merge(
             [
                 plan("a", code=f"int x{n};", measurements=[measured(effect=1.0 + n)])
@@ -97,7 +97,7 @@ def test_a_purge_of_a_mistyped_name_says_what_it_may_have_meant(run: Run) -> Non
 def test_a_purge_that_was_killed_before_its_end_is_run_again(
     run: Run, embedded_settings: Settings
 ) -> None:
-    with closing(wiring.open_purge(embedded_settings)) as purge:
+    with closing(open_purge(embedded_settings)) as purge:
         next(iter(purge.run(Provenance("problem", "saxpy"))))
     shares = "MATCH (s:Share) RETURN count(s) AS left"
     assert cypher(embedded_settings, shares) == [{"left": 1}]

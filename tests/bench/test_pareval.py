@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.adopt.draft import Draft
 from regraph_kg.bench import pareval
 from regraph_kg.bench.pareval import MadeProblem, NotMade
@@ -107,8 +106,10 @@ class Adopting:
 def adopting(monkeypatch: pytest.MonkeyPatch) -> Adopting:
     """No compiler: what is adopted is written, and every look finds it good."""
     made = Adopting()
-    monkeypatch.setattr(wiring, "open_adopter", lambda *_: made)
-    monkeypatch.setattr(wiring, "check_problem", lambda *_: SimpleNamespace(errors=()))
+    monkeypatch.setattr("regraph_kg.bench.pareval.open_adopter", lambda *_: made)
+    monkeypatch.setattr(
+        "regraph_kg.bench.pareval.check_problem", lambda *_: SimpleNamespace(errors=())
+    )
     return made
 
 
@@ -298,7 +299,7 @@ def test_a_problem_that_fails_its_check_is_not_made(
     make: Make, adopting: Adopting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed = SimpleNamespace(errors=(error("serial code", "never ends"),))
-    monkeypatch.setattr(wiring, "check_problem", lambda *_: failed)
+    monkeypatch.setattr("regraph_kg.bench.pareval.check_problem", lambda *_: failed)
     assert why(make(HALVE)) == "serial code: never ends"
     assert not list(folders(tmp_path))
     assert [bool(draft.said.sizes) for draft in adopting.drafts] == [True, False]

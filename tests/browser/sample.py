@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-from regraph_kg import wiring
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.models.curation import Note
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.stores import open_curator, open_store
 from tests.corpus.corpus import CORPUS, PROBLEMS
 
 BOUND = 8
@@ -29,14 +30,14 @@ WHY = "one technique under two names"
 
 def grow(settings: Settings) -> None:
     """Make the sample of an empty store."""
-    with closing(wiring.open_store(settings)) as store:
-        names = pipeline.open_vocabulary(store, wiring.vocabulary(settings))
-        cascade = wiring.cascade(settings, names, "lexical")
+    with closing(open_store(settings)) as store:
+        names = pipeline.open_vocabulary(store, read_vocabulary(settings))
+        cascade = open_cascade(settings, names, "lexical")
         for batch in pipeline.ingest(read(split(io.BytesIO(b"\n".join(lines())))), store, cascade):
             assert not batch.rejected, batch.rejected
         for _ in store.set_bound(BOUND):
             pass
-    with closing(wiring.open_curator(settings)) as curator:
+    with closing(open_curator(settings)) as curator:
         curator.rename("cuda/warp-shuffle", "Warp-level shuffle", Note("ada", "its usual name"))
         curator.merge("cuda/shared-memory-tiling", ["cuda/halo-tiling"], Note("ada", WHY))
         curator.undo(None, Note("grace", "a halo is more than a tile"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
+from regraph_kg.wiring.stores import browser_query, write_browser_pack
 from tests.browser.sample import grow
 from tests.browser.server import Browser, opened, served
 
@@ -21,7 +21,7 @@ CAPTION = re.compile(r"([\d.]+)x, (\d+ of \d+)")
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A Browser that shows the sample graph."""
-    _, style = wiring.write_browser_pack(tmp_path_factory.mktemp("pack"))
+    _, style = write_browser_pack(tmp_path_factory.mktemp("pack"))
     with served(tmp_path_factory.mktemp("neo4j")) as server:
         grow(server.settings)
         with opened(server, tmp_path_factory.mktemp("chromium")) as browser:
@@ -34,7 +34,7 @@ def query(name: str) -> str:
 
 
 def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path: Path) -> None:
-    pack, _ = wiring.write_browser_pack(tmp_path)
+    pack, _ = write_browser_pack(tmp_path)
     page = browser.page
     browser.favorites()
     browser.drop(pack, "document.querySelector('[data-testid=expandFolder-regraph]') !== null")
@@ -70,7 +70,7 @@ def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path
 
 def test_what_optimize_and_examples_print_draws_the_path_as_pasted(browser: Browser) -> None:
     browser.run(":config {autoComplete: false}")
-    shown = browser.run(wiring.browser_query(PATH))
+    shown = browser.run(browser_query(PATH))
     shown_names = sorted(name.rstrip("…") for name in shown.nodes)  # a long one may be cut
     names = ["Memory coalescing", "Thread per element", "serial code"]
     assert [name.startswith(cut) for name, cut in zip(names, shown_names, strict=True)] == [

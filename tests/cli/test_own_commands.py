@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.agents.folder import ProjectFolder
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.problems import declared_problem
 from tests.evaluation.project import projects
 
 COMMAND = "from regraph_kg.cli.app import main; main()"
@@ -127,7 +127,7 @@ def test_a_project_is_listed_and_a_gpu_refused_before_anything_runs(here: Here) 
 
 def test_such_a_problem_teaches_the_graph_nothing(here: Here) -> None:
     with pytest.raises(BadInput, match="proves too little for the graph"):
-        wiring.declared_problem(Settings(), str(here.problem))
+        declared_problem(Settings(), str(here.problem))
 
 
 def test_agents_reach_no_project_outside_their_folder(here: Here) -> None:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.problems import beats_shipped, chosen_problem, find_problem
+from regraph_kg.wiring.shipped import problem_names
 from tests.search.lab import SERIAL, TOML
 
 SHIPPED = Settings(corpus=None)
@@ -27,37 +28,37 @@ def make(folder: Path) -> Path:
 
 @pytest.mark.usefixtures("here")
 def test_any_folder_has_the_shipped_problems() -> None:
-    assert wiring.find_problem(SHIPPED, "matmul").entry == "matmul"
-    assert wiring.chosen_problem(SHIPPED, "matmul") == "matmul, shipped with regraph"
-    assert not wiring.beats_shipped(SHIPPED, "matmul")
-    assert {"matmul", "stencil"} <= set(wiring.problem_names(SHIPPED))
+    assert find_problem(SHIPPED, "matmul").entry == "matmul"
+    assert chosen_problem(SHIPPED, "matmul") == "matmul, shipped with regraph"
+    assert not beats_shipped(SHIPPED, "matmul")
+    assert {"matmul", "stencil"} <= set(problem_names(SHIPPED))
 
 
 def test_a_folder_of_the_users_beats_a_shipped_problem_and_that_is_said(here: Path) -> None:
     make(here / "matmul")
-    assert wiring.find_problem(SHIPPED, "matmul").entry == "scale"
-    assert wiring.chosen_problem(SHIPPED, "matmul") == "matmul/, not the shipped matmul"
-    assert wiring.beats_shipped(SHIPPED, "matmul")
+    assert find_problem(SHIPPED, "matmul").entry == "scale"
+    assert chosen_problem(SHIPPED, "matmul") == "matmul/, not the shipped matmul"
+    assert beats_shipped(SHIPPED, "matmul")
 
 
 def test_a_folder_of_something_else_does_not_hide_a_shipped_problem(here: Path) -> None:
     (here / "matmul").mkdir()
-    assert wiring.find_problem(SHIPPED, "matmul").entry == "matmul"
+    assert find_problem(SHIPPED, "matmul").entry == "matmul"
     (here / "matmul" / "serial.cpp").write_text(SERIAL)  # the beginnings of one
     with pytest.raises(BadInput, match=r"problem\.toml"):
-        wiring.find_problem(SHIPPED, "matmul")
+        find_problem(SHIPPED, "matmul")
 
 
 def test_a_corpus_of_the_users_takes_the_shipped_ones_place(here: Path) -> None:
     make(here / "mine" / "problems" / "blur")
     settings = Settings(corpus=here / "mine")
-    assert wiring.problem_names(settings) == ["blur"]
-    assert wiring.chosen_problem(settings, "blur") == f"{here}/mine/problems/blur/"
+    assert problem_names(settings) == ["blur"]
+    assert chosen_problem(settings, "blur") == f"{here}/mine/problems/blur/"
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_known(here: Path) -> None:
     make(here / "blur")
     with pytest.raises(BadInput, match=r"did you mean matmul\?"):
-        wiring.find_problem(SHIPPED, "matmull")
+        find_problem(SHIPPED, "matmull")
     with pytest.raises(BadInput, match=r"did you mean blur\?"):
-        wiring.find_problem(SHIPPED, "blurr")
+        find_problem(SHIPPED, "blurr")

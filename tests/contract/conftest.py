@@ -3,7 +3,7 @@
 Each statement that a quick test runs on the embedded store is run on Neo4j by one of them, too. The
 marker `neo4j("slow")` stands at files whose tests show what is made of these statements, which is
 the same code for every engine: there they are slow, but for those with `neo4j("quick")`. The newest
-Neo4j is for slow tests only.
+Neo4j is for nightly tests only.
 """
 
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from contextlib import closing
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_curator
 
 
-@pytest.fixture(params=["embedded", "neo4j", pytest.param("neo4j_2026", marks=pytest.mark.slow)])
+@pytest.fixture(params=["embedded", "neo4j", pytest.param("neo4j_2026", marks=pytest.mark.nightly)])
 def store_settings(request: pytest.FixtureRequest) -> Settings:
     """Each backend in turn, empty."""
     settings = request.getfixturevalue(f"{request.param}_settings")
@@ -37,5 +37,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def curator(store: GraphStore, store_settings: Settings) -> Iterator[Curator]:
     """Curates the graph of `store`."""
-    with closing(wiring.open_curator(store_settings)) as opened:
+    with closing(open_curator(store_settings)) as opened:
         yield opened

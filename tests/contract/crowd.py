@@ -19,12 +19,12 @@ from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
 from typing import Any
 
-from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.models.graph import Successor, TransitionStats
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.stores import open_store
 from tests.contract.overlap import DEVICES, START, VOCABULARY
 from tests.ingest.trajectories import lexical
 
@@ -55,7 +55,7 @@ class Retries(logging.Handler):
 def write(settings: Settings, path: Path, together: Barrier) -> Told:
     """Ingest a file in small batches."""
     retries = Retries()
-    with closing(wiring.open_store(settings, retry_seconds=RETRY_SECONDS)) as store:
+    with closing(open_store(settings, retry_seconds=RETRY_SECONDS)) as store:
         log = logging.getLogger("neo4j.session")
         log.setLevel(logging.WARNING)
         log.propagate = False
@@ -73,7 +73,7 @@ def walk(settings: Settings, seed: int, together: Barrier, ending: Event) -> Tol
     rng, steps, least = random.Random(seed), 0, Counter[tuple[str, str]]()
     strange: list[str] = []
     passing: list[str] = []
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         together.wait()
         at = START
         while not ending.is_set():

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends import backup, difference
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.curation import Note
 from regraph_kg.models.graph import EmbeddingSpace, FreeChoice, FreeRun, FreeSteps, Relabelled
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_backup, open_curator, open_store
 from tests.contract.plans import A100, H200, failure, measured, plan
 from tests.stores import cypher, environment, wipe
 
@@ -35,7 +35,7 @@ def fill(settings: Settings) -> None:
         "Label b", "cuda/b", "lexical", 0.75, "cuda/c", 0.5, "m:1", "sha256:0", ("cuda/c", "cuda/z")
     )
     steps = FreeChoice(first=FreeSteps(tried=3, verified=2), later=FreeSteps(tried=1))
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         list(store.set_bound(2))
         for number in range(8):
             effects = [measured(H200, effect=1.0 + number / 7), measured(A100, effect=None)]
@@ -58,25 +58,25 @@ def fill(settings: Settings) -> None:
             )
             store.add_free_runs([free])
         list(store.embed(EmbeddingSpace("m", 2), embedded))
-    with closing(wiring.open_curator(settings)) as curator:
+    with closing(open_curator(settings)) as curator:
         curator.merge("cuda/c", ["cuda/d"], Note("somebody", HOSTILE))
         curator.rename("cuda/a", "Another name", Note("somebody"))
 
 
 def saved(settings: Settings, path: Path) -> bytes:
-    with closing(wiring.open_backup(settings)) as graph, path.open("wb") as file:
+    with closing(open_backup(settings)) as graph, path.open("wb") as file:
         file.writelines(graph.lines())
     return path.read_bytes()
 
 
 def restored(settings: Settings, path: Path, stop_after: int | None = None) -> bool:
     """Restore, or stop after so many batches as a killed process does; whether it got through."""
-    with closing(wiring.open_backup(settings)) as graph:
+    with closing(open_backup(settings)) as graph:
         return all(number != stop_after for number, _ in enumerate(graph.restore(path), 1))
 
 
 def state(settings: Settings) -> object:
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         assert store.check() == ()
         return (
             tuple(store.export()),
@@ -90,7 +90,7 @@ def state(settings: Settings) -> object:
 
 
 def log(settings: Settings) -> object:
-    with closing(wiring.open_curator(settings)) as curator:
+    with closing(open_curator(settings)) as curator:
         return curator.log(), curator.verdicts()
 
 
@@ -105,13 +105,13 @@ def test_a_backup_brings_everything_back_and_is_the_same_bytes_again(
     assert len(failed) == 4
     wipe(store_settings)
     assert restored(store_settings, tmp_path / "one")
-    with closing(wiring.open_store(store_settings)) as store:
+    with closing(open_store(store_settings)) as store:
         list(store.embed(EmbeddingSpace("m", 2), embedded))
     assert (state(store_settings), log(store_settings)) == (before, told)
     again = cypher(store_settings, "MATCH (f:Failure) RETURN f.id AS i, f.code AS c ORDER BY i")
     assert again == failed
     assert saved(store_settings, tmp_path / "three") == text
-    with closing(wiring.open_curator(store_settings)) as curator:
+    with closing(open_curator(store_settings)) as curator:
         curator.undo(None, Note("somebody"))  # a log that came back is still good for that
 
 
@@ -142,7 +142,7 @@ def test_a_restore_cut_off_anywhere_is_simply_run_again(
         if restored(store_settings, tmp_path / "one", stop):
             break
         with pytest.raises(StoreError, match="run the same regraph graph restore again"):
-            wiring.open_store(store_settings)
+            open_store(store_settings)
         with pytest.raises(BadInput, match="another backup was being restored"):
             restored(store_settings, tmp_path / "other")
         assert restored(store_settings, tmp_path / "one")
@@ -152,7 +152,7 @@ def test_a_restore_cut_off_anywhere_is_simply_run_again(
 
 
 def test_only_an_empty_database_is_restored_into(store_settings: Settings, tmp_path: Path) -> None:
-    with closing(wiring.open_store(store_settings)) as store:
+    with closing(open_store(store_settings)) as store:
         store.merge([plan()])
     text = saved(store_settings, tmp_path / "one")
     with pytest.raises(BadInput, match="holds a graph already; restore into an empty database"):
@@ -185,7 +185,7 @@ DAMAGE: Mapping[str, tuple[Callable[[bytes], bytes], str]] = {
 def test_a_file_that_is_no_whole_backup_is_refused_and_nothing_written(
     how: str, embedded_settings: Settings, tmp_path: Path
 ) -> None:
-    with closing(wiring.open_store(embedded_settings)) as store:
+    with closing(open_store(embedded_settings)) as store:
         store.merge([plan()])
     change, message = DAMAGE[how]
     text = saved(embedded_settings, tmp_path / "good")

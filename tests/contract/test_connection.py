@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import plan
 from tests.stores import address, cypher, environment
 
@@ -70,7 +70,7 @@ def test_an_absent_database_is_named(store_settings: Settings) -> None:
 )
 def test_an_unusable_uri_is_bad_input_that_shows_it(uri: str, shown: str) -> None:
     with pytest.raises(BadInput) as caught:
-        wiring.open_store(Settings(store=uri))
+        open_store(Settings(store=uri))
     assert str(caught.value).startswith(f"store {shown}")
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -78,15 +78,15 @@ def test_an_unusable_uri_is_bad_input_that_shows_it(uri: str, shown: str) -> Non
 
 def test_an_unknown_host_is_one_line() -> None:
     with pytest.raises(StoreError, match=r"at neo4j://nobody\.invalid:7687: not reachable"):
-        wiring.open_store(Settings(store="neo4j://nobody.invalid:7687"))
+        open_store(Settings(store="neo4j://nobody.invalid:7687"))
 
 
 def test_what_was_saved_is_there_after_reopening(store_settings: Settings) -> None:
-    first = wiring.open_store(store_settings)
+    first = open_store(store_settings)
     first.merge([plan()])
     saved = (tuple(first.export()), first.transitions(), first.techniques())
     first.close()
-    second = wiring.open_store(store_settings)
+    second = open_store(store_settings)
     assert (tuple(second.export()), second.transitions(), second.techniques()) == saved
     assert len(saved[0]) == 1
     second.close()
@@ -99,17 +99,17 @@ def test_closing_twice_is_closing_once(store: GraphStore) -> None:
 
 def test_a_routed_uri_of_neo4j_reaches_the_same_graph(neo4j_settings: Settings) -> None:
     routed = neo4j_settings.store.replace("bolt://", "neo4j://")
-    with closing(wiring.open_store(neo4j_settings)) as store:
+    with closing(open_store(neo4j_settings)) as store:
         store.merge([plan()])
-    with closing(wiring.open_store(neo4j_settings.model_copy(update={"store": routed}))) as store:
+    with closing(open_store(neo4j_settings.model_copy(update={"store": routed}))) as store:
         assert store.stats().trajectories == 1
 
 
 def test_a_named_database_of_neo4j_is_used(neo4j_settings: Settings) -> None:
     named = neo4j_settings.model_copy(update={"store_database": "neo4j"})
-    with closing(wiring.open_store(named)) as store:
+    with closing(open_store(named)) as store:
         store.merge([plan()])
-    with closing(wiring.open_store(neo4j_settings)) as store:
+    with closing(open_store(neo4j_settings)) as store:
         assert store.stats().trajectories == 1
 
 
@@ -157,6 +157,6 @@ def test_a_ctrl_c_in_the_middle_of_an_ingest_is_one_line_and_run_again_it_is_who
     assert (running.returncode, out) == (4, "")
     assert "run the same command again" in said
     (told,) = map(int, re.findall(r"regraph: interrupted; so far (\d+) trajectories added", said))
-    with closing(wiring.open_store(embedded_settings)) as store:
+    with closing(open_store(embedded_settings)) as store:
         assert 0 < store.stats().trajectories == told < MANY
         assert store.check() == ()

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.curation.log import pack, unpack
 from regraph_kg.backends.curation.transfer import StepRef
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.models.curation import Curation, Note, Part
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_curator, open_store
 from tests.contract.curated import (
     ME,
     everything,
@@ -154,7 +154,7 @@ def test_a_rename_keeps_the_old_name_and_id(store: GraphStore, curator: Curator)
 def test_what_makes_no_sense_is_refused_and_writes_nothing(
     embedded_settings: Settings, order: object, said: str
 ) -> None:
-    store, curator = wiring.open_store(embedded_settings), wiring.open_curator(embedded_settings)
+    store, curator = open_store(embedded_settings), open_curator(embedded_settings)
     store.add_techniques([technique("b", aliases=("bee",)), technique("a", "openmp")])
     store.merge([plan("a"), plan("ab", problem="sum")])
     before = everything(store)

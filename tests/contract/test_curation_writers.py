@@ -6,11 +6,11 @@ from contextlib import closing
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.curation import Note
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_curator, open_store
 from tests.contract.plans import A100, failure, measured, plan, technique
 from tests.stores import wipe
 
@@ -45,7 +45,7 @@ def test_curations_among_ingests_keep_everything_exactly_once(
 
     def ingest() -> int:
         number = 0
-        with closing(wiring.open_store(store_settings)) as writer:
+        with closing(open_store(store_settings)) as writer:
             while not done.is_set() or number < 4:
                 number += 1
                 writer.merge(plans(number))
@@ -53,7 +53,7 @@ def test_curations_among_ingests_keep_everything_exactly_once(
 
     def curate() -> None:
         try:
-            with closing(wiring.open_curator(store_settings)) as curator:
+            with closing(open_curator(store_settings)) as curator:
                 for _ in range(ROUNDS):
                     curator.merge("cuda/a", ["cuda/b"], ME)
                     curator.undo(None, ME)

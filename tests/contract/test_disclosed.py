@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
@@ -20,6 +19,7 @@ from regraph_kg.models.trajectory import WITHHELD, Disclosure, Trajectory
 from regraph_kg.runs.training import training_lines
 from regraph_kg.search.reader import GraphReader
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_backup, open_purge, open_store
 from tests.contract.plans import H200
 from tests.ingest.trajectories import VOCABULARY, lexical, measured
 from tests.stores import cypher, wipe
@@ -99,7 +99,7 @@ def dump(store: GraphStore, settings: Settings) -> str:
 
 
 def saved(settings: Settings) -> str:
-    with closing(wiring.open_backup(settings)) as backup:
+    with closing(open_backup(settings)) as backup:
         return b"".join(backup.lines()).decode()
 
 
@@ -184,7 +184,7 @@ def test_export_backup_and_import_bring_the_same_graph(
     tell(store, "code", exported)
     assert lines(store) == exported
     wipe(store_settings)
-    with closing(wiring.open_backup(store_settings)) as opened:
+    with closing(open_backup(store_settings)) as opened:
         list(opened.restore(tmp_path / "backup"))
     assert saved(store_settings) == backup
     assert store.check() == ()
@@ -252,9 +252,9 @@ def test_a_purge_takes_it_out(
         Provenance("run", "r"),
         Provenance("model", "m"),
     ):
-        with closing(wiring.open_purge(store_settings)) as graph:
+        with closing(open_purge(store_settings)) as graph:
             assert graph.count(origin).trajectories == (1 if origin.by == "problem" else 2)
-    with closing(wiring.open_purge(store_settings)) as graph:
+    with closing(open_purge(store_settings)) as graph:
         list(graph.run(Provenance("problem", "vault")))
     assert (lines(store), counted(store)) == (known, statistics)
     assert store.check() == ()
@@ -281,7 +281,7 @@ def test_examples_with_code_come_first_and_a_model_is_shown_no_others(
         assert {one.disclosed for one in store.nearest(vector, k=9)} <= {"code", "diff"}
         assert len(store.examples(*PAIR, near=vector)) == 3
     reader = GraphReader(
-        lambda: wiring.open_store(store_settings), H200, None, lambda _: embedder, patience=1
+        lambda: open_store(store_settings), H200, None, lambda _: embedder, patience=1
     )
     with closing(reader):
         assert [example.problem for example in reader.examples(*PAIR)] == ["p2"]

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 from tests import install_neo4j
 from tests.contract.plans import plan
 from tests.neo4j_server import prepared, running
@@ -67,10 +67,10 @@ def at(settings: Settings, scheme: str, **changes: object) -> Settings:
 def test_a_trusted_certificate_and_one_that_is_not_checked_both_connect(
     scheme: str, encrypted: Settings
 ) -> None:
-    with closing(wiring.open_store(at(encrypted, f"{scheme}+s"))) as store:
+    with closing(open_store(at(encrypted, f"{scheme}+s"))) as store:
         assert store.merge([plan(code=f"// {scheme}")]).added == 1
         assert store.stats().trajectories >= 1
-    with closing(wiring.open_store(at(encrypted, f"{scheme}+ssc", store_ca=None))) as store:
+    with closing(open_store(at(encrypted, f"{scheme}+ssc", store_ca=None))) as store:
         assert store.stats().trajectories >= 1
 
 
@@ -81,14 +81,14 @@ def test_a_certificate_that_nobody_vouches_for_is_one_line(
     stranger = certificate(tmp_path / "stranger")
     for ca in (None, stranger):
         with pytest.raises(StoreError, match=r"not trusted .*REGRAPH_STORE_CA") as caught:
-            wiring.open_store(at(encrypted, f"{scheme}+s", store_ca=ca))
+            open_store(at(encrypted, f"{scheme}+s", store_ca=ca))
         assert "\n" not in str(caught.value)
 
 
 def test_a_certificate_for_another_name_is_one_line(encrypted: Settings) -> None:
     other = encrypted.store.replace("127.0.0.1", "localhost").replace("+ssc", "+s")
     with pytest.raises(StoreError, match=r"not trusted \(.*localhost.*REGRAPH_STORE\)"):
-        wiring.open_store(encrypted.model_copy(update={"store": other}))
+        open_store(encrypted.model_copy(update={"store": other}))
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
@@ -96,12 +96,12 @@ def test_a_plain_connection_is_refused_with_the_way_to_an_encrypted_one(
     scheme: str, encrypted: Settings
 ) -> None:
     with pytest.raises(StoreError, match=r"if it wants TLS, say neo4j\+s://"):
-        wiring.open_store(at(encrypted, scheme, store_ca=None))
+        open_store(at(encrypted, scheme, store_ca=None))
 
 
 def test_an_encrypted_connection_to_a_plain_server_is_one_line(neo4j_settings: Settings) -> None:
     with pytest.raises(StoreError, match=r"no TLS there .*has no \+s"):
-        wiring.open_store(at(neo4j_settings, "bolt+s"))
+        open_store(at(neo4j_settings, "bolt+s"))
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_a_ca_file_that_cannot_be_used_is_bad_input(
     if text is not None:
         ca.write_text(text)
     with pytest.raises(BadInput, match=message):
-        wiring.open_store(Settings(store=uri, store_ca=ca))
+        open_store(Settings(store=uri, store_ca=ca))

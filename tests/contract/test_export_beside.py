@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query, T
 from regraph_kg.backends.export import export
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_backup, open_purge
 from tests.contract.plans import failure, plan
 from tests.stores import address, cypher, wipe
 
@@ -48,7 +48,7 @@ def test_what_is_purged_between_two_pages_is_left_out(
 
     def purge(name: str, rows: list[GraphRow]) -> list[GraphRow]:
         if name == "failures_of_trajectories" and next(seen) == 0:
-            with closing(wiring.open_purge(store_settings)) as graph:
+            with closing(open_purge(store_settings)) as graph:
                 list(graph.run(Provenance("problem", "p1")))
         return rows
 
@@ -85,13 +85,13 @@ def test_a_backup_beside_an_ingest_can_be_restored(
 ) -> None:
     """A trajectory gains a failure of a technique that was made after the techniques were read."""
     store.merge([plan("a")])
-    with closing(wiring.open_backup(store_settings)) as backup:
+    with closing(open_backup(store_settings)) as backup:
         lines = backup.lines()
         written = [next(lines) for _ in range(2)]
         store.merge([plan("a", failures=[failure("late", 1), failure("a", 1)])])
         (tmp_path / "backup").write_bytes(b"".join((*written, *lines)))
     wipe(store_settings)
-    with closing(wiring.open_backup(store_settings)) as backup:
+    with closing(open_backup(store_settings)) as backup:
         list(backup.restore(tmp_path / "backup"))
     (one,) = store.export()
     assert [failed.technique for failed in one.failures] == ["cuda/a"]

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.curation.curator import BoltCurator
 from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.errors import StoreError
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_curator, open_purge, open_store
 from tests import install_neo4j
 from tests.contract.curated import ME, some_plans
 from tests.install_neo4j import LONG_TERM, NEWEST, Release
@@ -65,13 +65,13 @@ def test_a_server_killed_in_a_curation_and_in_a_purge_leaves_a_graph_that_both_f
     release, at = release_and_moment
     own = prepared(tmp_path, release)
     with running(own, release) as server:
-        with closing(wiring.open_store(own)) as store:
+        with closing(open_store(own)) as store:
             store.merge(some_plans())
         with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
             BoltCurator(bolt).merge("cuda/a", ["cuda/b"], ME)
         server.wait(60)
     with running(own, release) as server:
-        with closing(wiring.open_store(own)) as store, closing(wiring.open_curator(own)) as curator:
+        with closing(open_store(own)) as store, closing(open_curator(own)) as curator:
             assert store.check() == ()
             if not curator.log():  # else it was committed, and killed after that
                 curator.merge("cuda/a", ["cuda/b"], ME)
@@ -82,8 +82,8 @@ def test_a_server_killed_in_a_curation_and_in_a_purge_leaves_a_graph_that_both_f
         server.wait(60)
     with (
         running(own, release),
-        closing(wiring.open_store(own)) as store,
-        closing(wiring.open_purge(own)) as purge,
+        closing(open_store(own)) as store,
+        closing(open_purge(own)) as purge,
     ):
         assert store.check() == ()
         list(purge.run(Provenance("problem", "sum")))

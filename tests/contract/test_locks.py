@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.curation.curator import BoltCurator
 from regraph_kg.backends.purge import BoltPurge
@@ -17,6 +16,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import GraphFinding, MergePlan
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_curator, open_store
 from tests.contract.curated import ME, some_plans, sound
 from tests.contract.plans import A100, failure, measured, plan, technique
 from tests.stores import address
@@ -140,21 +140,21 @@ def test_every_writer_takes_locks_in_the_one_order(
 
 def ingest(settings: Settings, seed: int) -> None:
     """As often as the test lasts."""
-    with closing(wiring.open_store(settings)) as writer:
+    with closing(open_store(settings)) as writer:
         for number in range(ROUNDS):
             writer.merge(batch(number + seed))
 
 
 def repair(settings: Settings, done: threading.Event) -> None:
     """All pairs, over and over."""
-    with closing(wiring.open_store(settings)) as store:
+    with closing(open_store(settings)) as store:
         while not done.is_set():
             store.repair(every_finding(store))
 
 
 def curate(settings: Settings, done: threading.Event) -> None:
     """There and back."""
-    with closing(wiring.open_curator(settings)) as curator:
+    with closing(open_curator(settings)) as curator:
         while not done.is_set():
             curator.merge("cuda/a", ["cuda/b"], ME)
             curator.undo(None, ME)

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.store import BoltStore
@@ -21,6 +20,7 @@ from regraph_kg.models.graph import FreeChoice, FreeRun, FreeSteps, MergePlan
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_backup, open_purge, open_store
 from tests.contract.curated import ME, everything, paths, sound
 from tests.contract.plans import A100, failure, measured, plan, technique
 from tests.stores import address, cypher, wipe
@@ -107,7 +107,7 @@ def embed(store: GraphStore) -> None:
 
 def purge(settings: Settings, origin: Provenance) -> PurgeCounts:
     """All of one origin."""
-    with closing(wiring.open_purge(settings)) as graph:
+    with closing(open_purge(settings)) as graph:
         *_, done = graph.run(origin)
     return done
 
@@ -129,7 +129,7 @@ def whole(store: GraphStore, settings: Settings) -> dict[str, Any]:
         for name in ("created", "written", "checksum"):
             row["node"].pop(name, None)
         row["node"] = sorted(row["node"].items(), key=str)
-    with closing(wiring.open_backup(settings)) as backup:
+    with closing(open_backup(settings)) as backup:
         lines = list(backup.lines())[:-1]
     return {
         "everything": everything(store),
@@ -190,7 +190,7 @@ def test_what_is_purged_leaves_no_trace(
 @pytest.mark.neo4j("quick")
 def test_what_is_counted_before_is_what_goes(store: GraphStore, store_settings: Settings) -> None:
     fill(store, kept(), purged())
-    with closing(wiring.open_purge(store_settings)) as graph:
+    with closing(open_purge(store_settings)) as graph:
         assert graph.count(Provenance("run", "run 0")) == PurgeCounts(15, 30, 30)
         assert graph.count(Provenance("run", "nobody's")) == PurgeCounts()
         *_, done = graph.run(Provenance("run", "nobody's"))
@@ -207,7 +207,7 @@ def test_a_purge_that_was_stopped_is_finished_by_the_next(
     monkeypatch.setattr("regraph_kg.backends.purge.AT_ONCE", 4)
     fill(store, kept(), purged())
     store.add_free_runs([free_run("p1", "other", "run 9")])
-    with closing(wiring.open_purge(store_settings)) as graph:
+    with closing(open_purge(store_settings)) as graph:
         assert next(iter(graph.run(Provenance("problem", "secret")))).trajectories == 4
     assert store.check() == ()
     assert store.stats().trajectories == 56
@@ -239,7 +239,7 @@ def test_a_purge_beside_ingests_of_this_and_other_problems_loses_nothing_else(
 
     def ingest(plans: list[MergePlan]) -> None:
         try:
-            with closing(wiring.open_store(store_settings, retry_seconds=60.0)) as writer:
+            with closing(open_store(store_settings, retry_seconds=60.0)) as writer:
                 for plan in plans:
                     writer.merge([plan])
         except Exception as error:  # noqa: BLE001 - the test shows it

@@ -9,11 +9,11 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends import reader
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.graph import GraphStore, ReadOnlyGraph
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_reader
 from tests.contract.plans import plan
 from tests.in_process import regraph
 from tests.stores import cypher
@@ -58,7 +58,7 @@ PROCEDURES = {
 def asked(store: GraphStore, store_settings: Settings) -> Iterator[ReadOnlyGraph]:
     """Answers queries of a graph that holds something."""
     store.merge([plan("a")])
-    with closing(wiring.open_reader(store_settings)) as opened:
+    with closing(open_reader(store_settings)) as opened:
         yield opened
 
 

@@ -7,11 +7,11 @@ from itertools import islice
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import EmbeddingProgress, EmbeddingSpace
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 from tests.contract.vectors import (
     OTHER,
     TINY,
@@ -134,7 +134,7 @@ def test_writers_that_embed_at_once_leave_nothing_out(
     """Each merges and embeds, again and again, over the same pairs."""
 
     def write(writer: int) -> None:
-        with closing(wiring.open_store(store_settings)) as own:
+        with closing(open_store(store_settings)) as own:
             for number in range(4):
                 own.merge([reasoned("abc", ["x", "y", "z"], code=f"{writer} {number}")])
                 embed(own, Table(TINY))

@@ -6,12 +6,12 @@ from contextlib import closing, suppress
 import pytest
 from neo4j.exceptions import Neo4jError
 
-from regraph_kg import wiring
 from regraph_kg.backends import bolt
 from regraph_kg.backends.edges import VECTORS
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, GraphStore
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import plan
 from tests.stores import address, cypher, forget_schema, session, wipe
 
@@ -33,7 +33,7 @@ def test_an_empty_database_is_stamped_and_lists_no_technique(store: GraphStore) 
 
 def test_openers_of_an_empty_database_do_not_disturb_each_other(store_settings: Settings) -> None:
     def open_and_merge(number: int) -> int:
-        store = wiring.open_store(store_settings)
+        store = open_store(store_settings)
         try:
             return store.merge([plan(code=f"int x{number};")]).added
         finally:
@@ -65,11 +65,11 @@ def test_clients_that_make_and_drop_a_vector_index_at_once_all_succeed(
 
 
 def test_another_schema_is_refused_in_one_line_and_left_alone(store_settings: Settings) -> None:
-    wiring.open_store(store_settings).close()
+    open_store(store_settings).close()
     cypher(store_settings, "MATCH (m:Meta) SET m.schema_version = 99")
     wanted = f"schema 99, this program needs {SCHEMA_VERSION}: export it with the program that made"
     with pytest.raises(StoreError, match=wanted) as caught:
-        wiring.open_store(store_settings)
+        open_store(store_settings)
     assert "\n" not in str(caught.value)
     found = cypher(store_settings, "MATCH (m:Meta) RETURN m.schema_version AS version")
     assert found == [{"version": 99}]
@@ -91,9 +91,9 @@ def test_an_opening_cut_short_is_finished_by_the_next(
 
         monkeypatch.setattr(bolt.Bolt, "define", killed)
         with suppress(Killed):
-            wiring.open_store(store_settings).close()
+            open_store(store_settings).close()
         monkeypatch.undo()
-        with closing(wiring.open_store(store_settings)) as store:
+        with closing(open_store(store_settings)) as store:
             assert store.merge([plan()]).added == 1
         twice = "CREATE (:Edge {id: 'twice'})"
         cypher(store_settings, twice)
@@ -119,7 +119,7 @@ def drop_schema(settings: Settings) -> None:
 def test_a_database_with_foreign_data_is_refused_and_left_alone(store_settings: Settings) -> None:
     cypher(store_settings, "CREATE (:Person {name: 'Ada'})")
     with pytest.raises(StoreError, match="another product's data"):
-        wiring.open_store(store_settings)
+        open_store(store_settings)
     found = cypher(store_settings, "MATCH (n) RETURN labels(n) AS labels, n.name AS name")
     assert found == [{"labels": ["Person"], "name": "Ada"}]
 
@@ -127,7 +127,7 @@ def test_a_database_with_foreign_data_is_refused_and_left_alone(store_settings: 
 def test_another_products_stamp_is_refused(store_settings: Settings) -> None:
     cypher(store_settings, "CREATE (:Meta {product: 'other', schema_version: 1})")
     with pytest.raises(StoreError, match="another product's data"):
-        wiring.open_store(store_settings)
+        open_store(store_settings)
 
 
 def test_an_index_of_neo4j_without_its_constraint_is_replaced(
@@ -135,11 +135,11 @@ def test_an_index_of_neo4j_without_its_constraint_is_replaced(
 ) -> None:
     """Neo4j makes a constraint's index first: a client killed in between leaves it alone."""
     monkeypatch.setattr(bolt, "CLASH_TRIES", 1)  # nobody is at it
-    wiring.open_store(neo4j_settings).close()
+    open_store(neo4j_settings).close()
     drop_schema(neo4j_settings)
     wipe(neo4j_settings)
     cypher(neo4j_settings, "CREATE INDEX edge_id FOR (e:Edge) ON (e.id)")
-    wiring.open_store(neo4j_settings).close()
+    open_store(neo4j_settings).close()
     (found,) = cypher(
         neo4j_settings,
         "SHOW INDEXES YIELD name, owningConstraint WHERE name = 'edge_id' RETURN owningConstraint",

@@ -9,7 +9,6 @@ from itertools import count
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends import nearby
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.purge import BoltPurge
@@ -21,6 +20,7 @@ from regraph_kg.models.graph import MergePlan, Neighbourhood
 from regraph_kg.models.purge import Provenance
 from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_purge, open_store
 from tests.contract.plans import A100, H200, failure, measured, plan
 from tests.stores import address, cypher, wipe
 
@@ -115,7 +115,7 @@ class Beside:
 @pytest.fixture
 def other(store: GraphStore, store_settings: Settings) -> Iterator[GraphStore]:
     """Another connection to the graph of `store`."""
-    with closing(wiring.open_store(store_settings)) as opened:
+    with closing(open_store(store_settings)) as opened:
         yield opened
 
 
@@ -246,7 +246,7 @@ def test_beside_writers_that_never_rest_a_problem_is_left_out_exactly(
     right = told(store)
     done = threading.Event()
     with (
-        closing(wiring.open_purge(store_settings)) as purge,
+        closing(open_purge(store_settings)) as purge,
         ThreadPoolExecutor(1) as pool,
     ):
         writer = pool.submit(never_resting, other, purge, done)

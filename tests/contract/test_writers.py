@@ -7,13 +7,13 @@ from contextlib import closing, suppress
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.backends import merge, techniques
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import A100, H200, measured, plan
 from tests.stores import address
 
@@ -24,7 +24,7 @@ def write_at_once(settings: Settings, writers: Sequence[Batches]) -> list[MergeC
     """Each writer merges its batches over a connection of its own, all at the same time."""
 
     def write(batches: Batches) -> list[MergeCounts]:
-        store = wiring.open_store(settings)
+        store = open_store(settings)
         try:
             return [store.merge(batch) for batch in batches]
         finally:
@@ -102,7 +102,7 @@ def test_writers_that_deadlock_longer_than_the_driver_tries_go_on(
     neo4j_settings: Settings,
 ) -> None:
     """Each locks one technique and then wants the other's; the driver gives up at once."""
-    wiring.open_store(neo4j_settings).close()
+    open_store(neo4j_settings).close()
     names = [Technique(id=f"cuda/{name}", name=name, target="cuda") for name in "ab"]
     both_hold_one, begun = threading.Barrier(2), set[str]()
 
@@ -119,5 +119,5 @@ def test_writers_that_deadlock_longer_than_the_driver_tries_go_on(
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(write, names, reversed(names)))
-    with closing(wiring.open_store(neo4j_settings)) as store:
+    with closing(open_store(neo4j_settings)) as store:
         assert [technique.id for technique in store.techniques()] == ["cuda/a", "cuda/b"]

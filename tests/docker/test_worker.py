@@ -7,8 +7,6 @@ base; Docker's rootless mode; podman.
 import json
 import re
 import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -89,24 +87,3 @@ def test_an_exploit_is_caught(worker_image: str, exploit: str) -> None:
     done = run(worker_image, "evaluate", "problem/smooth", f"openmp/{exploit}.cpp", "--json")
     assert done.returncode == 1, done.stdout + done.stderr
     assert json.loads(done.stdout)["outcome"] in ("wrong_answer", "mutated_input")
-
-
-@pytest.fixture
-def head(worker_image: str) -> Iterator[str]:
-    """A container that is the head of a cluster; it has a network."""
-    options = [word for word in documented() if word not in ("--rm", "--network", "none")]
-    name = docker("run", "--detach", *options, worker_image, "worker", "--head").stdout.strip()
-    yield name
-    docker("rm", "--force", "--volumes", name)
-
-
-def test_a_container_is_a_worker_that_judges(head: str) -> None:
-    deadline = time.monotonic() + 120
-    while "CPUs" not in docker("exec", head, "regraph", "worker", "--status", check=False).stdout:
-        assert time.monotonic() < deadline, docker("logs", head).stderr
-        time.sleep(1)
-    code = "/opt/regraph/corpus/problems/reduction/serial.cpp"
-    command = ("regraph", "evaluate", "reduction", code, "--json")
-    done = docker("exec", "--env", "REGRAPH_WORKERS=auto", head, *command, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads(done.stdout)["facts"]["host"].startswith(head[:12])

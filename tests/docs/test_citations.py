@@ -31,7 +31,7 @@ SUFFIXES = {".py", ".md", ".cypher", ".toml", ".cpp", ".cu", ".sh", ".yaml", ".y
 HISTORY = {"LOG.md", "CHANGELOG.md"}
 RESULTS = "results.md"
 """Tells the commands with which its figures were taken, whenever that was."""
-THEIRS = {"ask.py", "setup.py", "bench.py", "tests/test_kernel.py"}
+THEIRS = {"ask.py", "setup.py", "bench.py", "fast.py", "tests/test_kernel.py"}
 """A reader's own files in what documents tell him to do."""
 PLACEHOLDER = re.compile(r"\b[A-Z]+\b(?!\.md)")
 """In a path: what stands for any name."""

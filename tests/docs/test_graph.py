@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.cli import app
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import FreeChoice, FreeRun
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 from tests.stores import cypher, environment
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +107,7 @@ def test_labels_relationships_and_properties_are_those_of_a_graph(
             app.main()
         assert not ended.value.code, command
     chose = {"device": "d", "problem": "p", "choice": FreeChoice()}
-    with closing(wiring.open_store(embedded_settings)) as store:
+    with closing(open_store(embedded_settings)) as store:
         store.add_free_runs([FreeRun(run="r", model="m", target="cuda", **chose)])  # type: ignore[arg-type]
     kinds = {
         "MATCH (n) RETURN labels(n)[0] AS kind, collect(keys(n)) AS names",

@@ -151,7 +151,7 @@ def judged(noise: Noise, ratio: float, rng: np.random.Generator) -> Comparison:
     return result
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("noise", NOISES.values(), ids=list(NOISES))
 def test_the_same_code_twice_is_called_different_in_at_most_4_of_1000(noise: Noise) -> None:
     rng = np.random.default_rng(7)
@@ -166,7 +166,7 @@ def test_a_planted_difference_of_5_percent_is_found_in_more_than_95_percent(nois
     assert found > 0.95 * TRIALS // 4
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_stray_workers_cost_power_rather_than_certainty() -> None:
     noise = Noise(scatter=0.003, stray=0.1)
     rng = np.random.default_rng(9)

@@ -21,7 +21,7 @@ from regraph_kg.models.target import Target
 
 from .conftest import HERE
 
-pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+pytestmark = pytest.mark.nightly
 
 COMMAND = "from regraph_kg.cli.app import main; main()"
 WRONG = """// tries: nothing
@@ -210,7 +210,7 @@ def test_exploits_are_judged_and_honest_code_beside_them(cache: Path, folder: Pa
     assert found["honest code"].state == "green", found["honest code"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_exploit_that_does_its_harm_is_red_though_its_outcome_is_right(
     cache: Path, folder: Path
 ) -> None:

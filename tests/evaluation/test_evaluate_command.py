@@ -15,7 +15,7 @@ from regraph_kg.models.evaluation import EvalReport, Outcome
 
 from .conftest import HERE, scale_source
 
-pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+pytestmark = pytest.mark.nightly
 
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 COMMAND = "from regraph_kg.cli.app import main; main()"

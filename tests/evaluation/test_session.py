@@ -20,7 +20,7 @@ from .conftest import passed, problem_named, scale_source
 from .gpu.test_fake_cuda import FROM_HOST, KERNEL, ON_DEVICE
 from .worker.test_worker import sleeping_workers
 
-pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+pytestmark = pytest.mark.nightly
 
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 SLOW = f'for (int k = 0; k < 20; ++k) {{ {RIGHT} __asm__ volatile("" ::: "memory"); }}'

@@ -41,7 +41,7 @@ def test_what_a_crashed_candidate_printed_is_quoted(
     assert plain(shown(report)) == shown(report)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_passing_candidates_words_are_in_no_report(scaled: Callable[..., EvalReport]) -> None:
     report = scaled(
         'puts("look at me"); for (int i = 0; i < n; ++i) y[i] = a * x[i];', "#include <cstdio>"

@@ -20,11 +20,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from regraph_kg import wiring
 from regraph_kg.errors import StoreError
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import find_embedded, open_store, start_embedded, stop_embedded
 from tests.contract.holdings import holdings, ingest_in_turn
 from tests.contract.overlap import VOCABULARY, write_files
 from tests.ingest.trajectories import lexical
@@ -84,17 +84,17 @@ class Embedded:
         self.start()
 
     def kill(self) -> None:
-        state = wiring.find_embedded(self.settings)
+        state = find_embedded(self.settings)
         assert state is not None
         os.kill(state.pid, signal.SIGKILL)
-        while wiring.find_embedded(self.settings) is not None:
+        while find_embedded(self.settings) is not None:
             time.sleep(0.01)
 
     def start(self) -> None:
-        wiring.start_embedded(self.settings)
+        start_embedded(self.settings)
 
     def stop(self) -> None:
-        wiring.stop_embedded(self.settings)
+        stop_embedded(self.settings)
 
 
 class Neo4j:
@@ -131,7 +131,7 @@ def serving(store: str, folder: Path) -> Iterator[Server]:
 def write(settings: Settings, number: int, path: Path, reports: int) -> None:
     """Ingest a file in small batches; a byte in `reports` for each that is done."""
     try:
-        store = wiring.open_store(settings, retry_seconds=RETRY_SECONDS)
+        store = open_store(settings, retry_seconds=RETRY_SECONDS)
         cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
         with path.open("rb") as file:
             for _ in pipeline.ingest(read(split(file)), store, cascade, batch_lines=BATCH):
@@ -191,7 +191,7 @@ def kill_and_repeat(
         for number, count in Counter(done).items()
         for line in lines[number][: count * BATCH]
     }
-    with closing(wiring.open_store(server.settings)) as store:
+    with closing(open_store(server.settings)) as store:
         held = {trajectory.ref for trajectory in store.export()}
         ingest_in_turn(store, files)
         equal, findings = holdings(store) == whole, len(store.check())
@@ -206,7 +206,7 @@ def rounds(store: str, folder: Path, *, seed: int, writers: int, servers: int) -
     chance.shuffle(victims)
     files = write_files(folder, FILES, trajectories=TRAJECTORIES, seed=seed)
     with serving(store, folder) as server:
-        with closing(wiring.open_store(server.settings)) as opened:
+        with closing(open_store(server.settings)) as opened:
             ingest_in_turn(opened, files)
             whole = holdings(opened)
         for victim in victims:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.ingest import check
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.names import open_cascade, read_vocabulary
 from tests.in_process import Ended, typed
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -38,7 +38,7 @@ def test_wrong_merges_of_the_labelled_set_stay_under_half_a_percent(
     level: RelabelLevel, split: check.Split
 ) -> None:
     settings = Settings(corpus=CORPUS)
-    cascade = wiring.cascade(settings, Vocabulary(wiring.vocabulary(settings)), level)
+    cascade = open_cascade(settings, Vocabulary(read_vocabulary(settings)), level)
     lines = check.read_labelled(CORPUS / "relabel", split)
     found = [check.judge(line, cascade.resolve(line.label, line.target)) for line in lines]
     assert [one.line.label for one in found if one.result == "wrong"] == []
@@ -59,7 +59,7 @@ def test_a_capable_model_is_right_of_nearly_all() -> None:
 @pytest.mark.timing
 def test_a_label_is_resolved_in_microseconds_after_its_first_appearance() -> None:
     settings = Settings(corpus=CORPUS)
-    cascade = wiring.cascade(settings, Vocabulary(wiring.vocabulary(settings)), "lexical")
+    cascade = open_cascade(settings, Vocabulary(read_vocabulary(settings)), "lexical")
     labels = [one for one in check.read_labelled(CORPUS / "relabel", "dev")]
     started, times = time.perf_counter(), 100
     for _ in range(times):

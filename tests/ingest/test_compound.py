@@ -11,9 +11,9 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import Settings
-from regraph_kg.wiring import names
+from regraph_kg.wiring.names import open_cascade, read_vocabulary
 
-VOCABULARY = Vocabulary(names.vocabulary(Settings()))
+VOCABULARY = Vocabulary(read_vocabulary(Settings()))
 COMPOUNDS: tuple[tuple[str, Target, str, str], ...] = (
     ("Shared memory tiling + loop unrolling", "cuda", "shared-memory-tiling", "loop-unrolling"),
     ("Loop unrolling and shared memory tiling", "cuda", "loop-unrolling", "shared-memory-tiling"),
@@ -33,7 +33,7 @@ WHOLE = (
 
 
 def lexical(vocabulary: Vocabulary = VOCABULARY) -> Cascade:
-    return names.cascade(Settings(), vocabulary, "lexical")
+    return open_cascade(Settings(), vocabulary, "lexical")
 
 
 def step(label: str, **fields: Any) -> dict[str, Any]:

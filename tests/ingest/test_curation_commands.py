@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import failure, plan
 from tests.in_process import Ended, typed
 from tests.ingest.trajectories import row, write
@@ -90,7 +90,7 @@ def desk(
 ) -> Iterator[Desk]:
     for name, value in environment(embedded_settings).items():
         monkeypatch.setenv(name, value)
-    with closing(wiring.open_store(embedded_settings)) as store:
+    with closing(open_store(embedded_settings)) as store:
         store.add_techniques([TILING, PADDING])
         yield Desk(monkeypatch, store)
 

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 def test_kill_9_at_random_moments_changes_nothing(
     store: str, writers: int, servers: int, tmp_path: Path
 ) -> None:
-    """A few of the rounds that benchmarks/kills.py plays; a restart of Neo4j takes seconds."""
+    """A few rounds; a restart of Neo4j takes seconds."""
     missing = install_neo4j.missing() if store == "neo4j" else None
     if missing is not None:
         require("neo4j", missing)

@@ -1,7 +1,6 @@
 """`regraph learn`: what finished runs taught gets into a real graph, once."""
 
 import json
-import math
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from regraph_kg import wiring
 from regraph_kg.cli.learn import learn
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
@@ -23,9 +21,10 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.runs.learn import learn_from
 from regraph_kg.runs.progress import outcome
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.methods.standard import StandardSettings
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.stores import open_store
 from tests.search.toy import SERIAL, Toy, code, fenced, header, judge, names, noisy_script, traced
 from tests.stores import environment
 
@@ -64,7 +63,7 @@ class Desk:
     @property
     def key(self) -> bytes:
         """This installation's."""
-        return wiring.trace_key(self.settings)
+        return trace_key(self.settings)
 
     def run(self, *words: str | Path) -> Result:
         """`regraph learn WORDS` in this process."""
@@ -103,7 +102,7 @@ def desk(
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("REGRAPH_CORPUS", str(tmp_path / "corpus"))
     monkeypatch.chdir(tmp_path)
-    store = wiring.open_store(embedded_settings)
+    store = open_store(embedded_settings)
     yield Desk(tmp_path, read_settings(), store)
     store.close()
 
@@ -196,7 +195,7 @@ def test_what_the_model_declined_is_taught_apart(desk: Desk) -> None:
     with Trace.create(desk.folder / "runs", head, desk.key) as trace:
         traced(Toy(GRAPH, answer), trace, head)
     (told,) = json.loads(desk.run(trace.path, "--json").stdout)["runs"]
-    assert (told["failures"], told["declined"], told["free"]) == (0, 4, None)
+    assert (told["failures"], told["declined"]) == (0, 4)
     rows = {f"{row.source} {row.target}": row for row in desk.store.transitions()}
     found = {pair: (row.tried, row.declined) for pair, row in rows.items()}
     assert found == {
@@ -205,25 +204,6 @@ def test_what_the_model_declined_is_taught_apart(desk: Desk) -> None:
         "openmp/start openmp/b": (3, 0),
     }
     assert desk.store.check() == ()
-
-
-def test_what_a_model_chose_freely_is_summed_under_its_name(desk: Desk) -> None:
-    head = header(4, excluded="toy", model="small@1", settings=StandardSettings())
-    answers = [code(1.0, "a"), code(2.0, "b"), code("crashed"), code(0.0, "c")]
-    with Trace.create(desk.folder / "runs", head, desk.key) as trace:
-        traced(Toy(GRAPH, lambda key: fenced(answers[key.attempt])), trace, head)
-    done = desk.run(trace.path)
-    assert done.exit_code == 0, done.output
-    assert "4 free choices, 3 of them right" in done.output
-    assert "left out" not in done.output
-    found = desk.store.free_choice("small@1", "openmp", device="toy device")
-    assert (found.first.tried, found.first.verified, found.later.tried) == (4, 3, 0)
-    assert found.first.sum_log2_effect == pytest.approx(2**20 * 3 / math.log(2), abs=3)
-    (told,) = json.loads(desk.run(trace.path, "--json").stdout)["runs"]
-    assert told["free"]["first"]["tried"] == 4
-    assert desk.store.free_choice("small@1", "openmp", device="toy device") == found
-    own = desk.store.free_choice("small@1", "openmp", device="", exclude_problem="toy")
-    assert own.first.tried == 0
 
 
 def test_where_no_run_teaches_anything_the_exit_code_is_1(desk: Desk) -> None:
@@ -312,7 +292,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             asked.append(candidate.code)
             return judge(candidate).model_copy(update={"device": "this device"})
 
-    monkeypatch.setattr(wiring, "open_judge", lambda _: nullcontext(Here()))
+    monkeypatch.setattr("regraph_kg.runs.learn.open_judge", lambda _: nullcontext(Here()))
     return asked
 
 

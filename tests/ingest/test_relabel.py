@@ -4,13 +4,13 @@ import itertools
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.ingest.relabel.lexical import LexicalRule
 from regraph_kg.ingest.relabel.verdict import Shortlist, TechniqueCandidate
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.names import open_cascade
 from tests.ingest.trajectories import VOCABULARY, lexical, trajectory
 
 KNOWN = Vocabulary(VOCABULARY)
@@ -124,7 +124,7 @@ def test_a_piece_of_code_names_the_one_technique_that_makes_use_of_it(
 
 
 def test_exact_recognizes_names_alone() -> None:
-    cascade = wiring.cascade(Settings(), KNOWN, "exact")
+    cascade = open_cascade(Settings(), KNOWN, "exact")
     labels = ("smem tiling", "tiling with shared memory")
     stages = [cascade.resolve(label, "cuda").relabelled.stage for label in labels]
     assert stages == ["alias", "new"]

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from regraph_kg import wiring
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.names import open_cascade
 
 VOCABULARY = (
     Technique(
@@ -36,7 +36,7 @@ def row(number: int = 0, *labels: str, **fields: Any) -> dict[str, Any]:
 
 def lexical(vocabulary: Vocabulary) -> Cascade:
     """What resolves labels without a model, as `regraph ingest` does by default."""
-    return wiring.cascade(Settings(), vocabulary, "lexical")
+    return open_cascade(Settings(), vocabulary, "lexical")
 
 
 def measured(seconds: float, **fields: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from regraph_kg.llm.batch import BatchStatus, status
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring import any_model
+from regraph_kg.wiring.answers import any_model
 from regraph_kg.wiring.doctor import examination
 from tests.llm.batch_folder import SCHEMA, ask, asked, end, open_model, pending, put, said
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from regraph_kg import remedies, wiring
+from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.embedder import (
     Embedder,
@@ -25,6 +25,7 @@ from regraph_kg.llm.embedder import (
 from regraph_kg.llm.ngrams import AT_ONCE, HashEmbedder
 from regraph_kg.models.graph import EmbeddingSpace
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.answers import embedder_of
 from tests.llm import real_ollama
 from tests.llm.fake_ollama import FakeModel, FakeOllama
 from tests.requirement import require
@@ -263,10 +264,10 @@ KNOWN = EmbeddingSpace("ollama:tiny@0123456789ab", 16)
 
 def test_an_unset_embedder_is_the_graphs_or_built_in(fake: FakeOllama) -> None:
     unset = Settings(ollama_url=fake.url)
-    assert wiring.embedder(unset).space == HashEmbedder().space
-    assert wiring.embedder(unset, HashEmbedder().space).space == HashEmbedder().space
+    assert embedder_of(unset).space == HashEmbedder().space
+    assert embedder_of(unset, HashEmbedder().space).space == HashEmbedder().space
     served = opened(fake).space
-    assert wiring.embedder(unset, served).space == served
+    assert embedder_of(unset, served).space == served
 
 
 @pytest.mark.parametrize("embedder", ["hash", None])
@@ -274,7 +275,7 @@ def test_an_embedder_of_another_space_is_refused(embedder: str | None, fake: Fak
     """`None`: the graph's own, but what is called so has changed since."""
     settings = Settings(ollama_url=fake.url, embedder=embedder)
     with pytest.raises(BadInput) as caught:
-        wiring.embedder(settings, KNOWN)
+        embedder_of(settings, KNOWN)
     said = str(caught.value)
     assert said.startswith("the graph holds embeddings of ollama:tiny@0123456789ab (16 dimensions)")
     assert ("REGRAPH_EMBEDDER=ollama:tiny" in said) == (embedder is not None)
@@ -284,4 +285,4 @@ def test_an_embedder_of_another_space_is_refused(embedder: str | None, fake: Fak
 @pytest.mark.parametrize("spec", ["ollama", "ollama:", "sentence-transformers:", "HASH", "x:y"])
 def test_an_unknown_embedder_names_the_known_ones(spec: str) -> None:
     with pytest.raises(BadInput, match=r'know "hash", "ollama:NAME" and "sentence-transformers:'):
-        wiring.embedder(Settings(embedder=spec))
+        embedder_of(Settings(embedder=spec))

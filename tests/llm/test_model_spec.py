@@ -5,7 +5,7 @@ import pytest
 from regraph_kg.errors import BadInput
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring import any_model
+from regraph_kg.wiring.answers import any_model
 
 SPECS = ["recorded", "ollama:qwen3:8b", "openai:org/model@v1", "batch:asked/here"]
 

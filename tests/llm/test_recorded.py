@@ -11,7 +11,7 @@ from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey
 from regraph_kg.models.target import Target
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring import language_model
+from regraph_kg.wiring.answers import language_model
 from tests.llm.fake_ollama import FakeOllama
 
 FIRST = {"path": ["openmp/parallel-for"], "text": "first", "author": "a person"}

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from regraph_kg import wiring
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.ollama import OllamaModel
 from regraph_kg.llm.openai_compatible import Endpoint, OpenAICompatibleModel
 from regraph_kg.llm.server import OllamaServer
 from regraph_kg.settings import FILE, SENT_TO, Settings, read_settings
+from regraph_kg.wiring.answers import embedder_of
 
 PASSWORD, KEY = "sesame-of-the-store", "sk-of-the-user"
 SECRETS = {"REGRAPH_STORE_PASSWORD": PASSWORD, "REGRAPH_OPENAI_KEY": KEY}
@@ -227,7 +227,7 @@ def test_a_server_that_sends_us_elsewhere_is_not_followed(folder: Path) -> None:
             with pytest.raises(ModelError):
                 OllamaModel(url, "x", **usual)  # type: ignore[arg-type]
             with pytest.raises(ModelError):
-                wiring.embedder(Settings(ollama_url=url, embedder="ollama:x"))
+                embedder_of(Settings(ollama_url=url, embedder="ollama:x"))
             assert server.callers == 3
         assert thief.callers == 0
 

@@ -23,9 +23,7 @@ from tests.requirement import require
 
 ROOT = Path(__file__).parents[2]
 STARTER = ROOT / "corpus" / "trajectories"
-STOP_STORE = (
-    "from regraph_kg import settings, wiring; wiring.stop_embedded(settings.read_settings())"
-)
+STOP_STORE = "from regraph_kg import settings, wiring; stop_embedded(settings.read_settings())"
 KINDS = ("wheel", "sdist")
 BUILD = """
 import sys
@@ -37,7 +35,7 @@ build_meta.build_wheel(folder)
 ENTER = b"\n"
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.timeout(1200),
     pytest.mark.xdist_group("package"),  # built and installed once
 ]

@@ -77,7 +77,7 @@ def test_every_setting_of_every_method_can_be_set(method: str) -> None:
 
 def test_every_setting_of_the_prompts_can_be_set() -> None:
     for name, value in Prompting().model_dump().items():
-        words = {"show": "none", "words": "full", "withhold": 0.5}.get(name, value)
+        words = {"show": "none", "words": "full"}.get(name, value)
         changed = {bool: False, int: 7}.get(type(value), words)
         prompting = chosen(sets=(f"prompt.{name}={changed}",)).prompting
         assert prompting.model_dump()[name] == changed

@@ -17,7 +17,7 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of, method_names
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.trace_lines import read
-from regraph_kg.wiring import DrySearch
+from regraph_kg.wiring.searches import DrySearch
 from tests.search.test_choice import chosen
 from tests.search.test_optimize import Lab, grown, lab
 from tests.search.toy import SEAL, TASK, Toy, code, fenced, header, judge, searching

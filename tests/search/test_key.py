@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.errors import ToolError
 from regraph_kg.settings import FILE, Settings, read_settings
+from regraph_kg.wiring.key import trace_key
 
 
 def key(folder: Path) -> bytes:
-    return wiring.trace_key(Settings(data_dir=folder))
+    return trace_key(Settings(data_dir=folder))
 
 
 def test_it_is_made_once_for_the_user_alone(tmp_path: Path) -> None:
@@ -40,9 +40,9 @@ def test_processes_that_make_it_at_once_have_the_same(tmp_path: Path) -> None:
 
 def test_where_it_is_gone_no_new_one_takes_its_place_unasked(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="trace-key: is gone, and what was written with it"):
-        wiring.trace_key(Settings(data_dir=tmp_path), make=False)
+        trace_key(Settings(data_dir=tmp_path), make=False)
     first = key(tmp_path)
-    assert wiring.trace_key(Settings(data_dir=tmp_path), make=False) == first
+    assert trace_key(Settings(data_dir=tmp_path), make=False) == first
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
@@ -84,5 +84,5 @@ def test_a_folder_brings_no_key_of_its_own(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / FILE).write_text('data_dir = "theirs"\n')
     settings = read_settings()
     assert settings.data_dir == Path("theirs")
-    assert wiring.trace_key(settings) != theirs
+    assert trace_key(settings) != theirs
     assert (tmp_path / "mine" / "regraph" / "trace-key").exists()

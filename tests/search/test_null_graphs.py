@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.models.graph import FreeChoice, Successor
+from regraph_kg.models.graph import Successor
 from regraph_kg.models.run import GraphShown
 from regraph_kg.search.null_graphs import shown
 from regraph_kg.search.world import World
@@ -26,8 +26,7 @@ def toy() -> World:
         return (f"{source}>{target}",)
 
     world = Toy(GRAPH, lambda _: None, successors=KNOWN).world
-    told = FreeChoice()
-    return replace(world, failures=whole, free=lambda: told)  # type: ignore[arg-type]
+    return replace(world, failures=whole)  # type: ignore[arg-type]
 
 
 def edges(world: World) -> dict[Edge, Successor]:

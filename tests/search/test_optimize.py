@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.search.trace_lines import read, read_header
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import find_embedded, open_store, start_embedded
 from tests.in_process import Ended, typed
 from tests.search.lab import (
     FASTER,
@@ -101,7 +101,7 @@ def lab(
     monkeypatch.chdir(tmp_path)
     write_corpus(tmp_path / "corpus")
     verdicts = str(write_verdicts(tmp_path / "verdicts"))
-    store = wiring.open_store(embedded_settings)
+    store = open_store(embedded_settings)
     yield Lab(tmp_path, env, store, verdicts, monkeypatch)
     store.close()
 
@@ -320,7 +320,7 @@ def test_a_full_disk_is_said_with_the_command_that_goes_on(grown: Lab) -> None:
 
 
 def kill_store(settings: Settings) -> None:
-    state = wiring.find_embedded(settings)
+    state = find_embedded(settings)
     assert state is not None
     os.kill(state.pid, signal.SIGKILL)
 
@@ -340,7 +340,7 @@ def test_a_store_that_dies_in_the_middle_is_started_again(
 def test_a_store_that_stays_away_ends_the_search_resumably(
     grown: Lab, embedded_settings: Settings
 ) -> None:
-    address = wiring.start_embedded(embedded_settings).address
+    address = start_embedded(embedded_settings).address
     by_address = {  # then nobody starts it again
         "REGRAPH_STORE": address.uri,
         "REGRAPH_STORE_USER": address.user,

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg import wiring
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.model_spec import ModelSpec
@@ -21,6 +20,7 @@ from regraph_kg.search.world import World
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.answers import language_model
 from regraph_kg.wiring.problems import find_problem, task_of
+from regraph_kg.wiring.stores import open_store
 from tests.search.prompts.test_standing import report
 from tests.search.test_optimize import Lab, lab
 from tests.search.toy import header
@@ -61,7 +61,7 @@ def asked(lab: Lab) -> dict[PromptKey, Prompt]:
     settings = read_settings()
     task = task_of(find_problem(settings, "stencil"), "openmp")
     model = Asked(language_model(settings, ModelSpec.parse("recorded"), "stencil", "openmp"))
-    reader = GraphReader(lambda: wiring.open_store(settings), "a CPU", "stencil", patience=1)
+    reader = GraphReader(lambda: open_store(settings), "a CPU", "stencil", patience=1)
     world = World(
         neighbours=reader.neighbours,
         examples=reader.examples,

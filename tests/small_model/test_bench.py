@@ -5,7 +5,7 @@ import pytest
 from regraph_kg.bench.results import read
 from tests.small_model.conftest import MODEL, Desk
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("small-model")]
+pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("small-model")]
 
 WORDS = ("bench", "reduction", "prefix-sum", "--budget", "2", "--final", "screening")
 ARMS = ("--arm", "mcgs", "--arm", "standard")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.small_model.conftest import MODEL, Desk
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("small-model")]
+pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("small-model")]
 
 WORDS = ("--trajectories", "3", "--steps", "1", "--repairs", "1", "--patience", "1")
 RULES = ("--min-speedup", "0", "--json")

@@ -18,7 +18,7 @@ from tests.requirement import require
 from tests.small_model.conftest import REGRAPH
 from tests.stores import environment
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("small-model")]
+pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("small-model")]
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 MEANT = {

@@ -14,7 +14,7 @@ import pytest
 
 from tests.small_model.conftest import COUNTER, Desk
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("small-model")]
+pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("small-model")]
 
 PROBLEM = "reduction"
 """The serial code is short, and so are prompts and answers."""

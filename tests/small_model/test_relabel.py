@@ -8,7 +8,7 @@ import pytest
 
 from tests.small_model.conftest import Desk
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("small-model")]
+pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("small-model")]
 
 LABELS = Path(__file__).parents[2] / "corpus" / "relabel"
 NAMES = ("Hardware async copy of tiles into smem", "Bind threads with sched_setaffinity")

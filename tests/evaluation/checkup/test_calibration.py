@@ -23,7 +23,7 @@ from regraph_kg.evaluation.rules import JudgeLimits
 
 from ..conftest import problem_named
 
-pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+pytestmark = pytest.mark.nightly
 
 CORPUS = Path(__file__).parents[3] / "corpus" / "problems"
 HELD_OUT = Path(__file__).parents[3] / "benchmarks" / "held_out"
@@ -119,7 +119,7 @@ def test_a_class_admits_honest_rounding_and_says_whether_it_separates(
     assert seen.separates == CLASSES[name].separates, seen
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in CORPUS.glob("*/problem.toml")))
 def test_the_corpus_declares_the_truth(
     measured: Callable[[Problem], Calibration], name: str

@@ -20,7 +20,7 @@ from regraph_kg.models.evaluation import Candidate, Outcome
 from ..conftest import passed, problem_named, scale_source
 from .test_calibration import CLASSES, EACH, of
 
-pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+pytestmark = pytest.mark.nightly
 
 Check = Callable[[Problem], Checkup]
 Compare = Callable[[str], tuple[str, str] | None]

@@ -42,7 +42,7 @@ def test_findings_are_lines_and_errors_exit_2(
     assert plain["findings"][0]["write"] == 'type = "float64" in [[args]] a'
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_problems_of_the_corpus_are_looked_at_unless_some_are_named(
     run: Run, problem_folder: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -75,7 +75,7 @@ def test_what_is_closed_holds_nothing_and_may_be_used_again(tmp_path: Path) -> N
     assert names(tmp_path) == ["new", "newer"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_closed_judge_holds_none_of_its_code(tmp_path: Path) -> None:
     problem = load_problem(HERE / "problems" / "scale")
     folder = tmp_path / "compiled"

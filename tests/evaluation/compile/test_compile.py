@@ -101,7 +101,7 @@ def test_an_unwritable_cache_is_our_failure(tmp_path: Path) -> None:
         Compiler(tmp_path / "file" / "cache", find_gcc(), JudgeLimits()).host(CODE, ["-O2"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_judge_leaves_no_half_entry(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"

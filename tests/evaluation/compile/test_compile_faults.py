@@ -98,7 +98,7 @@ def test_a_toolkit_that_does_not_know_the_gpu_is_our_failure(tmp_path: Path) -> 
         Compiler(tmp_path / "cache", unfit, JudgeLimits()).host("x", HOST_FLAGS)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_source_that_takes_the_compilers_memory_is_the_candidates_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,7 +170,7 @@ def test_a_full_disk_is_our_failure_and_leaves_no_half_entry(
     assert done.stdout.rstrip().endswith("[]")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_judge_needs_no_dev_shm(tmp_path: Path) -> None:
     """It works where /dev/shm holds nothing: shared memory is a memfd."""
     source = tmp_path / "candidate.cpp"

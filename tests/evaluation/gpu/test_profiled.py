@@ -12,7 +12,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport
 
 from ..conftest import passed
 
-pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+pytestmark = pytest.mark.nightly
 
 FAKE_CUPTI = Path(__file__).parent / "fake_cupti"
 CODE = """

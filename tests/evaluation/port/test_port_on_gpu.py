@@ -97,7 +97,7 @@ def test_nvcc_compiles_what_is_returned(tmp_path: Path, toolkit: Cuda) -> None:
         assert compiles(tmp_path, toolkit, made)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.usefixtures("toolkit")
 def test_the_port_of_each_problem_is_right(cache: Path, name: str) -> None:

@@ -303,7 +303,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_generator_does_no_harm_and_ends_in_one_line(
     custom: Callable[[str], Problem], tmp_path: Path, what: str
@@ -374,7 +374,7 @@ ATTEMPTS = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_serial_code_is_confined_as_a_candidate_is(
     judge: Judge, problem_folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from tests.requirement import require
 
 from ..conftest import passed, problem_named
 
-pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
+pytestmark = pytest.mark.nightly
 
 
 def measuring_code(rate: float, **more: float) -> str:

@@ -316,12 +316,14 @@ def test_what_a_technique_leaves_can_be_looked_for(name: str) -> None:
                 assert matches(what, facts_of(code)) is not None
 
 
+@pytest.mark.nightly
 def test_nearly_every_step_of_the_corpus_did_what_it_says() -> None:
     done = [applied(*step[:3]) for step in STEPS]
     assert done.count("nothing") == 0
     assert done.count("other") <= 0.02 * len(done)  # seen: 16 of 1,208
 
 
+@pytest.mark.nightly
 def test_without_its_name_a_step_is_seldom_called_by_a_wrong_one() -> None:
     told = [
         (step.technique, did(None, step.before, step.after, vocabulary(step)).technique)
@@ -332,6 +334,7 @@ def test_without_its_name_a_step_is_seldom_called_by_a_wrong_one() -> None:
     assert sum(name not in (None, technique) for technique, name in told) <= 0.03 * right
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("among", "found_out", "named", "wrongly"),
     [
@@ -356,6 +359,7 @@ def test_a_wrong_name_is_mostly_found_out_and_seldom_replaced_by_a_wrong_one(
     assert wrong <= wrongly * right
 
 
+@pytest.mark.nightly
 def test_code_of_the_corpus_is_equal_only_to_itself() -> None:
     codes = {step.after for step in STEPS}
     assert len({normalized(code) for code in codes}) == len(codes)

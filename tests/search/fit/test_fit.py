@@ -79,12 +79,14 @@ def ported(body: str) -> str:
     )
 
 
+@pytest.mark.nightly
 def test_the_corpus_says_which_steps_the_preconditions_rule_out() -> None:
     """After a change of these, `python -m benchmarks.promote` writes it anew."""
     stale = [one.ref for one in trajectories() if marked(one, VOCABULARY) != one]
     assert stale == []
 
 
+@pytest.mark.nightly
 def test_few_recorded_steps_that_gained_are_ruled_out() -> None:
     """Later ones: from serial code a recorded first step may be too large for a small model."""
     gained = [
@@ -96,6 +98,7 @@ def test_few_recorded_steps_that_gained_are_ruled_out() -> None:
     assert gained.count(None) <= 0.05 * len(gained)
 
 
+@pytest.mark.nightly
 def test_much_is_ruled_out_before_recorded_steps() -> None:
     share = [
         applicable(one, facts_of(step.before)).fits is False

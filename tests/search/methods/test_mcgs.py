@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.graph import EFFECT_SCALE, FreeChoice, FreeSteps, Successor
+from regraph_kg.models.graph import Successor
 from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import Applied, Cost, SimulationRecord, StepRecord
@@ -44,19 +44,6 @@ def run(
     toy = Toy(graph, script, successors=known or {})
     told = McgsSettings.model_validate({"repairs": 0, "free": False} | settings)
     return list(searching(toy.world, header(calls, settings=told, parallel=parallel)))
-
-
-def freely(choice: FreeChoice, known: dict[str, Successor] | None = None) -> Toy:
-    """A search of four calls by a model that may choose, and of which so much is known."""
-
-    def script(key: PromptKey) -> str:
-        return fenced(code(0.1 * len(key.path), (key.path, key.attempt)))
-
-    toy = Toy({"start": ["a"], "a": []}, script, successors=known or {})
-    world = replace(toy.world, free=lambda: choice)
-    settings = McgsSettings(repairs=0)
-    assert len(list(searching(world, header(4, settings=settings)))) == 4
-    return toy
 
 
 def paths(records: list[SimulationRecord]) -> list[str]:
@@ -233,20 +220,15 @@ def test_a_step_that_did_something_without_a_name_teaches_no_edge() -> None:
         assert start.actions[0].edge.verified == asked
 
 
-def test_a_model_whose_free_choices_gained_is_asked_for_one_and_walked_on_from_there() -> None:
-    gained = FreeSteps(tried=8, verified=8, sum_log2_effect=8 * 2 * EFFECT_SCALE)
-    toy = freely(FreeChoice(first=gained))
-    assert toy.asked[0].path == ()  # as `standard` asks
-    assert "Make the current cod" in toy.prompts[0].user
-    walked = [names(key) for key in toy.asked[1:]]
-    assert ["free-choice", "a"] in walked
+def test_a_free_choice_is_asked_for_as_standard_asks_and_walked_on_from() -> None:
+    def script(key: PromptKey) -> str:
+        return fenced(code(0.1 * len(key.path), (key.path, key.attempt)))
 
-
-def test_where_the_graph_knows_more_the_free_choice_waits() -> None:
-    known = {"a": successor("a", tried=8, verified=8, log2_effects=16.0)}
-    assert names(freely(FreeChoice(), known).asked[0]) == ["a"]
-    lost = FreeSteps(tried=8, verified=1, sum_log2_effect=-EFFECT_SCALE)
-    assert names(freely(FreeChoice(first=lost)).asked[0]) == ["a"]
+    toy = Toy({"start": ["a"], "a": []}, script)
+    list(searching(toy.world, header(6, settings=McgsSettings(repairs=0))))
+    asked = [names(key) for key in toy.asked]
+    assert [] in asked, "a free choice from the serial code asks by standard's key"
+    assert ["free-choice", "a"] in asked
 
 
 def test_a_step_by_rule_to_a_judged_code_is_left_out() -> None:

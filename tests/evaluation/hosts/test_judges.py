@@ -1,0 +1,129 @@
+"""Several judges as one: who gets a candidate when judges fail; which reports may be compared."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.hosts.judges import JudgeLost, JudgeRequest, Judges, Seat
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.target import Target
+
+from ..conftest import problem_named
+
+PROBLEM = problem_named("scale")
+Ask = Callable[[JudgeRequest], EvalReport]
+
+
+def report(code: str = "", **changed: object) -> EvalReport:
+    plain = EvalReport(
+        problem="scale",
+        target="openmp",
+        metric="call",
+        code_hash=code,
+        outcome=Outcome.PASSED,
+        device="D",
+        toolchain="T",
+        evaluator="1",
+        grade="screening",
+    )
+    return plain.model_copy(update=changed)
+
+
+class Told(Judges):
+    """Judges that do what they are told, by name."""
+
+    def __init__(self, **judges: Ask) -> None:
+        super().__init__(2, tries=2)
+        self.seen: list[tuple[str, str]] = []
+        self._seats = [
+            Seat(name, ["openmp"], self._noting(name, ask)) for name, ask in judges.items()
+        ]
+
+    def _noting(self, name: str, ask: Ask) -> Ask:
+        def noted(request: JudgeRequest) -> EvalReport:
+            self.seen.append((name, request.candidate.code))
+            return ask(request)
+
+        return noted
+
+    def device(self, target: Target) -> str:
+        return "D"
+
+    toolchain = hardware = device
+
+    def close(self, *, abandon: bool = False) -> None:
+        self._stop() if abandon else self._threads.shutdown()
+
+
+def judged(judges: Judges, *codes: str) -> Iterator[EvalReport]:
+    return judges.map(JudgeRequest(Candidate("openmp", code), PROBLEM) for code in codes)
+
+
+def right(request: JudgeRequest) -> EvalReport:
+    return report(request.candidate.code)
+
+
+def lost_gpu(_: JudgeRequest) -> EvalReport:
+    raise ToolError("GPU: lost")
+
+
+def deadly(request: JudgeRequest) -> EvalReport:
+    if request.candidate.code == "kills":
+        raise JudgeLost("judge: died")
+    return right(request)
+
+
+def test_a_judge_that_fails_costs_a_try_and_another_one_judges() -> None:
+    with Told(ill=lost_gpu, well=right) as judges:
+        (result,) = judged(judges, "a")
+    assert result.code_hash == "a"
+    assert judges.seen == [("ill", "a"), ("well", "a")]
+
+
+def test_without_another_judge_the_same_one_is_asked_again_and_then_the_error_is_told() -> None:
+    with Told(ill=lost_gpu) as judges, pytest.raises(ToolError):
+        list(judged(judges, "a"))
+    assert judges.seen == [("ill", "a")] * 2
+
+
+def test_a_candidate_that_kills_every_judge_fails_and_the_others_do_not() -> None:
+    with Told(only=deadly) as judges:
+        futures = [
+            judges.submit(JudgeRequest(Candidate("openmp", code), PROBLEM))
+            for code in ("kills", "a")
+        ]
+        with pytest.raises(JudgeLost):
+            futures[0].result()
+        assert futures[1].result().passed
+
+
+def test_a_target_that_nobody_judges_is_an_error() -> None:
+    with Told(only=right) as judges, pytest.raises(ToolError):
+        judges.evaluate(Candidate("cuda", ""), PROBLEM)
+
+
+def test_an_exception_cancels_what_waits() -> None:
+    judges = Told()
+    judges._patience = 600.0
+    future = judges.submit(JudgeRequest(Candidate("openmp", "a"), PROBLEM))
+    judges.close(abandon=True)
+    with pytest.raises(ToolError):
+        future.result(60)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"device": "E"}, "device: D, E"),
+        ({"toolchain": "U"}, "toolchain: T, U"),
+        ({"evaluator": "2"}, "evaluator: 1, 2"),
+        ({"metric": "device"}, "metric: call, device"),
+        ({"grade": "full"}, "grade: screening, full"),
+        ({"facts": {"gpu": "1"}, "outcome": Outcome.CRASHED}, None),
+    ],
+)
+def test_reports_say_what_forbids_their_comparison(
+    changed: dict[str, object], says: str | None
+) -> None:
+    assert report().differs_from(report(**changed)) == says
