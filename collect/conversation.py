@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from regraph_kg.collect.judged_steps import Draft, label_of, ref_of, step_of
+from regraph_kg.collect.judged_steps import TrajectoryDraft, label_of, ref_of, step_of
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
@@ -77,7 +77,7 @@ class Conversation:
         self._code = self.best or self.task.serial
         return self._prompt(None, 0)
 
-    def propose(self, draft: Draft) -> str:
+    def propose(self, draft: TrajectoryDraft) -> str:
         """Have `draft` judge steps until one of the limits; say which.
 
         Of steps back none is kept unless they reach the serial code. Raises `AnswersPending`.
@@ -92,7 +92,7 @@ class Conversation:
         draft.turn_round(whole=self._is_original())
         return ended
 
-    def _ask_on(self, draft: Draft) -> str:
+    def _ask_on(self, draft: TrajectoryDraft) -> str:
         fruitless = 0
         while fruitless < PATIENCE and len(self._done) < self.steps:
             if self.best and self._is_original():
@@ -106,7 +106,7 @@ class Conversation:
     def _is_original(self) -> bool:
         return normalized(self._code) == normalized(self.task.serial)
 
-    def _try(self, draft: Draft) -> bool | str:
+    def _try(self, draft: TrajectoryDraft) -> bool | str:
         """One step, mended while it fails: whether it is a gain, or why there is none."""
         self._tries += 1
         failed: FailedAnswer | None = None

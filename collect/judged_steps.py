@@ -25,7 +25,7 @@ SAID = 20_000
 
 
 @dataclass(slots=True)
-class Draft:
+class TrajectoryDraft:
     """A trajectory whose steps are being judged."""
 
     task: Task

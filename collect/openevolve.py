@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regraph_kg import regular
-from regraph_kg.collect.judged_steps import MOST_STEPS, Draft, label_of, ref_of, step_of
+from regraph_kg.collect.judged_steps import MOST_STEPS, TrajectoryDraft, label_of, ref_of, step_of
 from regraph_kg.errors import BadInput, file_errors, first_mistake
 from regraph_kg.models.prompt import PromptText
 from regraph_kg.models.run import Task
@@ -52,6 +52,7 @@ class EvolvedProgram(BaseModel):
     metadata: Mapping[str, Any] | None = None
     changes_description: str | None = None
     prompts: Mapping[str, Any] | None = None
+    iteration_found: int | None = 0
 
     @property
     def score(self) -> float:
@@ -89,7 +90,7 @@ class EvolvedLineage:
     origin: Source
     """The evolution's folder, by its name, and the program."""
 
-    def propose(self, draft: Draft) -> str:
+    def propose(self, draft: TrajectoryDraft) -> str:
         """Have `draft` judge the programs, as far as a trajectory holds them."""
         draft.codes.add(normalized(draft.task.serial))
         for program in self.programs:
@@ -110,7 +111,10 @@ def read_lineages(
     name = folder.resolve().name
     lineages: list[EvolvedLineage] = []
     covered: set[str] = set()
-    for program in sorted(programs.values(), key=lambda program: (-program.score, program.id)):
+    ranked = sorted(
+        programs.values(), key=lambda one: (-one.score, -(one.iteration_found or 0), one.id)
+    )
+    for program in ranked:
         # A program on the way to a better one is told by that one's lineage.
         if len(lineages) == best or program.id in covered:
             continue

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from regraph_kg.collect.conversation import PATIENCE, REPAIRS, STEPS, Conversation, prompt_hash
 from regraph_kg.collect.journal import Journal, key_of
-from regraph_kg.collect.judged_steps import Draft, settled
+from regraph_kg.collect.judged_steps import TrajectoryDraft, settled
 from regraph_kg.collect.kept import MIN_SPEEDUP, choose_kept, counted_once, fastest
 from regraph_kg.collect.openevolve import EvolvedLineage, read_lineages
 from regraph_kg.errors import AnswersPending, BadInput
@@ -208,7 +208,7 @@ class _Collecting:
 
     def _add(self, source: StepSource, task: Task, problem: Problem) -> str:
         """Build and measure one trajectory; return its result as a line."""
-        draft = Draft(task, partial(self._judged, problem))
+        draft = TrajectoryDraft(task, partial(self._judged, problem))
         try:
             ended = source.propose(draft)
         except AnswersPending:

@@ -10,10 +10,10 @@ from regraph_kg.graph import Curator
 from regraph_kg.ingest.audit import audit as concerns
 from regraph_kg.ingest.check import RecordedVerdicts
 from regraph_kg.ingest.clusters import clusters, pages
-from regraph_kg.ingest.relabel.candidates import Shortlists
-from regraph_kg.ingest.relabel.cascade import Cascade
+from regraph_kg.ingest.cascade import Cascade
+from regraph_kg.ingest.relabel.embedding import Shortlists
 from regraph_kg.ingest.relabel.lexical import LexicalRule
-from regraph_kg.ingest.relabel.sorting import Sorter
+from regraph_kg.ingest.relabel.model import Sorter
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.curation import Cluster
 from regraph_kg.models.graph import RelabelLevel

@@ -3,7 +3,7 @@
 import pytest
 
 from regraph_kg.collect.conversation import PATIENCE, REPAIRS, Conversation, read_answer
-from regraph_kg.collect.judged_steps import Draft
+from regraph_kg.collect.judged_steps import TrajectoryDraft
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import Prompt, Reply
@@ -36,19 +36,19 @@ def conversation(scribe: Scribe, steps: int = 8, best: str = "", number: int = 0
     return Conversation(TASK, number, scribe, steps, ["loop tiling"], Source(run="now"), best)
 
 
-def collected(scribe: Scribe, steps: int = 8, best: str = "") -> Draft:
-    draft = Draft(TASK, judge)
+def collected(scribe: Scribe, steps: int = 8, best: str = "") -> TrajectoryDraft:
+    draft = TrajectoryDraft(TASK, judge)
     conversation(scribe, steps, best).propose(draft)
     return draft
 
 
-def labels(draft: Draft) -> list[str]:
+def labels(draft: TrajectoryDraft) -> list[str]:
     return [step.label for step in draft.steps]
 
 
 def test_right_steps_become_a_trajectory_with_its_source() -> None:
     scribe = Scribe(step("Vectorize", "fast2"), step("Threads", "fast6"), DONE)
-    draft, asking = Draft(TASK, judge), conversation(scribe)
+    draft, asking = TrajectoryDraft(TASK, judge), conversation(scribe)
     asking.propose(draft)
     built = draft.trajectory(asking.ref, asking.origin)
     assert built is not None
@@ -100,7 +100,7 @@ def test_an_answer_to_come_by_file_is_waited_for() -> None:
         raise AnswersPending("later")
 
     with pytest.raises(AnswersPending):
-        Conversation(TASK, 0, pending, 8, [], Source()).propose(Draft(TASK, judge))
+        Conversation(TASK, 0, pending, 8, [], Source()).propose(TrajectoryDraft(TASK, judge))
 
 
 def test_two_trajectories_of_a_problem_ask_apart() -> None:

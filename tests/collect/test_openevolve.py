@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.collect.judged_steps import Draft
+from regraph_kg.collect.judged_steps import TrajectoryDraft
 from regraph_kg.collect.openevolve import EvolvedLineage, read_lineages
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Source, Step
@@ -32,7 +32,7 @@ def lineages(folder: Path, best: int = 1) -> list[EvolvedLineage]:
 
 
 def judged(folder: Path) -> list[Step]:
-    draft = Draft(TASK, judge)
+    draft = TrajectoryDraft(TASK, judge)
     lineages(folder)[0].propose(draft)
     return draft.steps
 

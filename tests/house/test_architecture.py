@@ -32,7 +32,7 @@ VIOLATIONS = {
     "inside-runs": ("runs.choice", "runs.ingest"),
     "inside-backends": ("backends.merge", "backends.store"),
     "inside-llm": ("llm.ollama", "llm.scripted"),
-    "inside-collect": ("collect.steps", "collect.build"),
+    "inside-collect": ("collect.judged_steps", "collect.kept"),
     "inside-ingest": ("ingest.read", "ingest.plan"),
     "inside-relabel": ("ingest.relabel.lexical", "ingest.relabel.cascade"),
 }
