@@ -6,6 +6,7 @@ files (`make docs`) and `regraph docs` makes when it shows them.
 """
 
 import ast
+import inspect
 import itertools
 import json
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from regraph_kg.cli.docs import MADE, trajectory_schema
 from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
-from regraph_kg.search.methods import kind_of, method_lines
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.settings import Settings, setting_names, variable
 from regraph_kg.survey.report import corpus_report
 from regraph_kg.wiring.names import read_vocabulary
@@ -29,7 +30,7 @@ from regraph_kg.wiring.shipped import corpus_files
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "docs" / "answers.schema.json"
-METHODS = ROOT / "docs" / "methods.md"
+METHODS_PAGE = ROOT / "docs" / "methods.md"
 """Generated in part: between its marks."""
 RESULTS = ROOT / "docs" / "results.md"
 """Generated in part, too; benchmarks/document.py writes another part."""
@@ -107,22 +108,22 @@ def _default(name: str) -> str:
 
 def methods() -> str:
     """docs/methods.md, with its list of methods and of their settings as the code has them."""
-    head, begin, rest = METHODS.read_text(encoding="utf-8").partition("<!-- begin")
+    head, begin, rest = METHODS_PAGE.read_text(encoding="utf-8").partition("<!-- begin")
     mark = rest.partition("-->")[0]
     rows = ["| method | needs | asks for thoughts |", "|---|---|---|"]
     told = []
-    for name, line in method_lines().items():
+    for name, line in METHODS.items():
         kind = kind_of(name)
         thinks = "yes" if kind.thinks else "no"
         rows.append(f"| [`{name}`](#{name}) | {NEEDS[kind.needs]} | {thinks} |")
-        told += ["", f"### `{name}`", line, *_settings_of(name, kind.settings)]
+        told += ["", f"### `{name}`", line, *_settings_of(kind.settings)]
     end = rest[rest.index("<!-- end") :]
     return head + "\n".join([f"{begin}{mark}-->", *rows, *told, end])
 
 
-def _settings_of(name: str, kind: type[MethodSettings]) -> list[str]:
+def _settings_of(kind: type[MethodSettings]) -> list[str]:
     """The table of a method's settings; none where there is nothing to set."""
-    said = words(ROOT / "search" / "methods" / f"{name.replace('-', '_')}.py", kind.__name__)
+    said = words(Path(inspect.getfile(kind)), kind.__name__)
     defaults = kind.model_validate({}).model_dump(exclude={"method"})
     rows = [
         f"| `{field}` | {'none' if default is None else default} |"
@@ -215,7 +216,7 @@ def generated() -> dict[Path, str]:
     """Every committed file that is generated, and its text."""
     return {
         ROOT / "docs" / "settings.md": settings(),
-        METHODS: methods(),
+        METHODS_PAGE: methods(),
         RESULTS: results(),
         ROOT / "docs" / "trajectory.schema.json": json.dumps(trajectory_schema(), indent=2),
         ANSWERS: answers(),

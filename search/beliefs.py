@@ -1,40 +1,14 @@
 """Beliefs about a graph's edges: whether a step along one passes, and its gain.
 
 They start from the graph and learn from the run; the symbols are those of method.md 3.2.
-Gains are natural logarithms of speedups. Not here: the choice of a step (methods/mcgs.py).
+Gains are natural logarithms of speedups. Not here: the choice of a step (selection.py).
 """
 
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from regraph_kg.models.graph import EFFECT_SCALE, Successor
-
-
-class BeliefSettings(Protocol):
-    """The settings that beliefs use."""
-
-    @property
-    def other_devices(self) -> float:
-        """Weight of one try on another device."""
-
-    @property
-    def tries(self) -> float:
-        """Most tries of the graph that count for an edge."""
-
-    @property
-    def weight(self) -> float:
-        """Largest weight of the graph's gain, in gains of this run."""
-
-    @property
-    def gain(self) -> float:
-        """mu0: gain of an edge of which nothing is known."""
-
-    @property
-    def spread(self) -> float:
-        """sigma0: standard deviation of a gain around what was believed."""
-
 
 RANK_GAIN = 0.1
 """Bonus of a neighbourhood's first edge, half for the second: frequent steps gain more."""
@@ -99,7 +73,16 @@ class Beliefs:
     """The beliefs of one run. Steps from `start` are apart: they gain far more than later ones."""
 
     start: str
-    settings: BeliefSettings
+    tries: float = 8.0
+    """Most tries of the graph that count for an edge."""
+    weight: float = 1.0
+    """k: largest weight of the graph's gain, in gains of this run."""
+    gain: float = 0.15
+    """mu0: log gain of an edge of which nothing is known."""
+    spread: float = 0.8
+    """sigma0: standard deviation of a log gain around what was believed."""
+    other_devices: float = 0.5
+    """Weight of one try on another device of the target."""
     _siblings: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
     """Deviations of gains from beliefs, by source."""
     _kin: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
@@ -110,49 +93,39 @@ class Beliefs:
     _right: int = 0
     """Samples of this run, and those that passed."""
 
-    def edge(self, source: str, successor: Successor, rank: int) -> BelievedEdge:
-        """An edge from the graph's counts, of `settings.tries` tries at most.
+    def edge(
+        self, source: str, successor: Successor, rank: int, *, free: bool = False
+    ) -> BelievedEdge:
+        """An edge from the graph's counts, of `tries` tries at most.
 
-        A declined technique counts as a try without gain.
+        A declined technique counts as a try without gain. `free`: the code before it came of free
+        choices, which leave less to be gained than the start's edges gained.
         """
-        other = self.settings.other_devices
+        other = self.other_devices
         share = other if successor.statistics == "other-devices" else 1.0
         tried = share * successor.tried + other * successor.tried_elsewhere + successor.declined
         passed = share * successor.verified + other * successor.verified_elsewhere
         log2 = share * successor.sum_log2_effect + other * successor.sum_log2_elsewhere
-        return self._limited(source, successor.technique.id, (tried, passed, log2), rank)
-
-    def after_free(self, name: str, successor: Successor, rank: int) -> BelievedEdge:
-        """An edge from the start, at code that free choices led to: less is left to be gained."""
-        edge = self.edge(name, successor, rank)
-        edge.gains = edge.passed * self.settings.gain
-        return edge
-
-    def _limited(
-        self, source: str, target: str, counts: tuple[float, float, float], rank: int
-    ) -> BelievedEdge:
-        """An edge of so many tries, passes and fixed-point log2 effect, or as much as counts."""
-        tried, passed, log2 = counts
-        share = min(1.0, self.settings.tries / tried) if tried else 0.0
-        gains = log2 / EFFECT_SCALE * math.log(2)
-        return BelievedEdge(source, target, share * tried, share * passed, share * gains, rank)
+        part = min(1.0, self.tries / tried) if tried else 0.0
+        gains = part * passed * self.gain if free else part * log2 / EFFECT_SCALE * math.log(2)
+        target = successor.technique.id
+        return BelievedEdge(source, target, part * tried, part * passed, gains, rank)
 
     def outlook(self, edge: BelievedEdge) -> Outlook:
         """p_e, m_e and s_e."""
-        settings = self.settings
         rate = (RATE_WEIGHT / 2 + self._right) / (RATE_WEIGHT + self._sampled)
         passes = (2 * rate + edge.passed + edge.verified) / (2 + edge.tried + edge.sampled)
-        unknown = settings.gain + RANK_GAIN / (1 + edge.rank)
+        unknown = self.gain + RANK_GAIN / (1 + edge.rank)
         prior = (unknown + edge.gains) / (1 + edge.passed)
         if edge.source in self._siblings:
             prior += self._siblings[edge.source].shrunk(SIBLINGS_WEIGHT)
         if edge.target in self._kin:
             prior += self._kin[edge.target].shrunk(KIN_WEIGHT)
-        variance = settings.spread**2
+        variance = self.spread**2
         if edge.source != self.start:
             prior += self._later.shrunk(LATER_WEIGHT)
             variance = (LATER_WEIGHT * variance + self._squares) / (LATER_WEIGHT + self._later.n)
-        weight = min(1 + edge.passed, settings.weight)
+        weight = min(1 + edge.passed, self.weight)
         evidence = weight + edge.verified
         gain = (weight * prior + edge.total) / evidence
         spread = math.sqrt(variance) + RELATIVE_SPREAD * abs(gain)

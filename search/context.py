@@ -9,7 +9,7 @@ from typing import Protocol
 from regraph_kg.models.graph import Example, Neighbourhood, Successor
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
-from regraph_kg.models.technique import Technique, free_id
+from regraph_kg.models.technique import Technique, free_id, start_id
 from regraph_kg.search.ask import Request
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
@@ -45,6 +45,11 @@ class Context:
         """The successors that may apply to `code`, which `technique` led to."""
         offers = self.graph.after(technique, code, self.task.entry)
         return tuple(offer.successor for offer in offers.fitting)
+
+    def walks_from(self, technique: str) -> str:
+        """The technique whose successors follow: the start's after a free choice."""
+        target = self.task.target
+        return start_id(target) if technique == free_id(target) else technique
 
     def nearest_advice(self, code: str) -> Advice:
         """Advice with the examples nearest to `code`, of any transition: one at least."""

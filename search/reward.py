@@ -13,10 +13,3 @@ def speedup(report: EvalReport) -> float | None:
     if report.outcome is Outcome.UNSTABLE_TIMING and report.speedup_interval is not None:
         return report.speedup_interval.low if report.speedup_interval.low > 0 else None
     return None
-
-
-def paper_reward(reached: float | None) -> float:
-    """-1 for a failure, speedup - 1 where slower than the serial code, else the speedup."""
-    if reached is None:
-        return -1.0
-    return reached - 1 if reached < 1 else reached

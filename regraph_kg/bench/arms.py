@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from regraph_kg.errors import BadInput
 from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.run import GraphShown
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods import METHODS, kind_of
 
 USUAL = ("mcgs", "standard")
 GRAPHS: tuple[GraphShown, ...] = get_args(GraphShown)
@@ -41,8 +41,8 @@ class Arm:
     @classmethod
     def _of_graph(cls, text: str) -> Self:
         method, slash, graph = text.partition("/")
-        if method not in method_names():
-            raise BadInput(f"arm {text!r}: methods are {', '.join(method_names())}")
+        if method not in METHODS:
+            raise BadInput(f"arm {text!r}: methods are {', '.join(METHODS)}")
         if not slash:
             return cls(method)
         if graph not in GRAPHS:

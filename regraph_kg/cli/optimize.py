@@ -23,7 +23,7 @@ from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.models.run import RunSummary, SearchChoice
 from regraph_kg.runs.choice import traced_model
 from regraph_kg.runs.search import look_at_graph, open_run
-from regraph_kg.search.methods import kind_of, method_lines
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.problems import chosen_problem
 from regraph_kg.wiring.shipped import corpus_folder, starter_files
@@ -32,7 +32,7 @@ from regraph_kg.wiring.stores import open_store
 EPILOG = "\n\n".join(
     [
         "Methods:",
-        *(f"{name}: {line}" for name, line in method_lines().items()),
+        *(f"{name}: {line}" for name, line in METHODS.items()),
         "Settings of --set, besides the method's own (regraph docs methods):",
         *(f"{prefix}NAME: {', '.join(set_names(kind))}" for prefix, kind in SETTABLE.items()),
     ]

@@ -33,12 +33,12 @@ from regraph_kg.runs.choice import (
     usual_parallel,
     usual_settings,
 )
-from regraph_kg.search.methods import method_names
+from regraph_kg.search.methods import METHODS
 
 if TYPE_CHECKING:
     MethodName = str
 else:
-    MethodName = Literal[method_names()]  # the modules of search/methods/
+    MethodName = Literal[tuple(METHODS)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

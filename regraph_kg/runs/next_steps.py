@@ -19,7 +19,6 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.beliefs import Beliefs
 from regraph_kg.search.fit.applied import shows
-from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
 
 MOST_SUCCESSORS = 256
@@ -92,7 +91,7 @@ def _successors(store: GraphStore, question: Question) -> Successors:
 
 def _promises(question: Question, offers: Sequence[Offer]) -> Mapping[str, float]:
     """Technique id -> the mean log gain of a try, before a run has tried it."""
-    beliefs = Beliefs(start_id(question.target), McgsSettings())
+    beliefs = Beliefs(start_id(question.target))
     edges = [beliefs.edge(question.after, offer.successor, i) for i, offer in enumerate(offers)]
     outlooks = {edge.target: beliefs.outlook(edge) for edge in edges}
     return {name: outlook.passes * outlook.gain for name, outlook in outlooks.items()}

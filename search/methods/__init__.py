@@ -1,17 +1,12 @@
-"""The methods, a file each: every file of this folder is a method, without a list of them.
+"""The methods by name: what each needs, and how its search begins.
 
-A method's file holds its settings and its search, and ends with a `METHOD` that says so. Its name
-is the file's with hyphens, what it is says the file's first line; both are known without loading
-it, so that the command line can offer them. Not here: what several methods share (samples.py,
-walk.py, uct.py, ahead.py).
+A method chooses what to ask for; what all of them share is around this folder. A new one is a file
+here, and its lines in `METHODS` and `_kinds`.
 """
 
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from regraph_kg.errors import BadInput
@@ -20,6 +15,19 @@ from regraph_kg.models.method import MethodSettings
 if TYPE_CHECKING:
     from regraph_kg.search.context import Context, Method
 
+METHODS: Mapping[str, str] = {
+    "cot": "As standard, but the prompt has the model reason step by step before it writes.",
+    "fsr": "Serial refinement: a better version of the best code, told how earlier rounds ended.",
+    "mcgs": "Monte Carlo graph search: the step of the largest expected improvement is next.",
+    "mcgs-paper": "The paper's MCGS: selection by P-UCB, rollouts; every step is a new call.",
+    "mcts-rag": "Tree search over: ask directly, name a step first, show the nearest examples.",
+    "rag": "The examples nearest to the serial code stand in every prompt; the best of n counts.",
+    "regrapht": "Random walks on the graph, begun again after a failure or at a dead end.",
+    "rethink-mcts": "Tree search over thoughts; what fails or is not faster is rewritten.",
+    "standard": "One prompt a sample until the budget is spent, no graph: the best of n counts.",
+}
+"""Name -> what the method is; it loads none of them, as the command line's help needs no more."""
+
 Needs = Literal["nothing", "graph", "embeddings"]
 """The part of the graph that a method reads: "graph": it walks from a technique to its successors;
 "embeddings": it looks for the examples nearest to a code."""
@@ -27,7 +35,7 @@ Needs = Literal["nothing", "graph", "embeddings"]
 
 @dataclass(frozen=True, slots=True)
 class MethodKind:
-    """A method as its file declares it."""
+    """A method as it is begun."""
 
     settings: type[MethodSettings]
     begin: "Callable[[Context, Any], Method]"
@@ -42,28 +50,11 @@ class MethodKind:
         return self.needs == "graph"
 
 
-@cache
-def method_names() -> tuple[str, ...]:
-    """Names of all methods, sorted."""
-    return tuple(sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__)))
-
-
-def method_lines() -> dict[str, str]:
-    """Name -> what the method is, the first line of its file."""
-    lines = {}
-    for name in method_names():
-        with (Path(__path__[0]) / f"{_module(name)}.py").open(encoding="utf-8") as file:
-            lines[name] = file.readline().strip().strip('"')
-    return lines
-
-
 def kind_of(name: str) -> MethodKind:
     """The method of this name; `BadInput` where there is none."""
-    if name not in method_names():
-        raise BadInput(f"method {name!r} is not one of {', '.join(map(repr, method_names()))}")
-    kind: MethodKind = import_module(f"{__name__}.{_module(name)}").METHOD
-    assert kind.settings.model_fields["method"].default == name, "the file has another name"
-    return kind
+    if name not in METHODS:
+        raise BadInput(f"method {name!r} is not one of {', '.join(map(repr, METHODS))}")
+    return _kinds()[name]
 
 
 def read_settings(raw: Mapping[str, Any]) -> MethodSettings:
@@ -74,5 +65,27 @@ def read_settings(raw: Mapping[str, Any]) -> MethodSettings:
     return kind_of(str(raw["method"])).settings.model_validate(raw)
 
 
-def _module(name: str) -> str:
-    return name.replace("-", "_")
+@cache
+def _kinds() -> Mapping[str, MethodKind]:
+    # they load the prompts and a parser, which help texts and most commands do not need
+    from regraph_kg.search.methods import (  # noqa: PLC0415
+        fsr,
+        mcgs,
+        mcts_rag,
+        rethink_mcts,
+        samples,
+    )
+
+    return {
+        "cot": MethodKind(samples.CotSettings, samples.cot),
+        "fsr": MethodKind(fsr.FsrSettings, fsr.Fsr),
+        "mcgs": MethodKind(mcgs.McgsSettings, mcgs.improving, needs="graph"),
+        "mcgs-paper": MethodKind(mcgs.PaperSettings, mcgs.papers, needs="graph"),
+        "mcts-rag": MethodKind(
+            mcts_rag.MctsRagSettings, mcts_rag.MctsRag, needs="embeddings", thinks=True
+        ),
+        "rag": MethodKind(samples.RagSettings, samples.rag, needs="embeddings"),
+        "regrapht": MethodKind(mcgs.ReGraphTSettings, mcgs.random_walks, needs="graph"),
+        "rethink-mcts": MethodKind(rethink_mcts.RethinkSettings, rethink_mcts.Rethink, thinks=True),
+        "standard": MethodKind(samples.StandardSettings, samples.standard),
+    }

@@ -25,7 +25,6 @@ from regraph_kg.search.ask import Request
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.render import FailedAnswer, Variant, feedback_advice
 
 
@@ -120,6 +119,3 @@ class Fsr:
         if leg.stale == 0 and leg.speedup > self._leg.speedup:
             self._leg = leg
         return Iteration((), (step,), step.speedup or 0.0)
-
-
-METHOD = MethodKind(FsrSettings, Fsr)

@@ -31,7 +31,6 @@ from regraph_kg.models.run import StepRecord
 from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import free_advice, render_subgoal, thought_advice
 from regraph_kg.search.uct import Visits, level_reward
@@ -171,6 +170,3 @@ class MctsRag:
     def _node(self, code: str, level: float, depth: int) -> _Node:
         kinds = KINDS if depth < self._settings.depth else ()
         return _Node(code, level, depth, tuple(_Action(kind) for kind in kinds))
-
-
-METHOD = MethodKind(MctsRagSettings, MctsRag, needs="embeddings", thinks=True)

@@ -32,7 +32,6 @@ from regraph_kg.models.run import StepRecord
 from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
-from regraph_kg.search.methods import MethodKind
 from regraph_kg.search.prompts.examples import short
 from regraph_kg.search.prompts.render import (
     FailedAnswer,
@@ -191,6 +190,3 @@ def _feedback(node: _Node, step: StepRecord) -> str:
     if step.speedup is None:
         return step.diagnosis or str(step.outcome)
     return f"right, and {step.speedup / math.exp(node.level):.2f} times as fast as the current code"
-
-
-METHOD = MethodKind(RethinkSettings, Rethink, thinks=True)

@@ -9,7 +9,7 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Task
-from regraph_kg.search.methods.standard import StandardSettings
+from regraph_kg.search.methods.samples import StandardSettings
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, SERIAL, TASK, Toy, code, fenced, header, traced

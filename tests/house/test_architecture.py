@@ -26,7 +26,7 @@ VIOLATIONS = {
     "search": ("search.propose", "subprocess"),
     "confined": ("evaluation.confined.worker", "numpy"),
     "inside-search": ("search.propose", "search.methods.mcgs"),
-    "methods": ("search.methods.rag", "search.methods.cot"),
+    "methods": ("search.methods.rag", "search.methods.samples"),
     "inside-evaluation": ("evaluation.verify.verify", "evaluation.evaluate"),
     "inside-wiring": ("wiring.stores", "wiring.names"),
     "inside-runs": ("runs.choice", "runs.ingest"),

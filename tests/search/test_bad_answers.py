@@ -11,7 +11,7 @@ import pytest
 
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.search.methods import method_names
+from regraph_kg.search.methods import METHODS
 from tests.search.lab import FAST, SERIAL, SLOW, STRIP, WRONG, grow
 from tests.search.test_optimize import Lab, grown, lab
 
@@ -88,7 +88,7 @@ def test_a_model_that_declines_every_technique_ends_the_search_and_is_told(grown
     assert Path("best.cpp").read_text() == SERIAL
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 def test_no_method_stumbles_over_a_model_that_only_talks(grown: Lab, method: str) -> None:
     answering(grown, lambda _: "I would use OpenMP.")
     ended = grown.optimize("--method", method, "--json")
@@ -125,7 +125,7 @@ def test_every_call_is_a_line_where_that_is_asked_for(grown: Lab) -> None:
     "method",
     [
         "mcgs",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in method_names() if name != "mcgs"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in METHODS if name != "mcgs"),
     ],
 )
 def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(lab: Lab, method: str) -> None:

@@ -5,15 +5,13 @@ import math
 import pytest
 
 from regraph_kg.search.beliefs import Beliefs, BelievedEdge, expected_improvement
-from regraph_kg.search.methods.mcgs import McgsSettings
 from tests.search.toy import successor
 
-SETTINGS = McgsSettings(tries=8, weight=2, gain=0.2, spread=0.5, other_devices=0.5)
 START = "openmp/start"
 
 
 def beliefs() -> Beliefs:
-    return Beliefs(START, SETTINGS)
+    return Beliefs(START, tries=8, weight=2, gain=0.2, spread=0.5, other_devices=0.5)
 
 
 def edge(

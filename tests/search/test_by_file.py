@@ -19,9 +19,8 @@ from regraph_kg.models.method import MethodSettings, Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord, Task
 from regraph_kg.search.executor import Alone
-from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.methods.mcgs_paper import PaperSettings
-from regraph_kg.search.methods.standard import StandardSettings
+from regraph_kg.search.methods.mcgs import McgsSettings, PaperSettings
+from regraph_kg.search.methods.samples import StandardSettings
 from regraph_kg.search.run import search as begin
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World

@@ -11,7 +11,7 @@ from regraph_kg.cli.options import Options, choose, each_choice, resume_command
 from regraph_kg.errors import BadInput
 from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.run import SearchChoice
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.trace import Trace
 from tests.search.in_toy import run
 from tests.search.toy import SEAL, Toy, header, noisy_script
@@ -24,7 +24,7 @@ def chosen(model: str = "ollama:tiny", **typed: object) -> SearchChoice:
     return choose(replace(NOTHING, **typed), model)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 def test_without_options_every_method_has_its_defaults(method: str) -> None:
     choice = chosen(method=method)
     assert choice.settings == kind_of(method).settings()
@@ -41,7 +41,7 @@ FAST: dict[str, dict[str, object]] = {
 }
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 def test_fast_bounds_time_and_what_a_method_repeats(method: str) -> None:
     choice = chosen(method=method, fast=True)
     assert choice.settings == kind_of(method).settings.model_validate(FAST.get(method, {}))
@@ -50,7 +50,7 @@ def test_fast_bounds_time_and_what_a_method_repeats(method: str) -> None:
     assert choice.final == "screening"
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 def test_a_fast_search_spends_its_dozen_calls(method: str) -> None:
     toy = Toy({"start": ["a", "b"], "a": ["b"], "b": ["a"]}, noisy_script(3))
     records = run(toy, chosen(method=method, fast=True).settings, calls=12)
@@ -66,7 +66,7 @@ def test_what_is_typed_goes_before_fast() -> None:
     assert choice.settings.model_dump()["depth"] == 5
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 def test_every_setting_of_every_method_can_be_set(method: str) -> None:
     for name, value in kind_of(method).settings().model_dump().items():
         if name != "method":
@@ -249,7 +249,7 @@ def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:
 
 
 def test_settings_survive_a_trace_as_they_are() -> None:
-    for method in method_names():
+    for method in METHODS:
         kind = kind_of(method).settings
         settings = kind()
         assert kind.model_validate(json.loads(settings.model_dump_json())) == settings

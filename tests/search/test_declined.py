@@ -12,9 +12,9 @@ from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.answer import final_answer, summarise
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.methods.standard import StandardSettings
+from regraph_kg.search.methods.samples import StandardSettings
 from regraph_kg.search.prompts.examples import fill
 from regraph_kg.search.trace import Trace
 from tests.search.in_toy import asked, run
@@ -36,7 +36,7 @@ from tests.search.toy import (
 
 GRAPH: Graph = {"start": ["a", "b", "c"], "a": [], "b": ["a", "c"], "c": ["a", "b"]}
 NO = "DOES NOT APPLY: nothing here to tile"
-WALKS = [name for name in method_names() if kind_of(name).walks]
+WALKS = [name for name in METHODS if kind_of(name).walks]
 
 
 def choosing_nothing(method: str) -> MethodSettings:

@@ -14,7 +14,7 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader
 from regraph_kg.search.effects import Evaluate, ModelRequest
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.trace_lines import read
 from regraph_kg.wiring.searches import DrySearch
@@ -37,7 +37,7 @@ def dry(method: str, **fields: object) -> tuple[DrySearch, Toy]:
     return DrySearch(TASK, head, toy.world), toy
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 def test_the_first_prompts_of_any_method_are_those_that_it_begins_with(method: str) -> None:
     search, toy = dry(method)
     prompts = first_prompts(search)
@@ -53,7 +53,7 @@ def test_several_are_seen_where_the_method_begins_several() -> None:
     assert len(first_prompts(dry("standard", budget=3)[0])) == 3
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 def test_the_methods_said_to_think_are_those_that_do(method: str) -> None:
     toy, head = Toy(GRAPH, answer), header(settings=kind_of(method).settings())
     ledger = Ledger(head.limits)
@@ -128,7 +128,7 @@ def test_a_verdict_of_the_model_is_a_thought_of_a_method_that_walks_the_graph(gr
     assert told["thoughts"] == 0
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 def test_there_are_no_more_verdicts_than_calls(method: str) -> None:
     def judging(key: PromptKey) -> str:
         return '{"applied": "asked", "technique": ""}' if key.ask == "verdict" else answer(key)

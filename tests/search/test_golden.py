@@ -10,7 +10,7 @@ import pytest
 
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.runs.choice import BUDGET, DEFAULT_METHOD, usual_settings
-from regraph_kg.search.methods import method_names
+from regraph_kg.search.methods import METHODS
 from tests.search.toy import Graph, Toy, header, noisy_script, searching, successor
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -56,7 +56,7 @@ def a_search(method: str) -> dict[str, object]:
     return {"records": [line(record) for record in records]}
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 def test_a_seeded_search_comes_out_as_recorded(method: str, request: pytest.FixtureRequest) -> None:
     text = json.dumps(a_search(method), indent=1) + "\n"
     path = GOLDEN / f"{method}.json"

@@ -18,7 +18,7 @@ from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.search.harvest import UNASKED, Harvest, harvest, refuse
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, SERIAL, Toy, header, noisy_script, traced
@@ -338,7 +338,7 @@ def test_only_a_benchmark_harvests_recorded_answers() -> None:
     assert len(harvest(run(step("a"), header=head), SERIAL, recorded=True).trajectories) == 1
 
 
-@pytest.mark.parametrize("method", [name for name in method_names() if kind_of(name).walks])
+@pytest.mark.parametrize("method", [name for name in METHODS if kind_of(name).walks])
 def test_a_whole_run_counts_every_sample_once(method: str, tmp_path: Path) -> None:
     """On a graph with cycles: as many tries per transition as the records hold samples."""
     graph = {"start": ["a", "b"], "a": ["b", "a"], "b": ["a", "c"], "c": []}

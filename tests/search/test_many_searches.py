@@ -25,7 +25,7 @@ from regraph_kg.search.driver import Driver, Finished
 from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.executor import result
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.run import begin
 from regraph_kg.search.world import World
 from tests.search.toy import (
@@ -210,7 +210,7 @@ def finished(run: Run, toy: Toy) -> tuple[list[SimulationRecord], Ledger]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 @ANY
 @given(data=st.data())
 def test_any_search_ends_within_its_budget_and_answers_what_passed(
@@ -255,7 +255,7 @@ def check_verdicts(toy: Toy, records: list[SimulationRecord]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", tuple(METHODS))
 @settings(ANY, max_examples=20)
 @given(data=st.data())
 def test_a_search_whose_calls_end_in_the_same_order_is_the_same_search(

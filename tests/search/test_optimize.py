@@ -183,7 +183,7 @@ def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
     ("words", "said"),
     [
         (("--budget", "0"), "--budget 0: it should be greater"),
-        (("--set", "nope=1"), "set 'nope=1': mcgs knows depth, discount,"),
+        (("--set", "nope=1"), "set 'nope=1': mcgs knows depth, free,"),
         (("--set", "depth=0"), "--set depth=0: it should be greater"),
         (("--parallel", "0"), "--parallel 0: no call would be made"),
         (("--model", "gpt"), "model 'gpt'"),

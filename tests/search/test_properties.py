@@ -13,9 +13,9 @@ from regraph_kg.search.context import Method
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
-from regraph_kg.search.methods.mcgs_paper import PaperSettings
+from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings, PaperSettings
 from regraph_kg.search.run import begin
+from regraph_kg.search.selection import ExpectedImprovement, NextStep
 from tests.search.toy import (
     SERIAL,
     TASK,
@@ -57,9 +57,7 @@ def random_settings(rng: random.Random) -> MethodSettings:
     return McgsSettings(
         samples=rng.randint(1, 3),
         repairs=rng.randint(0, 2),
-        horizon=rng.randint(0, 4),
         depth=rng.randint(1, 5),
-        spread=rng.choice([0.1, 0.8, 5.0]),
         free=False,
     )
 
@@ -94,10 +92,15 @@ def test_any_search_ends_within_its_budget_with_verified_code(seed: int) -> None
 
 def check_counts(method: Method) -> None:
     """Nothing is under way at the end, no action has more samples than it may."""
-    for state in method.states.values() if isinstance(method, Mcgs) else ():
-        for action in state.actions:
-            assert action.under_way == 0
-            assert action.failed + action.idle <= 2 * action.taken <= 6
+    for action in actions_of(method):
+        assert action.under_way == 0
+        assert action.failed + action.idle <= 2 * action.taken <= 6
+
+
+def actions_of(method: Method) -> list[NextStep]:
+    rule = method.rule if isinstance(method, Mcgs) else None
+    states = rule.states.values() if isinstance(rule, ExpectedImprovement) else ()
+    return [action for state in states for action in state.actions]
 
 
 def test_an_exhausted_search_has_sampled_every_step_so_often() -> None:
@@ -106,9 +109,8 @@ def test_an_exhausted_search_has_sampled_every_step_so_often() -> None:
     head = header(10**6, settings=McgsSettings(depth=3, samples=2, free=False))
     ledger = Ledger(head.limits)
     method = begin(TASK, head, toy.world, ledger)
-    assert isinstance(method, Mcgs)
     list(Driver(method, Alone(toy.world), ledger).run())
     assert ledger.left
-    taken = [action.taken for state in method.states.values() for action in state.actions]
+    taken = [action.taken for action in actions_of(method)]
     assert taken
     assert set(taken) == {2}

@@ -15,9 +15,7 @@ from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
-from regraph_kg.search.methods.mcgs_paper import PaperSettings
-from regraph_kg.search.methods.regrapht import ReGraphTSettings
+from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings, PaperSettings, ReGraphTSettings
 from regraph_kg.search.run import begin
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.trace_lines import read

@@ -19,8 +19,7 @@ from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.context import Iteration
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.methods.standard import StandardSettings
+from regraph_kg.search.methods.samples import StandardSettings
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.stopping import GAIN, PROMISE, Patience
 from regraph_kg.search.trace import Trace
@@ -146,15 +145,6 @@ def test_small_gains_that_add_up_are_no_row_in_vain() -> None:
     steps = [GAIN * 0.4 * number for number in range(BUDGET)]
     _, ledger = run(Toy(GRAPH, levels(*steps)), head(patience=6))
     assert ledger.stopped == "calls"
-
-
-def test_a_method_that_expects_much_is_given_more_calls_than_patience() -> None:
-    told = head(McgsSettings(repairs=0), patience=4)
-    _, ledger = run(Toy(GRAPH, levels(0.5, 0.4)), told)
-    rich = head(McgsSettings(repairs=0, gain=3.0), patience=4)
-    _, hopeful = run(Toy(GRAPH, levels(0.5, 0.4)), rich)
-    assert ledger.stopped == "patience"
-    assert hopeful.spent.calls > ledger.spent.calls
 
 
 def test_what_bought_no_call_neither_tries_patience_nor_breaks_a_promise() -> None:

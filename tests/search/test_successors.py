@@ -7,7 +7,7 @@ import pytest
 
 from regraph_kg.models.graph import Example, Neighbourhood, Successor
 from regraph_kg.runs.choice import usual_settings
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
 from tests.search.toy import (
     SERIAL,
@@ -23,7 +23,7 @@ from tests.search.toy import (
 )
 
 START = "openmp/start"
-WALKS = [name for name in method_names() if kind_of(name).walks]
+WALKS = [name for name in METHODS if kind_of(name).walks]
 
 
 def needing(name: str, *needs: str, **known: float) -> Successor:

@@ -16,8 +16,7 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.search import trace_lines
-from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.methods.mcgs_paper import PaperSettings
+from regraph_kg.search.methods.mcgs import McgsSettings, PaperSettings
 from regraph_kg.search.recorded_judge import RecordedJudge
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.trace_lines import (

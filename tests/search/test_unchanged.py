@@ -13,9 +13,9 @@ from regraph_kg.search.answer import final_answer, summarise
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.fit.predicates import PREDICATES
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import kind_of, method_names
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.methods.standard import StandardSettings
+from regraph_kg.search.methods.samples import StandardSettings
 from regraph_kg.search.verdicts import BEFORE, CURRENT, DECLINES, SampleVerdict, Verdicts
 from tests.search.in_toy import run
 from tests.search.toy import SERIAL, TASK, Graph, Toy, code, fenced, header, names, searching
@@ -23,7 +23,7 @@ from tests.search.toy import SERIAL, TASK, Graph, Toy, code, fenced, header, nam
 SAME = fenced(SERIAL.replace("{ ", "{\n  // as before\n  "))
 NO = "DOES NOT APPLY: it has no loop"
 GRAPH: Graph = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
-WALKS = [name for name in method_names() if kind_of(name).walks]
+WALKS = [name for name in METHODS if kind_of(name).walks]
 
 
 def steps(toy: Toy, settings: object, calls: int) -> list[StepRecord]:

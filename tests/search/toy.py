@@ -23,6 +23,7 @@ from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
 from regraph_kg.search.run import begin
+from regraph_kg.search.selection import ExpectedImprovement
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 
@@ -276,11 +277,11 @@ class Run:
 
 def rows(method: Method) -> list[tuple[object, ...]]:
     """What MCGS knows at its end: a row for each state and for each of its actions."""
-    if not isinstance(method, Mcgs):
+    if not isinstance(method, Mcgs) or not isinstance(method.rule, ExpectedImprovement):
         return []
     return [
         (state.path, state.technique, state.level, state.code, *map(asdict, state.actions))
-        for state in method.states.values()
+        for state in method.rule.states.values()
     ]
 
 

@@ -13,6 +13,7 @@ from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
 from regraph_kg.search.run import begin
+from regraph_kg.search.selection import ExpectedImprovement, Walk
 from tests.search.toy import (
     SERIAL,
     TASK,
@@ -48,18 +49,6 @@ def run(
 
 def paths(records: list[SimulationRecord]) -> list[str]:
     return [" ".join(part.removeprefix("openmp/") for part in r.path) for r in records]
-
-
-def test_few_calls_go_to_what_gains_next_and_many_to_what_much_follows() -> None:
-    graph = {"start": ["near", "far"], "far": ["rich"]}
-    known = {
-        "near": successor("near", tried=8, verified=8, log2_effects=8 * 0.8),
-        "far": successor("far", tried=8, verified=8, log2_effects=0.0),
-        "rich": successor("rich", tried=8, verified=8, log2_effects=8 * 4.0),
-    }
-    script = says(near=0.5, far=0.0, far_rich=2.8)
-    assert paths(run(graph, script, 2, known))[0] == "near"
-    assert paths(run(graph, script, 30, known))[:2] == ["far", "far rich"]
 
 
 def in_parts(first: str, words: Words) -> tuple[list[str], list[str]]:
@@ -200,7 +189,9 @@ def test_a_step_that_did_something_without_a_name_teaches_no_edge() -> None:
     head = header(5, settings=McgsSettings())
     method = begin(TASK, head, toy.world, Ledger(head.limits))
     assert isinstance(method, Mcgs)
-    (start,) = method.states.values()
+    rule = method.rule
+    assert isinstance(rule, ExpectedImprovement)
+    (start,) = rule.states.values()
     told: dict[str, Applied] = {"// other": "other", "// asked": "asked"}
     for asked, (text, applied) in enumerate(told.items()):
         step = StepRecord(
@@ -216,8 +207,9 @@ def test_a_step_that_did_something_without_a_name_teaches_no_edge() -> None:
             applied=applied,
             did=None,
         )
-        method._learn(start, start.actions[0], step)
-        assert start.actions[0].edge.verified == asked
+        (action, _) = start.actions
+        rule.learn(Walk(start, action), action, step, part=False)
+        assert rule._edge(start.technique, action.leads).verified == asked
 
 
 def test_a_free_choice_is_asked_for_as_standard_asks_and_walked_on_from() -> None:

@@ -1,7 +1,6 @@
 """The paper's preset (3.1): what a walk asks, earns and backs up."""
 
 import math
-import random
 from collections.abc import Iterator
 
 import pytest
@@ -11,27 +10,29 @@ from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs_paper import Counters, Paper, PaperSettings, paper_bound, policy
+from regraph_kg.search.methods.mcgs import Mcgs, PaperSettings
 from regraph_kg.search.run import context
+from regraph_kg.search.selection import PaperBound, paper_bound, paper_reward
 from tests.search.toy import TASK, Graph, Toy, code, fenced, header, names, noisy_script
 
 GREEDY = PaperSettings(epsilon=0)
+Walks = Iterator[SimulationRecord]
+
+
+def begun(toy: Toy, budget: int, settings: PaperSettings = GREEDY) -> tuple[PaperBound, Walks]:
+    """The rule of a search, and the search's records as it goes on."""
+    head = header(budget, settings=settings)
+    ledger = Ledger(head.limits)
+    made = context(TASK, head, toy.world, ledger)
+    rule = PaperBound(made, **settings.model_dump(exclude={"method"}))
+    return rule, Driver(Mcgs(made, rule), Alone(toy.world), ledger).run()
 
 
 def run(
-    toy: Toy, budget: int, settings: PaperSettings = GREEDY, seed: int = 0
-) -> tuple[list[SimulationRecord], Counters]:
-    counters = Counters()
-    return list(walks(toy, budget, settings, seed, counters)), counters
-
-
-def walks(
-    toy: Toy, budget: int, settings: PaperSettings, seed: int, counters: Counters
-) -> Iterator[SimulationRecord]:
-    head = header(budget, seed, settings=settings)
-    ledger = Ledger(head.limits)
-    method = Paper(context(TASK, head, toy.world, ledger), settings, counters)
-    return Driver(method, Alone(toy.world), ledger).run()
+    toy: Toy, budget: int, settings: PaperSettings = GREEDY
+) -> tuple[list[SimulationRecord], PaperBound]:
+    rule, walks = begun(toy, budget, settings)
+    return list(walks), rule
 
 
 def speedups(**levels: float | str) -> Toy:
@@ -45,7 +46,7 @@ def speedups(**levels: float | str) -> Toy:
     return Toy(graph, answer)
 
 
-def table(counters: Counters) -> dict[str, tuple[int, float]]:
+def table(counters: PaperBound) -> dict[str, tuple[int, float]]:
     return {
         name.removeprefix("openmp/"): (visits, pytest.approx(counters.total[name]))
         for name, visits in counters.visits.items()
@@ -108,15 +109,12 @@ def test_an_unrecorded_step_closes_the_successor_on_its_path_only() -> None:
 
 
 def test_the_rollout_policy_prefers_the_mean_and_pays_for_traversals() -> None:
-    counters = Counters()
+    toy = Toy({"start": ["c"], "c": ["a", "b"]}, lambda key: fenced(code(0.1, key)))
+    counters, walks = begun(toy, 2, PaperSettings(epsilon=0, visit_penalty=0.2, steps=2))
     counters.visits.update({"openmp/a": 2, "openmp/b": 1})
     counters.total.update({"openmp/a": 3.0, "openmp/b": 1.4})
-    assert counters.mean("openmp/a") == 1.5
-    toy = Toy({"start": ["c"], "c": ["a", "b"]}, lambda key: fenced(code(0.1, key)))
-    settings = PaperSettings(epsilon=0, visit_penalty=0.2, steps=2)
-    run_once = walks(toy, 2, settings, 0, counters)
     counters.traversals["openmp/c", "openmp/a"] = 1
-    (record,) = run_once
+    (record,) = walks
     # a: 1.5 - 0.2 = 1.3 < b: 1.4
     assert record.steps[1].technique == "openmp/b"
 
@@ -127,11 +125,16 @@ def test_nothing_is_repaired() -> None:
     assert {key.repair for key in toy.asked} == {0}
 
 
-def test_a_policy_draws_uniformly_with_probability_epsilon() -> None:
-    rng = random.Random(1)
-    drawn = [policy("abcd", ord, 0.4, rng) for _ in range(4000)]
-    assert drawn.count("a") == pytest.approx(4000 * 0.1, rel=0.15)
-    assert drawn.count("d") == pytest.approx(4000 * 0.7, rel=0.05)
+def test_a_rollout_takes_any_step_with_probability_epsilon() -> None:
+    graph = {"start": ["a"], "a": ["a", "b", "c", "d"]}
+    toy = Toy(graph, lambda key: fenced(code(0.1, key)))
+    settings = PaperSettings(epsilon=0.4, steps=2, visit_penalty=0.0)
+    counters, walks = begun(toy, 2000, settings)
+    for _ in walks:
+        counters.visits.clear()  # so that the next walk expands, and rolls on, too
+    rolled = {name: counters.traversals["openmp/a", f"openmp/{name}"] for name in "abcd"}
+    assert rolled["a"] == pytest.approx(1000 * 0.7, rel=0.1)
+    assert rolled["d"] == pytest.approx(1000 * 0.1, rel=0.3)
 
 
 @pytest.mark.parametrize(
@@ -144,3 +147,10 @@ def test_a_policy_draws_uniformly_with_probability_epsilon() -> None:
 )
 def test_the_papers_bound(mean: float, visits: int, parent: int, expected: float) -> None:
     assert paper_bound(mean, visits, parent, 1.0) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("reached", "expected"), [(None, -1.0), (0.25, -0.75), (0.999, -0.001), (1.0, 1.0), (7.5, 7.5)]
+)
+def test_the_papers_reward(reached: float | None, expected: float) -> None:
+    assert paper_reward(reached) == pytest.approx(expected)

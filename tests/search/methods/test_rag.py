@@ -9,7 +9,7 @@ from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.methods.rag import RagSettings
+from regraph_kg.search.methods.samples import RagSettings
 from regraph_kg.search.prompts.examples import fill
 from regraph_kg.search.prompts.render import free_advice
 from tests.search.in_toy import asked

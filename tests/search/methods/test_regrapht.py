@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.search.methods.regrapht import ReGraphTSettings
+from regraph_kg.search.methods.mcgs import ReGraphTSettings
 from tests.search.in_toy import asked, run
 from tests.search.toy import SERIAL, Graph, Toy, code, fenced, names, noisy_script
 

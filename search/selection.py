@@ -1,0 +1,525 @@
+"""Walks on the graph, and the rules that choose their next step.
+
+A search (methods/mcgs.py) is walks over states, which are verified codes; a rule says where each
+walk begins, which action it takes next, and what an answer teaches. Three rules:
+
+    ExpectedImprovement   ours: one step a walk, the one with the largest expected gain over the
+                          best code so far (method.md 3.2)
+    PaperBound            the paper's: selection by P-UCB, expansion, rollout (method.md 3.1)
+    Uniform               each successor is equally likely
+
+Not here: asking for a step and judging it (propose.py), beliefs about an edge (beliefs.py).
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.run import StepRecord
+from regraph_kg.models.technique import Technique, free_id, start_id
+from regraph_kg.search.beliefs import Beliefs, BelievedEdge, expected_improvement
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.context import Context, Iteration
+from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
+
+
+@dataclass(slots=True, eq=False)
+class NextStep:
+    """An action at a state: one of the techniques that follow, or the free choice."""
+
+    technique: Technique | None
+    """None: the model is free to choose."""
+    leads: str
+    """The technique whose successors follow it."""
+    begun: bool = True
+    """Whether the answer begins with the step's new code, where the model is a small one."""
+    taken: int = 0
+    """Samples begun."""
+    failed: int = 0
+    idle: int = 0
+    """Samples that did nothing."""
+    under_way: int = 0
+    best: float | None = None
+    """Level of its best right sample."""
+    answered: bool = True
+    """False once there was no answer, or it does not apply: no further samples."""
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether its technique can be asked for in smaller steps."""
+        return self.technique is not None and bool(self.technique.steps)
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """Verified code; `level` is the log of its speedup, `used` are the techniques of its path."""
+
+    technique: str
+    path: tuple[str, ...]
+    code: str
+    level: float = 0.0
+    used: frozenset[str] = frozenset()
+    actions: tuple[NextStep, ...] = ()
+    right: int = 0
+    """Samples that passed and did what they were asked for."""
+    idle: int = 0
+    """Samples that did nothing or were declined: other actions may not apply either."""
+
+
+@dataclass(slots=True, eq=False)
+class Walk:
+    """An iteration: steps one after the other, from a state on."""
+
+    here: State
+    first: NextStep | None = None
+    """The only step, where it was chosen with the state; None: each is chosen when it is due."""
+    steps: list[StepRecord] = field(default_factory=list)
+    expected: float | None = None
+    """Log gain over the best code that the first step promises; None: not known to the rule."""
+    over: bool = False
+    selected: list[str] = field(default_factory=list)
+    """The techniques of the paper's selected path."""
+    unvisited: bool = False
+    """Whether the last choice was the first of a technique that no walk has visited."""
+    rolling: bool = False
+    """Whether the paper's rollout has begun."""
+
+
+class Rule(Protocol):
+    """A selection rule, with what it has learned."""
+
+    def begin(self) -> Walk | None:
+        """A new walk; None: nothing can be begun before one of those under way ends."""
+
+    def choose(self, walk: Walk) -> NextStep | None:
+        """The walk's next action, at `walk.here`; None: the walk is over."""
+
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+        """Learn a step, and go on to its code; the step, with its gain where the rule has one.
+
+        `part`: only the first of the action's smaller steps was asked for.
+        """
+
+    def end(self, walk: Walk) -> Iteration:
+        """What the walk came to."""
+
+
+class ExpectedImprovement:
+    """The action that is worth most, of all states; a walk is one step.
+
+        worth = p E max(0, x + m - x* + s Z)
+
+    p, m and s are what beliefs.py says of the edge, x and x* the levels of the state and of the
+    best code. Ties go to the state found first, then to the action that is listed first. Calls at
+    once go to different steps: a sample under way counts as one that failed, and at a state those
+    without one come first. Nothing is drawn: the same answers make the same search.
+    """
+
+    FAIRNESS = 3.0
+    """A first technique waits for so many calls times the number of first techniques, at most."""
+    WAITING_SHARE = 0.1
+    """Share of the calls for first techniques that have waited too long."""
+    KNOWN_TRIES = 4.0
+    """Tries in the graph that let a first technique wait twice as long."""
+    LOCAL_WEIGHT, SMALL_WEIGHT = 2.0, 0.5
+    """Weight of the edge's pass rate against failures of the action itself; the second is that of a
+    small model, right in 17 % of samples after a failure, in 54 % of first ones (docs/results.md).
+    """
+    UNBEGUN = 0.3
+    """Share of the graph's pass rate that a small model keeps where no new code begins its answer:
+    it was right in 0.2 to 0.4 of such samples, in 0.8 of others (docs/results.md)."""
+    IDLE_WEIGHT = 3.0
+    """Idle answers at a state that halve the belief in its other actions."""
+    AGAIN_GAIN, AGAIN_SPREAD = -0.1, 0.1
+    """Gain of another sample over a passed step's best one, and its spread."""
+    REPEAT_GAIN, REPEAT_SPREAD = 0.0, 0.05
+    """Gain of a technique that the path has already, and its spread."""
+
+    def __init__(self, context: Context, *, samples: int, depth: int, free: bool) -> None:
+        """At most `samples` of one action, and `depth` steps of a path.
+
+        `free`: the model may also be asked to make the code faster as it sees fit.
+        """
+        self._context, self._samples, self._depth, self._free = context, samples, depth, free
+        self._small = context.graph.small
+        self.beliefs = Beliefs(start_id(context.task.target))
+        self._free_name = free_id(context.task.target)
+        self._edges: dict[tuple[str, str], BelievedEdge | None] = {}
+        """By source and target; None: the graph has none, and it was never offered."""
+        self.states: dict[str, State] = {}
+        """By normalized code, oldest first."""
+        self._judged = {normalized(context.task.start)}
+        """Normalized codes of all samples."""
+        self._best = 0.0
+        self._expected: float | None = None
+        """Worth of the last sample that was begun for its worth."""
+        self._calls = self._waited = 0
+        self._start = self._grow(State(self.beliefs.start, (), context.task.start))
+
+    def begin(self) -> Walk | None:
+        """The action that is worth most, or one that has waited too long."""
+        while True:
+            waiting = self._waiting()
+            chosen = waiting or self._worthiest()
+            if chosen is None:
+                return None
+            state, action = chosen
+            if not self._leads_back(state, action):
+                break
+            action.answered = False
+        self._waited += waiting is not None
+        return Walk(state, action, expected=self._expected)
+
+    def choose(self, walk: Walk) -> NextStep | None:
+        """The one step."""
+        return None if walk.steps else walk.first
+
+    def end(self, walk: Walk) -> Iteration:
+        """The step's speedup, 0 for a failure."""
+        (step,) = walk.steps
+        if walk.over:
+            return Iteration(step.path, (step,), None)
+        return Iteration(step.path, (step,), step.speedup or 0.0, walk.expected)
+
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+        """The edge that was taken learns the step's gain; its code becomes a state."""
+        state = walk.here
+        self._calls += step.cost.calls
+        if step.code:
+            self._judged.add(normalized(step.code))
+        # a step by rule would come out the same again
+        action.answered &= BY_RULE not in step.mended
+        if step.closes:
+            action.answered = False
+            walk.over = True
+            if step.declined:
+                self._note_idle(state, action)
+            return step
+        return step.model_copy(update={"gain": self._gain(state, action, step, part=part)})
+
+    def _gain(
+        self, state: State, action: NextStep, step: StepRecord, *, part: bool
+    ) -> float | None:
+        edge = self._edge(state.technique, action.leads)
+        if step.speedup is None or step.code is None:
+            action.failed += 1
+            action.idle += step.outcome is Outcome.UNCHANGED  # most that follow are, too
+            self.beliefs.fail(edge)
+            return None
+        level = math.log(step.speedup)
+        gain = level - state.level
+        if part and step.applied == "other" and not step.did:
+            # the technique is still to come: the code stands where the whole may follow
+            self._reach(State(state.technique, step.path, step.code, level, state.used))
+            return gain
+        taken: BelievedEdge | None = edge
+        if step.applied == "asked":
+            state.right += 1
+            action.best = level if action.best is None else max(level, action.best)
+        else:
+            action.failed += 1
+            taken = self._known_edge(state.technique, step.did) if step.did else None
+        if step.applied == "nothing":
+            self._note_idle(state, action)
+            return gain
+        if taken is not None and not self._is_repeated(state, taken.target):
+            self.beliefs.learn(taken, gain)
+        did = step.did or action.leads
+        self._reach(State(did, step.path, step.code, level, state.used | {did}))
+        return gain
+
+    def _reach(self, state: State) -> None:
+        self._best = max(self._best, state.level)
+        self._grow(state)
+
+    def _note_idle(self, state: State, action: NextStep) -> None:
+        """Note an idle sample: this edge, and other actions here, are less likely to pass."""
+        action.idle += 1
+        state.idle += 1
+        self.beliefs.fail(self._edge(state.technique, action.leads))
+
+    def _waiting(self) -> tuple[State, NextStep] | None:
+        """A first technique that has waited for too long; few calls go to such ones."""
+        if self._calls * self.WAITING_SHARE < self._waited:
+            return None
+        share = self.FAIRNESS * len(self._start.actions)
+        for action in self._start.actions:
+            tried = self._edge(self._start.technique, action.leads).tried
+            patience = share * (1 + tried / self.KNOWN_TRIES)
+            if action.best is None and self._is_open(action) and self._calls >= patience:
+                return self._start, action
+        return None
+
+    def _worthiest(self) -> tuple[State, NextStep] | None:
+        worths = (
+            (self._worth(state, action), state, action)
+            for state in self.states.values()
+            for action in self._open(state)
+        )
+        best = max(worths, key=lambda one: one[0], default=None)
+        if best is None:
+            return None
+        self._expected = best[0]
+        return best[1:]
+
+    def _open(self, state: State) -> list[NextStep]:
+        """The open actions: where there is a choice, those without a sample under way."""
+        choices = [action for action in state.actions if self._is_open(action)]
+        return [action for action in choices if not action.under_way] or choices
+
+    def _is_open(self, action: NextStep) -> bool:
+        """Whether it may be sampled: one that did nothing is had one time less often.
+
+        A right step that was begun for a small model would come out the same again.
+        """
+        same = self._small and action.begun and action.best is not None
+        return action.answered and not same and action.taken + action.idle < self._samples
+
+    def _worth(self, state: State, action: NextStep) -> float:
+        """Expected gain of a sample over the best code so far."""
+        believed = self.beliefs.outlook(self._edge(state.technique, action.leads))
+        failed = action.failed + action.under_way
+        weight = self.SMALL_WEIGHT if self._small else self.LOCAL_WEIGHT
+        applies = (self.IDLE_WEIGHT + state.right) / (self.IDLE_WEIGHT + state.right + state.idle)
+        passes = weight * believed.passes / (weight + failed) * applies
+        passes *= 1.0 if action.begun else self.UNBEGUN
+        if action.best is not None:
+            gain, spread = action.best - state.level + self.AGAIN_GAIN, self.AGAIN_SPREAD
+        elif self._is_repeated(state, action.leads):
+            gain, spread = self.REPEAT_GAIN, self.REPEAT_SPREAD
+        else:
+            gain, spread = believed.gain, believed.spread
+        return passes * expected_improvement(state.level + gain - self._best, spread)
+
+    def _is_repeated(self, state: State, technique: str) -> bool:
+        """Whether the path has the technique already; a small step may have another place."""
+        return technique in state.used and not self._small
+
+    def _leads_back(self, state: State, action: NextStep) -> bool:
+        """Whether a rule would carry out the step, and write code that was judged already."""
+        task, technique = self._context.task, action.technique
+        recipe = technique.recipe if technique is not None and self._small else ""
+        ready = carried_out(task.shown(state.code), recipe)
+        return bool(ready) and normalized(task.whole(ready)) in self._judged
+
+    def _grow(self, state: State) -> State:
+        """A new state, unless its code is known; without actions where the depth ends."""
+        existing = self.states.setdefault(normalized(state.code), state)
+        if existing is state and len(state.path) < self._depth:
+            state.actions = tuple(self._actions(state))
+        return existing
+
+    def _actions(self, state: State) -> Iterator[NextStep]:
+        """The actions at a state; the free choice is last.
+
+        It stands at the serial code and at what came of free choices alone: what is built on one
+        is of no transition, and teaches the graph nothing.
+        """
+        source, beliefs = state.technique, self.beliefs
+        following = len(self._context.neighbours(self._context.walks_from(source)).successors)
+        for successor in self._context.successors(self._context.walks_from(source), state.code):
+            technique = successor.technique
+            if self._known_edge(source, technique.id) is None:  # offered though it never followed
+                edge = beliefs.edge(source, successor, following, free=source == self._free_name)
+                self._edges[source, technique.id] = edge
+            begun = not self._small or "$begin" in technique.recipe
+            yield NextStep(technique, technique.id, begun)
+        if self._free and source in (beliefs.start, self._free_name):
+            name = self._free_name
+            self._edges[source, name] = BelievedEdge(source, name, 0.0, 0.0, 0.0, following)
+            yield NextStep(None, name, begun=not self._small)
+
+    def _edge(self, source: str, target: str) -> BelievedEdge:
+        """The edge of an action."""
+        edge = self._known_edge(source, target)
+        assert edge is not None, "an action's edge was made with it"
+        return edge
+
+    def _known_edge(self, source: str, target: str) -> BelievedEdge | None:
+        """The edge between two techniques, if the graph has it or it was offered."""
+        if (source, target) not in self._edges:
+            following = self._context.neighbours(self._context.walks_from(source)).successors
+            free = source == self._free_name
+            for rank, successor in enumerate(following):
+                edge = self.beliefs.edge(source, successor, rank, free=free)
+                self._edges.setdefault((source, successor.technique.id), edge)
+            self._edges.setdefault((source, target), None)
+        return self._edges[source, target]
+
+
+class Stepwise:
+    """Walks from the serial code, each step chosen where the last one led.
+
+    Nothing is cached: every step is a call for a new sample, on a known path, too. A walk ends with
+    the first failure, at the cap of `steps`, or where no successor is. What there is no answer for,
+    or does not apply, is closed on its path.
+    """
+
+    CHECKED = True
+    """Whether a step counts as what its code shows, and not as what it was asked for."""
+
+    def __init__(self, context: Context, *, steps: int) -> None:
+        self._context, self._most = context, steps
+        self._start = self._state(start_id(context.task.target), (), context.task.start)
+
+    def begin(self) -> Walk | None:
+        """A walk, unless all that the start leads to is closed."""
+        if not any(action.answered for action in self._start.actions):
+            return None
+        return Walk(self._start, selected=[self._start.technique])
+
+    def choose(self, walk: Walk) -> NextStep | None:
+        """One of the open actions, while the walk may go on and calls are left."""
+        actions = [action for action in walk.here.actions if action.answered]
+        over = walk.over or len(walk.steps) >= self._most or self._context.ledger.left <= 0
+        return None if over or not actions else self._pick(walk, actions)
+
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+        """Go on to the step's code; in place of what was declined another one is taken."""
+        del part
+        if step.closes:
+            action.answered = False
+        if step.speedup is not None and step.code is not None:
+            did = step.did if self.CHECKED and step.did else action.leads
+            walk.here = self._state(did, step.path, step.code)
+        elif not step.declined:
+            walk.over = True
+        return step
+
+    def _pick(self, walk: Walk, actions: Sequence[NextStep]) -> NextStep:
+        raise NotImplementedError
+
+    def _state(self, technique: str, path: tuple[str, ...], code: str) -> State:
+        successors = self._context.successors(technique, code)
+        actions = (NextStep(one.technique, one.technique.id) for one in successors)
+        return State(technique, path, code, actions=tuple(actions))
+
+
+class Uniform(Stepwise):
+    """Each successor is equally likely; at most `attempts` walks that tried anything."""
+
+    def __init__(self, context: Context, *, steps: int, attempts: int | None) -> None:
+        super().__init__(context, steps=steps)
+        self._attempts, self._begun = attempts, 0
+
+    def begin(self) -> Walk | None:
+        """A walk, unless all were made."""
+        walk = None if self._begun == self._attempts else super().begin()
+        self._begun += walk is not None
+        return walk
+
+    def end(self, walk: Walk) -> Iteration:
+        """The fastest code on the way, 0 if none is; a walk that tried nothing is no attempt."""
+        paid = [step.speedup or 0.0 for step in walk.steps if step.tried]
+        self._begun -= not paid
+        return _ended(walk, max(paid, default=None))
+
+    def _pick(self, walk: Walk, actions: Sequence[NextStep]) -> NextStep:
+        return self._context.rng.choice(actions)
+
+
+class PaperBound(Stepwise):
+    """The paper's MCGS, with the least that makes it run.
+
+    Counters W and N are per technique, whatever the path. Added, because the text does not run
+    without:
+
+    - The first rollout step takes one of the unvisited successors and ends the selected path. Else
+      backprop would reach no new technique, and selection would never leave the start.
+    - The reward is the largest from that step on. With the steps before it, a failure under a good
+      prefix would go on earning the prefix's reward: the stall that method.md describes.
+    - A step that fails on the selected path ends the walk there with -1, as in a rollout.
+    - Q(s,a) in the rollout is the mean of a's technique, the only mean; N(s,a) is per pair.
+    - Several walks under way know nothing of each other: the paper has no virtual loss.
+    - A step counts as what it was asked for, whatever it did: else a technique that the model never
+      applies would be expanded for ever.
+    """
+
+    CHECKED = False
+
+    def __init__(
+        self,
+        context: Context,
+        *,
+        steps: int = 8,
+        exploration: float = 1.0,
+        visit_penalty: float = 0.1,
+        epsilon: float = 0.1,
+    ) -> None:
+        """L, c, lambda and epsilon; the paper gives no lambda and no epsilon."""
+        super().__init__(context, steps=steps)
+        self._exploration, self._penalty, self._epsilon = exploration, visit_penalty, epsilon
+        self.total: dict[str, float] = defaultdict(float)
+        """W(t)."""
+        self.visits: dict[str, int] = defaultdict(int)
+        """N(t)."""
+        self.traversals: dict[tuple[str, str], int] = defaultdict(int)
+        """N(s,a)."""
+
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+        """Count the pair; the path is selected as long as no rollout has begun."""
+        before = walk.here
+        self.traversals[before.technique, action.leads] += step.tried
+        if step.tried and not walk.rolling:
+            walk.selected.append(action.leads)
+        step = super().learn(walk, action, step, part=part)
+        if walk.here is not before:
+            walk.rolling = walk.rolling or walk.unvisited
+        return step
+
+    def end(self, walk: Walk) -> Iteration:
+        """Backprop of the largest reward from the selected path's last step on."""
+        paid = [paper_reward(step.speedup) for step in walk.steps if step.tried]
+        reward = max(paid[len(walk.selected) - 2 :]) if paid else None
+        if reward is not None:
+            for technique in walk.selected:
+                self.visits[technique] += 1
+                self.total[technique] += reward
+        return _ended(walk, reward)
+
+    def mean(self, technique: str) -> float:
+        """Q = W / N; 0 where unvisited."""
+        visits = self.visits[technique]
+        return self.total[technique] / visits if visits else 0.0
+
+    def _pick(self, walk: Walk, actions: Sequence[NextStep]) -> NextStep:
+        unvisited = [action for action in actions if not self.visits[action.leads]]
+        walk.unvisited = bool(unvisited)
+        if not walk.rolling and not unvisited:
+            parent = self.visits[walk.here.technique]
+            return max(actions, key=lambda action: self._bound(action.leads, parent))
+        choices = actions if walk.rolling else unvisited
+        rng = self._context.rng
+        if rng.random() < self._epsilon:
+            return rng.choice(choices)
+        # the rollout policy: Q(s,a) - lambda N(s,a)
+        return max(
+            choices,
+            key=lambda action: (
+                self.mean(action.leads)
+                - self._penalty * self.traversals[walk.here.technique, action.leads]
+            ),
+        )
+
+    def _bound(self, technique: str, parent_visits: int) -> float:
+        mean, visits = self.mean(technique), self.visits[technique]
+        return paper_bound(mean, visits, parent_visits, self._exploration)
+
+
+def paper_bound(mean: float, visits: int, parent_visits: int, exploration: float = 1.0) -> float:
+    """P-UCB: Q(s) + c sqrt(2 ln N(s') / N(s)), s' the parent on this path."""
+    return mean + exploration * math.sqrt(2 * math.log(parent_visits) / visits)
+
+
+def paper_reward(reached: float | None) -> float:
+    """-1 for a failure, speedup - 1 where slower than the serial code, else the speedup."""
+    if reached is None:
+        return -1.0
+    return reached - 1 if reached < 1 else reached
+
+
+def _ended(walk: Walk, reward: float | None) -> Iteration:
+    return Iteration(walk.steps[0].path if walk.steps else (), tuple(walk.steps), reward)
