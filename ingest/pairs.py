@@ -12,7 +12,7 @@ from pathlib import Path
 
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.check import Split, lines_of
-from regraph_kg.ingest.relabel.usage import Label, NameUse
+from regraph_kg.ingest.relabel.aliases import Label, NameUse
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Name

@@ -8,12 +8,11 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise
 
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import LONGEST_NAME, Technique, technique_id
-from regraph_kg.models.trajectory import Step, Trajectory
+from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
 
 Label = tuple[Target, str]
 
@@ -78,14 +77,18 @@ def uses_of(trajectories: Iterable[Trajectory]) -> dict[Label, NameUse]:
 
 def _uses(trajectory: Trajectory) -> Iterator[tuple[str, NameUse]]:
     codes = [trajectory.serial, *(step.code for step in trajectory.steps)]
-    tried = ((codes[one.after_step], one) for one in trajectory.failures)
-    taken = ((before, step) for (before, _), step in zip(pairwise(codes), trajectory.steps))
-    for before, one in chain(taken, tried):
-        if one.technique is None:
-            notes = (one.reasoning, one.detail) if isinstance(one, Step) else ("", "")
-            why, what = (" ".join(note.split())[:LONGEST_NOTE] for note in notes)
-            after = one.code[:_LONGEST_CODE]
-            yield one.label, NameUse(1, why, what, before[:_LONGEST_CODE] if after else "", after)
+    for before, step in zip(codes, trajectory.steps, strict=False):
+        yield from _use(step, before, step.reasoning, step.detail)
+    for failure in trajectory.failures:
+        yield from _use(failure, codes[failure.after_step], "", "")
+
+
+def _use(one: Step | FailedStep, before: str, *notes: str) -> Iterator[tuple[str, NameUse]]:
+    """The use of a name; none where the technique is given, whatever it is called."""
+    if one.technique is None:
+        why, what = (" ".join(note.split())[:LONGEST_NOTE] for note in notes)
+        after = one.code[:_LONGEST_CODE]
+        yield one.label, NameUse(1, why, what, before[:_LONGEST_CODE] if after else "", after)
 
 
 def parts(label: str) -> tuple[str, ...]:

@@ -92,8 +92,8 @@ class _Group:
     bundles: tuple[Bundle, ...]
     answer: NameGroup
     batches: tuple[int, ...]
-    source: Mapping[str, str]
-    """The model, and the hash of the prompt."""
+    model: str
+    prompt_hash: str
     pending: bool = False
 
     @property
@@ -162,15 +162,13 @@ class Sorter:
             numbers = range(1, len(batch) + 1)
             groups = [NameGroup(members=(number,), technique=NEW) for number in numbers]
         digest = hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest()
-        model = reply.model or self._model.name
-        source = {"model": model, "prompt_hash": f"sha256:{digest[:16]}"}
-        pending = reply.finish == "pending"
+        said = (reply.model or self._model.name, f"sha256:{digest[:16]}", reply.finish == "pending")
         return [
-            _Group(tuple(batch[one - 1] for one in group.members), group, (number,), source, pending)
+            _Group(tuple(batch[one - 1] for one in group.members), group, (number,), *said)
             for group in groups
         ]
 
-    def _joined(self, target: Target, groups: Sequence[_Group]) -> Sequence[_Group]:
+    def _joined(self, target: Target, groups: list[_Group]) -> list[_Group]:
         """The second round: which new groups of several batches are the same."""
         new = [
             group
@@ -205,8 +203,10 @@ class Sorter:
             for bundle in group.bundles:
                 for label in bundle.labels:
                     verdict = self._verdict(replace(bundle.shortlist, label=label), group, coined)
-                    decided = replace(verdict.relabelled, **group.source)
-                    yield replace(verdict, relabelled=decided)
+                    signed = replace(
+                        verdict.relabelled, model=group.model, prompt_hash=group.prompt_hash
+                    )
+                    yield replace(verdict, relabelled=signed)
 
     def _verdict(self, name: Shortlist, group: _Group, coined: Technique | None) -> LabelVerdict:
         if coined is not None:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from regraph_kg.errors import BadInput, first_mistake
 from regraph_kg.evaluation.measure import measurement
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.ingest.relabel.cascade import Cascade
+from regraph_kg.ingest.cascade import Cascade
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.graph import RelabelLevel

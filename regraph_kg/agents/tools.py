@@ -23,7 +23,7 @@ from regraph_kg.agents.folder import JudgeQuestion, ProjectFolder
 from regraph_kg.agents.judging import Hear, JudgeDesk
 from regraph_kg.api.graph import Graph, open_graph
 from regraph_kg.errors import BadInput, RegraphError
-from regraph_kg.ingest.relabel.cascade import Cascade
+from regraph_kg.ingest.cascade import Cascade
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target

@@ -14,7 +14,7 @@ from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import legible, print_rows
 from regraph_kg.ingest import check, pairs
 from regraph_kg.ingest.check import Judged, LabelCounts
-from regraph_kg.ingest.relabel.usage import NameUse
+from regraph_kg.ingest.relabel.aliases import NameUse
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Vocabulary

@@ -31,7 +31,7 @@ def audit_pages(curator: Curator) -> list[tuple[Cluster, ...]]:
     shortlists = Shortlists([use.technique for use in usage])
 
     def near(name: str, target: Target) -> Iterator[tuple[str, float]]:
-        for candidate in shortlists.of(name, target).candidates:
+        for candidate in shortlists.nearest(name, target).candidates:
             yield candidate.technique.id, candidate.score
 
     return pages(clusters(concerns(usage, curator.verdicts(), curator.log(), near)))
@@ -73,11 +73,9 @@ def open_cascade(
     lexical = LexicalRule(named)
     if level == "lexical":
         return Cascade(vocabulary, lexical, Shortlists(named))
-    embeds = embedder_of(settings)
-    shortlists = Shortlists(vocabulary.candidates, embeds)
+    shortlists = Shortlists(vocabulary.candidates, embedder_of(settings))
     model = model or any_model(settings, ModelSpec.parse(settings.model))
-    sorter = Sorter(model, vocabulary, embeds)
-    return Cascade(vocabulary, lexical, shortlists, sorter, model.finish)
+    return Cascade(vocabulary, lexical, shortlists, Sorter(model, vocabulary, shortlists))
 
 
 def recorded_verdicts(settings: Settings) -> LanguageModel:
