@@ -12,8 +12,8 @@ from typing import Literal, TypeVar
 
 from regraph_kg import jsonl
 from regraph_kg.errors import BadInput
-from regraph_kg.ingest.relabel.model import NEW, labels_asked
 from regraph_kg.ingest.relabel.aliases import LabelVerdict
+from regraph_kg.ingest.relabel.model import NEW, labels_asked
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.graph import RelabelStage
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply

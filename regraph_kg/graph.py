@@ -1,4 +1,4 @@
-"""The domain's contracts with a graph, whatever stores it: GraphStore, Curator, Backup, Purge.
+"""The domain's contracts with a graph, whatever stores it: GraphStore, Purge.
 
 The docstrings are the contract; `tests/contract` runs the same tests against every backend.
 Every method raises `StoreError` when the store is unreachable, foreign, of another version than
@@ -6,12 +6,10 @@ ours, or refuses us; nothing is half-written then.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Protocol
 
 from pydantic import JsonValue
 
-from regraph_kg.models.curation import Curation, LabelDecision, Note, Part, TechniqueUsage
 from regraph_kg.models.graph import (
     EmbeddingProgress,
     EmbeddingSpace,
@@ -173,90 +171,6 @@ class GraphStore(Protocol):
 
     def export(self) -> Iterator[Trajectory]:
         """Every trajectory with its resolved technique ids and measurements, ordered by id."""
-
-    def close(self) -> None:
-        """Release the connection; idempotent."""
-
-
-class Curator(Protocol):
-    """Changes that a person makes to the vocabulary of a graph.
-
-    Each is one transaction, carries examples, failures and statistics exactly, is logged, and can
-    be undone. An invalid one raises `BadInput` and writes nothing. Steps and failures are selected
-    by their author's label, compared by `models.technique.spelling`.
-    """
-
-    def merge(self, keep: str, others: Sequence[str], note: Note) -> Curation:
-        """`others` become `keep`: their steps, ids and names lead there."""
-
-    def split(self, technique: str, labels: Sequence[str], part: Part, note: Note) -> Curation:
-        """`labels`, and the steps of that name, go from `technique` to a new technique.
-
-        One of `labels` may be several with commas between.
-        """
-
-    def move(self, technique: str, labels: Sequence[str], to: str, note: Note) -> Curation:
-        """As `split`, to an existing technique."""
-
-    def rename(
-        self, technique: str, name: str, note: Note, *, new_id: str | None = None
-    ) -> Curation:
-        """Another name, and if `new_id` another id; the old ones still lead to the technique."""
-
-    def describe(
-        self,
-        technique: str,
-        note: Note,
-        *,
-        definition: str = "",
-        applies: str = "",
-        hurts: str = "",
-    ) -> Curation:
-        """Texts: what a technique is, when it applies and hurts; an empty one changes nothing."""
-
-    def drop(self, technique: str, note: Note) -> Curation:
-        """Delete a technique that no step or failure leads to."""
-
-    def keep(
-        self, techniques: Sequence[str], note: Note, *, labels: Sequence[str] = ()
-    ) -> Curation:
-        """Note that these are right as they are, apart from each other, with these aliases."""
-
-    def undo(self, number: int | None, note: Note) -> Curation:
-        """Undo a curation (None: the last that holds, undos aside).
-
-        Steps that came since under its names lead where they would have led without it. An undone
-        curation, and one that a later curation builds upon, is refused.
-        """
-
-    def log(self) -> tuple[Curation, ...]:
-        """All curations, oldest first."""
-
-    def verdicts(self) -> tuple[LabelDecision, ...]:
-        """The logged decisions of ingests on labels."""
-
-    def usage(self) -> tuple[TechniqueUsage, ...]:
-        """The usage of every technique but the initial states, ordered by id."""
-
-    def close(self) -> None:
-        """Release the connection; idempotent."""
-
-
-class Backup(Protocol):
-    """A whole graph as lines of JSON (models/backup.py), and back into an empty database."""
-
-    def lines(self) -> Iterator[bytes]:
-        """The graph; trajectories merged meanwhile may or may not be in it.
-
-        Raises `StoreError` at the end when the vocabulary was curated meanwhile.
-        """
-
-    def restore(self, path: Path) -> Iterator[int]:
-        """Fill the empty database with the backup `path`; yields bytes done.
-
-        Raises `BadInput` before any write for a file that is no whole backup, and for a database
-        with other contents.
-        """
 
     def close(self) -> None:
         """Release the connection; idempotent."""

@@ -10,13 +10,6 @@ WITH t, k, toInteger(place[1]) AS step
 MATCH (source:Technique {id: t.path[step - 1]})
 MATCH (technique:Technique {id: t.path[step]})
 OPTIONAL MATCH (source)-[x:TRANSITION {id: $example}]->(technique)
-OPTIONAL MATCH (r:Decision {kind: 'relabel', target: t.target, label: k.labels[step - 1]})
-WITH x, source, technique, t, k, r, step,
-     COLLECT {
-       MATCH (c:Decision)
-       WHERE any(id IN c.techniques WHERE id IN [source.id, technique.id])
-       RETURN toString(c.number) + ' ' + c.summary + ' (' + c.who + ')' ORDER BY c.number
-     } AS curations
 UNWIND [
   ['step', source.name + ' -> ' + technique.name
     + CASE WHEN x IS NULL THEN ' (in the archive)' ELSE ' (in sight)' END],
@@ -24,10 +17,6 @@ UNWIND [
   ['written by', t.model],
   ['in its words', k.labels[step - 1]],
   ['taken for', technique.id + ' (' + k.stages[step - 1] + ')'],
-  ['taken with score', toString(round(r.score, 3))],
-  ['runner-up', r.runner_up + ' (' + toString(round(r.runner_up_score, 3)) + ')'],
-  ['taken by model', r.model],
-  ['curated', substring(reduce(text = '', c IN curations | text + '\n' + c), 1)],
   ['verdict', x.outcome + ' on ' + x.device],
   ['verified on', substring(reduce(text = '', d IN x.verified_on | text + ', ' + d), 2)],
   ['times faster than before', toString(round(coalesce(x.effect, t.effects[step - 1]), 2))],

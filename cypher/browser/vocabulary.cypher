@@ -1,5 +1,5 @@
 // 08 Vocabulary
-// Every technique of a target: how much is known of it, and what a curator should look at.
+// Every technique of a target: how much is known of it, and what a person should look at.
 // Parameters: target
 // :param target => 'cuda'
 // Columns: technique, examples, steps to it, steps from it, look at, definition, other names, id

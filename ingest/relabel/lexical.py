@@ -21,6 +21,11 @@ from regraph_kg.ingest.relabel.embedding import Shortlist
 from regraph_kg.models.target import NAMES, TARGETS, Target
 from regraph_kg.models.technique import Technique, spelling
 
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 SHORTEST_TYPO = 5
 """Letters of the shortest word that is mended: in shorter ones, one letter is another word."""
 LEAST_HEAD = 2
@@ -33,12 +38,12 @@ _DIRECTED = re.compile(
 )
 """Words by which the order of a name's words is its meaning."""
 _CODE = re.compile(r"[_.]|[a-z][A-Z]|^cuda.")
-_FILLERS = frozenset(
+_FILLERS = _listed(
     "a an and at by for from in into it its of on so that the their this through to via with "
     "add adding apply applied applying based code enable enabling exploit exploiting explicit "
     "implement implementing improve improved improving introduce introducing leverage "
     "leveraging perform performing use used using utilize utilizing approach method "
-    "optimization optimize optimized optimizing scheme step strategy technique".split()
+    "optimization optimize optimized optimizing scheme step strategy technique"
 )
 _LONG_FORM = {"smem": "shared memory", "shmem": "shared memory", "gmem": "global memory"} | {
     "mem": "memory"
@@ -48,17 +53,17 @@ _HARMLESS = (
     f" outermost performance pragma qualifier better {' '.join(TARGETS)}"
 )
 """Words that say where a technique is applied, not which: a label may have them beside a name."""
-_TURNING = frozenset(
+_TURNING = _listed(
     "against anti avoid avoiding back before convert de disable disabled disabling drop "
     "dropping eliminate eliminating except fake fewer instead lazy less like merge nested "
     "never no non not off only or partial partially place pseudo rather re reduce reducing "
     "removal remove removed removing rename replace replaced replacing reverse reversed "
-    "revert skip skipping split stop than turn un undo undoing unlike versus vs without".split()
+    "revert skip skipping split stop than turn un undo undoing unlike versus vs without"
 )
-_LEVELS = frozenset(
+_LEVELS = _listed(
     "thread warp block grid device host register shared global constant texture cache row "
     "column inner outer loop kernel task team cluster core lane static dynamic read write "
-    "load store input output single double half forward backward".split()
+    "load store input output single double half forward backward"
 )
 _ORDERS = re.compile(
     r"\b(ignor\w*|disregard|forget|answer\w*|antwort\w*|reply|respond|candidates?|vocabulary|json"

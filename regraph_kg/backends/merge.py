@@ -7,10 +7,9 @@ contradicting one is refused. Locks are taken in the order of docs/dev/graph.md 
 that every writer wants (Edges, techniques, Shares, NEXT) come last.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from regraph_kg.backends import edges, shares, techniques
@@ -29,14 +28,8 @@ from regraph_kg.backends.shares import ShareKey, Shares
 from regraph_kg.backends.statistics import Share
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
-from regraph_kg.models.target import Target
-from regraph_kg.models.technique import spelling
 from regraph_kg.models.trajectory import FailedStep, Trajectory
 
-LOGGED = ("compound", "lexical", "model", "new")
-"""Stages whose verdicts a curator may want to look at."""
-TRIES_AT_ONCE = 3
-"""Tries of a batch beside curations; after them it takes turns with them."""
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 
 
@@ -73,21 +66,14 @@ class Addition:
     after: Evidence
 
 
-def merge(ask: Query, plans: Sequence[MergePlan], *, alone: bool = False) -> MergeCounts:
-    """Merge a batch inside the transaction of `ask`; a curation or purge meanwhile restarts it.
-
-    `alone`: locks curations out, so that a batch that they restarted again and again ends.
-    """
-    if alone:
-        ask("lock_stamp")
+def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
+    """Merge a batch inside the transaction of `ask`; a purge meanwhile restarts it."""
     context, counts, refusal = read_context(ask), MergeCounts(), None
     try:
         for batch in _rounds([_redirected(plan, context.replaced) for plan in plans]):
             counts += _merged(ask, batch, context.bound)
     except StoreError as error:
         refusal = error
-    if read_context(ask).replaced != context.replaced:
-        raise Overtaken
     if isinstance(refusal, MissingTechniques):
         ours = {technique.id for plan in plans for technique in plan.new}
         if not ours.isdisjoint(refusal.ids):  # a purge deleted it after `create` saw it
@@ -109,7 +95,6 @@ def _merged(ask: Query, batch: Sequence[Arrival], bound: int) -> MergeCounts:
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
     additions, known = _recognize(accepted, [row for row in claimed if not row["new"]])
-    _record_labels(ask, added)
     measured, failures = _measured(additions), _failures(added, additions)
     pairs = [placed.pair for placed in measured]
     pairs += [Pair.of(row) for row in failures if row["code"]]
@@ -227,28 +212,6 @@ def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:
         f" (trajectory {row['other'][:12]})"
         for row in (ask("ref_clashes", rows=rows) if rows else ())
     }
-
-
-def _record_labels(ask: Query, added: Sequence[Arrival]) -> None:
-    """Log the verdicts of the `LOGGED` stages, one per target and spelling."""
-    rows = {
-        row["id"]: row
-        for arrival in added
-        for label in (*arrival.plan.labels, *arrival.plan.failed_labels)
-        if label.stage in LOGGED
-        for row in [_verdict(label, arrival.trajectory.target, arrival.plan.created)]
-    }
-    if rows:
-        logged = ask("record_labels", rows=[rows[key] for key in sorted(rows)])
-        if any(row["id"] is None for row in logged):  # purged while we waited for its lock
-            raise Overtaken
-
-
-def _verdict(label: Relabelled, target: Target, created: str) -> dict[str, Any]:
-    name = hashlib.sha256(spelling(label.label).encode()).hexdigest()[:16]
-    entry = {"id": f"relabel {target} {name}", "kind": "relabel", "target": target}
-    decided = {name: value for name, value in asdict(label).items() if name != "also"}
-    return entry | decided | {"created": created}
 
 
 def _write_steps(

@@ -2,23 +2,22 @@
 
 Each batch of trajectories is one transaction that recounts their pairs; a stopped purge is run
 again. Their examples, vectors, failures and share of the statistics go with them; the examples
-that they displaced are TRANSITIONs again. Runs of free steps go last, with the names that
-relabelling learned from labels without any use. Not covered: measurements that the origin added to
-others' trajectories; others' failed code that was left out because a pair had enough; arrivals
-during the purge, which the next one finds.
+that they displaced are TRANSITIONs again. Runs of free steps go last. Not covered: aliases that
+others' techniques learned from its labels; measurements that the origin added to others'
+trajectories; others' failed code that was left out because a pair had enough; arrivals during the
+purge, which the next one finds.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 
 from regraph_kg.backends import edges, shares
-from regraph_kg.backends.bolt import GraphRow, OnBolt, Query
+from regraph_kg.backends.bolt import OnBolt, Query
 from regraph_kg.backends.evidence import Evidence
 from regraph_kg.backends.recount import recount
 from regraph_kg.backends.schema import prepare
 from regraph_kg.models.purge import Provenance, PurgeCounts
-from regraph_kg.models.technique import spelling
 
 AT_ONCE = 500
 """Trajectories of one transaction, which reads all trajectories that share techniques with them."""
@@ -57,14 +56,14 @@ class BoltPurge(OnBolt):
 def _is_unfinished(ask: Query, origin: Provenance) -> bool:
     """Whether an interrupted purge has not tidied up."""
     emptied = origin.by == "problem" and ask("shares_of_problems", problems=[origin.value])
-    return bool(emptied or _unused_verdicts(ask))
+    return bool(emptied)
 
 
 def _delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
     """Delete trajectories with all their contributions; skip deleted ones."""
     locked = {
         row["id"]: Evidence.read(row | {"measurements": "[]"})
-        for row in ask("curate_hold", ids=ids)
+        for row in ask("hold_trajectories", ids=ids)
         if row["id"] is not None
     }
     steps = [pair for evidence in locked.values() for pair in evidence.pairs]
@@ -86,42 +85,11 @@ def _delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
 def _drop_unused(ask: Query, techniques: Sequence[str]) -> int:
     """Delete the techniques that only an ingest made, and nothing leads to any more."""
     idle = [row["id"] for row in ask("purge_idle", ids=techniques)]
-    ask("curate_delete", ids=idle)
+    ask("delete_techniques", ids=idle)
     return len(idle)
 
 
 def _tidy(ask: Query, origin: Provenance) -> PurgeCounts:
-    """Delete runs of free steps, and the names learned from labels without any use."""
+    """Delete runs of free steps."""
     (runs,) = ask("purge_free_runs", by=origin.by, value=origin.value)
-    candidates = {row["id"] for row in _unused_verdicts(ask)}
-    ask("lock_labels", ids=sorted(candidates))  # waits for ingests that have just logged one
-    lost = [row for row in _unused_verdicts(ask) if row["id"] in candidates] if candidates else []
-    if lost:
-        _delete_verdicts(ask, lost)
-    return PurgeCounts(free_runs=runs["deleted"], names=len(lost))
-
-
-def _unused_verdicts(ask: Query) -> list[GraphRow]:
-    """Log entries of labels without any use."""
-    used = {_name(row["technique"], row["label"]) for row in ask("labels_in_use")}
-    verdicts = (row["entry"] for row in ask("verdicts"))
-    return [one for one in verdicts if _name(one["technique"], one["label"]) not in used]
-
-
-def _delete_verdicts(ask: Query, verdicts: Iterable[GraphRow]) -> None:
-    """Delete log entries and their aliases, except those that a curator confirmed."""
-    confirmed = {spelling(label) for row in ask("curations") for label in row["entry"]["labels"]}
-    rows = [
-        {"target": row["technique"].partition("/")[0], "label": row["label"]}
-        for row in verdicts
-        if spelling(row["label"]) not in confirmed
-    ]
-    taught = {row["id"] for row in ask("purge_taught", rows=rows)} if rows else set()
-    ask("lock_techniques", ids=sorted(taught))
-    ask("purge_aliases", ids=sorted(taught), labels=[row["label"] for row in rows])
-    ask("purge_labels", ids=sorted(row["id"] for row in verdicts))
-
-
-def _name(technique: str, label: str) -> tuple[str, str]:
-    """The target and spelling that all labels of one name share."""
-    return technique.partition("/")[0], spelling(label)
+    return PurgeCounts(free_runs=runs["deleted"])

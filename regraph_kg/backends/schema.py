@@ -5,8 +5,6 @@ cypher/schema.cypher writes. Each statement may run again, after a kill or besid
 Constraints and data are never in one transaction: Neo4j forbids it.
 """
 
-from dataclasses import dataclass
-
 from regraph_kg.backends.bolt import Bolt
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION
@@ -14,46 +12,23 @@ from regraph_kg.graph import SCHEMA_VERSION
 PRODUCT = "regraph-kg"
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """A database's stamp and state."""
-
-    empty: bool
-    """It holds no node."""
-    bare: bool
-    """There is nothing to lose."""
-    restoring: str | None
-    """Digest of the backup that is being restored."""
-
-
-def prepare(bolt: Bolt, *, restoring: bool = False) -> None:
+def prepare(bolt: Bolt) -> None:
     """Make an empty database a graph; leave one of our version alone.
 
-    Raises `StoreError` for another version, for another product's data, and, unless `restoring`,
-    for a graph that a restore has not finished.
+    Raises `StoreError` for another version, and for another product's data.
     """
-    stamp = read_stamp(bolt)
-    if stamp.restoring is not None and not restoring:
-        raise StoreError(
-            f"{bolt.place}: is being restored from a backup; if that was interrupted, run the same"
-            " regraph graph restore again"
-        )
-    if stamp.empty:
-        bolt.define_all("schema")
-
-
-def read_stamp(bolt: Bolt) -> Stamp:
-    """The database's stamp; `StoreError` for another version or another product's data."""
     (row,) = bolt.rows("read_stamp")
-    if not row["empty"] and row["products"] != [PRODUCT]:
+    if row["empty"]:
+        bolt.define_all("schema")
+        return
+    if row["products"] != [PRODUCT]:
         raise StoreError(
             f"{bolt.place}: holds another product's data;"
             " name an empty database (REGRAPH_STORE_DATABASE) or server"
         )
-    if not row["empty"] and row["schema_version"] != SCHEMA_VERSION:
+    if row["schema_version"] != SCHEMA_VERSION:
         raise StoreError(
             f"{bolt.place}: graph has schema {row['schema_version']}, this program needs"
             f" {SCHEMA_VERSION}: export it with the program that made it (regraph graph export),"
             " and ingest that into an empty database"
         )
-    return Stamp(row["empty"], row["bare"], row["restoring"])

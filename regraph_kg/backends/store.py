@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import count, groupby
+from itertools import groupby
 
 from regraph_kg.backends import (
     embeddings,
@@ -62,12 +62,7 @@ class BoltStore(OnBolt):
 
     def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
         """See `GraphStore`."""
-        if not plans:
-            return MergeCounts()
-        tries = count()
-        return self._bolt.write(
-            lambda ask: merge.merge(ask, plans, alone=next(tries) >= merge.TRIES_AT_ONCE)
-        )
+        return self._bolt.write(partial(merge.merge, plans=plans)) if plans else MergeCounts()
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """See `GraphStore`."""
@@ -214,13 +209,13 @@ class BoltStore(OnBolt):
 
     def export(self) -> Iterator[Trajectory]:
         """See `GraphStore`."""
-        return (exported.trajectory for exported in export.export(self._bolt))
+        return export.export(self._bolt)
 
 
 def _with_current_ids(ask: Query, stored: Iterable[Example]) -> tuple[Example, ...]:
     """The examples with current ids in `also`; the stored ids stay as they were merged.
 
-    So a curation and its undoing rewrite no example. The graph is read only if an example has some.
+    The graph is read only if an example has some.
     """
     examples = tuple(stored)
     if not any(example.also for example in examples):

@@ -35,14 +35,6 @@ def add(ask: Query, techniques: Collection[Technique]) -> int:
     return added
 
 
-def write(ask: Query, techniques: Iterable[Technique]) -> None:
-    """Write techniques as they are, whose locks the transaction has."""
-    rows = [{"id": t.id, "properties": t.model_dump(exclude={"id"})} for t in _in_order(techniques)]
-    if rows:
-        ask("curate_techniques", rows=rows)
-        ask("label_techniques", ids=[row["id"] for row in rows])
-
-
 def create(ask: Query, techniques: Iterable[Technique]) -> int:
     """Make unknown techniques; return their number."""
     rows = [
@@ -71,7 +63,7 @@ def extend(ask: Query, techniques: Iterable[Technique], also: Iterable[str]) -> 
             ask, [t for t in ordered if t.id in lacking]
         )  # as they are now
         rows = [{"id": key, "properties": missing} for key, missing in taught.items()]
-        ask("curate_techniques", rows=rows)
+        ask("write_techniques", rows=rows)
         ask("label_techniques", ids=sorted(taught))
 
 

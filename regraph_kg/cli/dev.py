@@ -1,7 +1,7 @@
 """`regraph dev`: commands for maintainers of a corpus or a vocabulary."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ import typer
 
 from regraph_kg.cli import measure
 from regraph_kg.cli.answers import answered
-from regraph_kg.cli.ingest import NameVerdict, decision
+from regraph_kg.cli.ingest import NameVerdict
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import legible, print_rows
 from regraph_kg.ingest import check, pairs
@@ -179,7 +179,7 @@ def _report(judged: Mapping[RelabelLevel, Sequence[Judged]], *, verbose: bool) -
 
 def _error(row: Judged) -> Misjudged:
     line = row.line
-    verdict = replace(decision(row.verdict), target=line.target)
+    verdict = NameVerdict(**asdict(row.verdict.relabelled), target=line.target)
     return Misjudged(row.result, line.wanted, line.kind, verdict)
 
 

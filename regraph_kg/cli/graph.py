@@ -48,7 +48,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def _root() -> None:
-    """The graph as a whole: ask, look, check, back up, restore, purge."""
+    """The graph as a whole: ask, look, check, export, purge."""
 
 
 @app.command()
@@ -182,7 +182,7 @@ def purge(
 
     Trajectories go with their examples, vectors, failures and statistics, and techniques that only
     an ingest has made for them; examples that they had displaced come back. It cannot be undone:
-    regraph graph export --format backup first. A name of which the graph has nothing is refused.
+    regraph graph export first. A name of which the graph has nothing is refused.
     May be interrupted and run again; what is ingested meanwhile stays.
     """
     origin, settings = _provenance(problem, source, run), read_settings()
@@ -228,7 +228,6 @@ def _summary(counts: PurgeCounts) -> str:
     parts = [f"{counts.trajectories} trajectories", f"{counts.examples} examples"]
     parts += [f"{counts.failures} failures", f"{counts.free_runs} runs of free steps"]
     parts += [f"{counts.techniques} techniques"] * bool(counts.techniques)
-    parts += [f"{counts.names} learned names"] * bool(counts.names)
     return ", ".join(parts)
 
 
@@ -276,4 +275,3 @@ def update(
 
 app.command()(exchange.check)
 app.command()(exchange.export)
-app.command()(exchange.restore)

@@ -22,8 +22,6 @@ class PurgeCounts:
     free_runs: int = 0
     techniques: int = 0
     """Techniques that an ingest made, without a review and without any use."""
-    names: int = 0
-    """Log entries of labels without any use, with their aliases."""
 
     def __add__(self, other: "PurgeCounts") -> "PurgeCounts":
         """Both together."""

@@ -25,7 +25,6 @@ from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
 from regraph_kg.ingest.pipeline import BATCH_LINES
 from regraph_kg.ingest.read import Accepted, Rejected, read, split
 from regraph_kg.ingest.relabel.aliases import Label, NameUse
-from regraph_kg.models.backup import FORMAT
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary
@@ -50,7 +49,7 @@ COUNTS = (
     "rejected",
 )
 HEAD = 200
-"""First bytes of a file, in which a backup names its format."""
+"""First bytes of a file, by which a wrong one is told."""
 FOREIGN = {
     b"\x1f\x8b": "compressed by gzip; give FILE as <(zcat FILE)",
     b"\x28\xb5\x2f\xfd": "compressed by zstd; give FILE as <(zstdcat FILE)",
@@ -245,14 +244,14 @@ def _doubts(names: Vocabulary) -> Story[None]:
     """Warn of a vocabulary that is empty or contradicts the graph."""
     if not names.curated:
         message = "the vocabulary is empty: names that the graph has not become new techniques"
-        yield WorkDone("names", line=f"{message}, to be reviewed (regraph techniques audit)")
+        yield WorkDone("names", line=f"{message}")
     if contradictions := names.contradictions():
         name, technique, other = contradictions[0]
         more = f", and {len(contradictions) - 1} more" if len(contradictions) > 1 else ""
         message = (
             f"the vocabulary contradicts the graph: {name!r} is {technique}, there {other}{more}"
         )
-        yield WorkDone("names", line=f"{message}; the vocabulary counts (regraph techniques audit)")
+        yield WorkDone("names", line=f"{message}; the vocabulary counts")
 
 
 def _refuse_other_space(settings: Settings, store: GraphStore) -> None:
@@ -307,8 +306,6 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
     for begins, mistake in FOREIGN.items():
         if head.startswith(begins):
             raise BadInput(f"{path}: {mistake}")
-    if FORMAT.encode() in head:
-        raise BadInput(f"{path}: a backup; regraph graph restore fills an empty database with it")
     return copy
 
 

@@ -1,40 +1,22 @@
-"""The meaning of names: vocabulary, relabelling, audit."""
+"""The meaning of names: vocabulary and relabelling."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput, file_errors, first_mistake
-from regraph_kg.graph import Curator
-from regraph_kg.ingest.audit import audit as concerns
-from regraph_kg.ingest.check import RecordedVerdicts
-from regraph_kg.ingest.clusters import clusters, pages
 from regraph_kg.ingest.cascade import Cascade
+from regraph_kg.ingest.check import RecordedVerdicts
 from regraph_kg.ingest.relabel.embedding import Shortlists
 from regraph_kg.ingest.relabel.lexical import LexicalRule
 from regraph_kg.ingest.relabel.model import Sorter
 from regraph_kg.llm.model import LanguageModel
-from regraph_kg.models.curation import Cluster
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.answers import any_model, embedder_of
 from regraph_kg.wiring.shipped import corpus_folder
-
-
-def audit_pages(curator: Curator) -> list[tuple[Cluster, ...]]:
-    """The audit of a graph's vocabulary, in pages."""
-    usage = curator.usage()
-    shortlists = Shortlists([use.technique for use in usage])
-
-    def near(name: str, target: Target) -> Iterator[tuple[str, float]]:
-        for candidate in shortlists.nearest(name, target).candidates:
-            yield candidate.technique.id, candidate.score
-
-    return pages(clusters(concerns(usage, curator.verdicts(), curator.log(), near)))
 
 
 def read_vocabulary(settings: Settings, path: Path | None = None) -> tuple[Technique, ...]:

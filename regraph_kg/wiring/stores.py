@@ -3,23 +3,18 @@
 import json
 import logging
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
-from regraph_kg.backends import difference, embedded, queries
+from regraph_kg.backends import embedded, queries
 from regraph_kg.backends.address import Address
-from regraph_kg.backends.backup import BoltBackup
 from regraph_kg.backends.bolt import Bolt
 from regraph_kg.backends.browser import write_pack
-from regraph_kg.backends.curation.curator import BoltCurator
-from regraph_kg.backends.difference import GraphDigest
 from regraph_kg.backends.embedded import ServerState
 from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.reader import BoltReader
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.errors import file_errors
-from regraph_kg.graph import Backup, Curator, GraphStore, Purge, ReadOnlyGraph
-from regraph_kg.models.difference import PartDifference
+from regraph_kg.graph import GraphStore, Purge, ReadOnlyGraph
 from regraph_kg.settings import Settings
 
 
@@ -38,20 +33,6 @@ def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> GraphStore
     return store
 
 
-def open_curator(settings: Settings, *, retry_seconds: float = 60.0) -> Curator:
-    """The curator of these settings' graph. Close it after use.
-
-    Raises as `open_store` does. A curation takes longer than a merge, and is retried longer.
-    """
-    open_store(settings, retry_seconds=retry_seconds).close()  # refuses a foreign store or version
-    return BoltCurator(_bolt(settings, retry_seconds))
-
-
-def open_backup(settings: Settings) -> Backup:
-    """Backup and restore of these settings' graph. Close it after use."""
-    return BoltBackup(_bolt(settings))
-
-
 def open_purge(settings: Settings) -> Purge:
     """Purges of these settings' graph. Close it after use."""
     return BoltPurge(_bolt(settings))
@@ -68,22 +49,6 @@ def open_reader(settings: Settings) -> ReadOnlyGraph:
     embedded = settings.store == "embedded"
     where = start_embedded(settings).reading if embedded else store_address(settings)
     return BoltReader(Bolt(where))
-
-
-def graph_difference(settings: Settings, a: str, b: str) -> tuple[PartDifference, ...]:
-    """The differences of graphs A and B.
-
-    Each is a file of `regraph graph export` or backup, "embedded", or the URI of a store.
-    """
-    return difference.compare(_graph_digest(settings, a), _graph_digest(settings, b))
-
-
-def _graph_digest(settings: Settings, name: str) -> GraphDigest:
-    if name != "embedded" and "://" not in name:
-        return difference.of_file(Path(name))
-    other = settings.model_copy(update={"store": name})
-    with closing(open_store(other)) as store:
-        return difference.of_store(store)
 
 
 def store_address(settings: Settings) -> Address:

@@ -33,10 +33,7 @@ def _has_json(command: Any) -> bool:
 
 
 def commands(group: Any, name: str) -> Iterator[tuple[str, list[str]]]:
-    """Every command below a group, as it is typed, and its options.
-
-    Commands with one answer together (techniques mend) count as one.
-    """
+    """Every command below a group, as it is typed, and its options."""
     within = getattr(group, "commands", {})
     if within and name in ANSWERS:
         yield name, ["--json"] if all(_has_json(one) for one in within.values()) else []
@@ -82,7 +79,7 @@ class Checked:
 
 GRAPH = {
     *("dev relabel-check", "docs", "examples", "graph check", "graph export", "graph purge"),
-    *("graph query", "graph restore", "graph stats", "graph update", "ingest", "next"),
+    *("graph query", "graph stats", "graph update", "ingest", "next"),
 }
 TECHNIQUES = {name for name in ANSWERS if name.startswith("techniques ")}
 RUNS = {"apply", "report", "runs"}
@@ -129,44 +126,11 @@ def test_what_the_graphs_commands_print_is_of_its_schema(desk: Desk, at_desk: Ch
     assert at_desk("graph query", "RETURN 1 AS one")["rows"] == [[1]]
     assert at_desk("graph update", "--bound", "5")["bound"] == 5
     assert at_desk("graph stats", "--page", "graph.html")["size"] > 0
-    backup = ("--format", "backup", "--output", "all.backup")
-    assert at_desk("graph export", *backup)["file"] == "all.backup"
-    at_desk("graph check", "all.backup", "embedded")
+    assert at_desk("graph export", "--output", "all.jsonl")["file"] == "all.jsonl"
     at_desk("docs", "--settings")
     at_desk("dev relabel-check", "--labels", labels, "--verbose", codes=(0, 1))
     assert at_desk("graph purge", "--problem", one["problem"], "--yes")["trajectories"] == 1
-    assert at_desk.seen == GRAPH - {"graph restore"}
-
-
-def test_what_brings_a_backup_back_prints_is_of_its_schema(desk: Desk, at_desk: Checked) -> None:
-    at_desk("graph export", "--format", "backup", "--output", "empty.backup")
-    assert at_desk("graph restore", "empty.backup")["trajectories"] == 0
-
-
-def test_what_mends_the_vocabulary_prints_is_of_its_schema(desk: Desk, at_desk: Checked) -> None:
-    named = ("Odd trick", "Other trick", "Odder trick", "Third trick")
-    desk.run("ingest", desk.write("file.jsonl", row(1, *named), row(2, *named)))
-    assert at_desk("techniques show")[0]["id"]
-    ids = ["cuda/odd-trick", "cuda/other-trick", "cuda/odder-trick", "cuda/third-trick"]
-    assert at_desk("techniques show", ids[0])["successors"]
-    why = ("--why", "one thing")
-    at_desk("techniques mend", "keep", ids[0], *why)
-    at_desk("techniques mend", "describe", ids[0], "--definition", "Do it oddly.", *why)
-    at_desk("techniques mend", "rename", ids[0], "Oddest trick", *why)
-    assert at_desk("techniques mend", "merge", ids[0], ids[1], *why)["examples"] == 2
-    at_desk("techniques mend", "split", ids[0], "--aliases", "Other trick", *why)
-    assert [one["undoes"] for one in at_desk("techniques mend", "undo", "5", "4")] == [5, 4]
-    assert at_desk("techniques mend", "undo")["undoes"] == 3
-    assert at_desk("techniques show", "--log", "--relabels")["relabels"]
-    (page, *_) = at_desk("techniques audit", codes=(1,))
-    assert at_desk("techniques mend", "accept", page["token"], "--dry-run")[0].startswith(
-        "regraph "
-    )
-    at_desk("techniques mend", "accept", page["token"])
-    for problem in ("p1", "p2"):
-        at_desk("graph purge", "--problem", problem, "--yes")
-    at_desk("techniques mend", "drop", ids[0], *why)
-    assert at_desk.seen - {"graph purge"} == TECHNIQUES
+    assert at_desk.seen == GRAPH
 
 
 def test_what_tells_of_runs_prints_is_of_its_schema(here: Path) -> None:

@@ -54,14 +54,14 @@ def test_damage_is_named_mended_and_then_gone(run: Run, embedded_settings: Setti
     assert run("check")[0] == 0
 
 
-def test_a_lost_example_is_named_and_sends_to_the_backup(
+def test_a_lost_example_is_named_and_sends_to_an_export(
     run: Run, embedded_settings: Settings
 ) -> None:
     cypher(embedded_settings, "MATCH (s:Steps) WITH s LIMIT 1 DELETE s")
     code, said = run("check", "--repair")
     assert code == 1
     assert "nowhere" in said
-    assert "from a backup only" in said
+    assert "from an export only" in said
 
 
 def test_the_bound_is_shown_changed_and_refused(run: Run, embedded_settings: Settings) -> None:

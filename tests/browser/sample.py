@@ -12,10 +12,10 @@ from typing import Any
 
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
-from regraph_kg.models.curation import Note
+from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
-from regraph_kg.wiring.stores import open_curator, open_store
+from regraph_kg.wiring.stores import open_store
 from tests.corpus.corpus import CORPUS, PROBLEMS
 
 BOUND = 8
@@ -25,7 +25,6 @@ MODELS = (("model-a", "use {}", 0.8), ("model-b", "apply {}", 1.3))
 DEVICE = "made-up GPU"
 UNHEARD_OF = {"use tree reduction": "pairwise tally in rounds"}
 """A name that nobody knows: it becomes a technique to be reviewed."""
-WHY = "one technique under two names"
 
 
 def grow(settings: Settings) -> None:
@@ -35,12 +34,9 @@ def grow(settings: Settings) -> None:
         cascade = open_cascade(settings, names, "lexical")
         for batch in pipeline.ingest(read(split(io.BytesIO(b"\n".join(lines())))), store, cascade):
             assert not batch.rejected, batch.rejected
+        store.add_techniques([Technique(id="cuda/fold", name="Warp shuffle", target="cuda")])
         for _ in store.set_bound(BOUND):
             pass
-    with closing(open_curator(settings)) as curator:
-        curator.rename("cuda/warp-shuffle", "Warp-level shuffle", Note("ada", "its usual name"))
-        curator.merge("cuda/shared-memory-tiling", ["cuda/halo-tiling"], Note("ada", WHY))
-        curator.undo(None, Note("grace", "a halo is more than a tile"))
 
 
 def lines() -> Iterator[bytes]:

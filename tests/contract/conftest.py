@@ -6,14 +6,9 @@ the same code for every engine: there they are slow, but for those with `neo4j("
 Neo4j is for nightly tests only.
 """
 
-from collections.abc import Iterator
-from contextlib import closing
-
 import pytest
 
-from regraph_kg.graph import Curator, GraphStore
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_curator
 
 
 @pytest.fixture(params=["embedded", "neo4j", pytest.param("neo4j_2026", marks=pytest.mark.nightly)])
@@ -32,10 +27,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             callspec = getattr(item, "callspec", None)
             if callspec and callspec.params.get("store_settings") == "neo4j":
                 item.add_marker(pytest.mark.slow)
-
-
-@pytest.fixture
-def curator(store: GraphStore, store_settings: Settings) -> Iterator[Curator]:
-    """Curates the graph of `store`."""
-    with closing(open_curator(store_settings)) as opened:
-        yield opened

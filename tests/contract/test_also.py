@@ -1,21 +1,16 @@
-"""Contract: what steps did besides their technique is kept, and told by today's names."""
+"""Contract: what steps did besides their technique is kept, and told."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from regraph_kg.backends.difference import compare, of_file
-from regraph_kg.graph import Curator, GraphStore
-from regraph_kg.models.curation import Note
+from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.settings import Settings
 from tests.contract.plans import measured, plan, technique
 from tests.stores import cypher
 
 pytestmark = pytest.mark.neo4j("slow")
-
-NOTE = Note("x", "y")
 
 
 def told(path: str, also: str, code: str = "int x;", effect: float = 2.0) -> MergePlan:
@@ -47,35 +42,7 @@ def test_what_was_done_besides_is_told_with_the_example_and_exported(
     assert store.check() == ()
 
 
-def test_a_technique_that_was_merged_away_is_told_as_its_heir_until_that_is_undone(
-    store: GraphStore, curator: Curator
-) -> None:
-    store.merge([told("a", "cde"), told("b", "", "int y;")])
-    curator.merge("cuda/d", ["cuda/c"], NOTE)
-    assert besides(store) == [("cuda/d", "cuda/e")]
-    curator.merge("cuda/a", ["cuda/e"], NOTE)
-    assert besides(store) == [("cuda/d",)]
-    store.merge([told("a", "ce", "int later;", 1.0)])
-    assert besides(store) == [("cuda/d",), ("cuda/d",)]
-    assert store.check() == ()
-    curator.undo(None, NOTE)
-    curator.undo(None, NOTE)
-    assert besides(store)[0] == ("cuda/c", "cuda/d", "cuda/e")
-
-
 def test_sending_it_again_with_others_changes_nothing(store: GraphStore) -> None:
     store.merge([told("a", "c")])
     assert store.merge([told("a", "d")]).known == 1
     assert besides(store) == [("cuda/c",)]
-
-
-def test_graphs_that_differ_by_it_differ(tmp_path: Path) -> None:
-    digests = []
-    for also in ((), ("cuda/c",)):
-        one = plan("a").trajectory
-        steps = (one.steps[0].model_copy(update={"technique": "cuda/a", "also": also}),)
-        path = tmp_path / f"{len(also)}.jsonl"
-        path.write_text(one.model_copy(update={"steps": steps}).model_dump_json(by_alias=True))
-        digests.append(of_file(path))
-    (found,) = [part for part in compare(*digests) if part.part == "trajectories"]
-    assert len(found.changed) == 1

@@ -2,8 +2,7 @@
 
 import pytest
 
-from regraph_kg.graph import Curator, GraphStore
-from regraph_kg.models.curation import Note
+from regraph_kg.graph import GraphStore
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import LEARNED_TRIES, MergePlan, Successor
 from regraph_kg.models.trajectory import FailedStep, Source
@@ -87,16 +86,3 @@ def test_it_comes_back_from_an_export_and_counts_once(
     store.add_techniques(techniques)
     store.merge([again(each) for each in exported])
     assert (tuple(store.export()), store.transitions()) == (exported, transitions)
-
-
-def test_a_curation_carries_it_and_a_repair_makes_it_again(
-    store: GraphStore, curator: Curator
-) -> None:
-    store.merge([plan("ab", failures=[declined()]), plan("ac", code="x", failures=[declined("c")])])
-    curator.merge("cuda/b", ["cuda/c"], Note(who="me", why="the same"))
-    assert successor(store).declined == 2
-    curator.undo(None, Note(who="me", why="not the same"))
-    assert [
-        successor.declined for successor in store.neighbourhood("cuda/a", device="").successors
-    ] == [1, 1]
-    assert store.check() == ()

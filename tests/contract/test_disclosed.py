@@ -4,7 +4,6 @@ import io
 import json
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from regraph_kg.models.trajectory import WITHHELD, Disclosure, Trajectory
 from regraph_kg.runs.training import training_lines
 from regraph_kg.search.reader import GraphReader
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_backup, open_purge, open_store
+from regraph_kg.wiring.stores import open_purge, open_store
 from tests.contract.plans import H200
 from tests.ingest.trajectories import VOCABULARY, lexical, measured
 from tests.stores import cypher, wipe
@@ -95,12 +94,7 @@ def dump(store: GraphStore, settings: Settings) -> str:
     """All that there is in a store, as text."""
     nodes = cypher(settings, "MATCH (n) RETURN labels(n), properties(n)")
     arrows = cypher(settings, "MATCH ()-[r]->() RETURN type(r), properties(r)")
-    return "\n".join([*map(str, (*nodes, *arrows)), saved(settings), *lines(store)])
-
-
-def saved(settings: Settings) -> str:
-    with closing(open_backup(settings)) as backup:
-        return b"".join(backup.lines()).decode()
+    return "\n".join([*map(str, (*nodes, *arrows)), *lines(store)])
 
 
 def lines(store: GraphStore) -> list[str]:
@@ -170,23 +164,18 @@ def test_only_statistics_refuse_a_name_that_would_become_a_technique(store: Grap
 
 
 @pytest.mark.parametrize("disclose", PARTS)
-def test_export_backup_and_import_bring_the_same_graph(
-    store: GraphStore, store_settings: Settings, tmp_path: Path, disclose: Disclosure
+def test_export_and_ingest_bring_the_same_graph(
+    store: GraphStore, store_settings: Settings, disclose: Disclosure
 ) -> None:
     tell(store, disclose, [row(), row(1)])
     tell(store, "code", [row(2)])
-    exported, backup = lines(store), saved(store_settings)
-    (tmp_path / "backup").write_text(backup)
+    exported = lines(store)
     wipe(store_settings)
     store.apply_schema()
     tell(store, "code", exported)
     assert lines(store) == exported
     tell(store, "code", exported)
     assert lines(store) == exported
-    wipe(store_settings)
-    with closing(open_backup(store_settings)) as opened:
-        list(opened.restore(tmp_path / "backup"))
-    assert saved(store_settings) == backup
     assert store.check() == ()
     wipe(store_settings)
     store.apply_schema()

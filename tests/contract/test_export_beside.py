@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -12,9 +11,9 @@ from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_backup, open_purge
-from tests.contract.plans import failure, plan
-from tests.stores import address, cypher, wipe
+from regraph_kg.wiring.stores import open_purge
+from tests.contract.plans import plan
+from tests.stores import address, cypher
 
 pytestmark = pytest.mark.neo4j("slow")
 
@@ -36,7 +35,7 @@ class Watched(Bolt):
 def exported(settings: Settings, seen: Seen) -> list[str]:
     with closing(Watched(address(settings))) as bolt:
         bolt.seen = seen  # type: ignore[method-assign]
-        return [one.trajectory.problem for one in export(bolt)]
+        return [one.problem for one in export(bolt)]
 
 
 def test_what_is_purged_between_two_pages_is_left_out(
@@ -78,21 +77,3 @@ def test_an_export_of_a_graph_that_lacks_steps_says_so(
     cypher(store_settings, "MATCH (s:Steps) DELETE s")
     with pytest.raises(StoreError, match="regraph graph check"):
         list(store.export())
-
-
-def test_a_backup_beside_an_ingest_can_be_restored(
-    store: GraphStore, store_settings: Settings, tmp_path: Path
-) -> None:
-    """A trajectory gains a failure of a technique that was made after the techniques were read."""
-    store.merge([plan("a")])
-    with closing(open_backup(store_settings)) as backup:
-        lines = backup.lines()
-        written = [next(lines) for _ in range(2)]
-        store.merge([plan("a", failures=[failure("late", 1), failure("a", 1)])])
-        (tmp_path / "backup").write_bytes(b"".join((*written, *lines)))
-    wipe(store_settings)
-    with closing(open_backup(store_settings)) as backup:
-        list(backup.restore(tmp_path / "backup"))
-    (one,) = store.export()
-    assert [failed.technique for failed in one.failures] == ["cuda/a"]
-    assert store.check() == ()

@@ -1,4 +1,4 @@
-"""Neo4j is killed in the middle of a curation and of a purge: the same command again ends it."""
+"""Neo4j is killed in the middle of an ingest and of a purge: the same command again ends it."""
 
 import threading
 from collections.abc import Callable
@@ -9,14 +9,14 @@ from typing import TypeVar
 import pytest
 
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.curation.curator import BoltCurator
 from regraph_kg.backends.purge import BoltPurge
+from regraph_kg.backends.store import BoltStore
 from regraph_kg.errors import StoreError
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_curator, open_purge, open_store
+from regraph_kg.wiring.stores import open_purge, open_store
 from tests import install_neo4j
-from tests.contract.curated import ME, some_plans
+from tests.contract.whole_graphs import some_plans
 from tests.install_neo4j import LONG_TERM, NEWEST, Release
 from tests.neo4j_server import prepared, running
 from tests.requirement import require
@@ -59,24 +59,24 @@ def release_and_moment(request: pytest.FixtureRequest) -> tuple[Release, str]:
     return found
 
 
-def test_a_server_killed_in_a_curation_and_in_a_purge_leaves_a_graph_that_both_finish(
+def test_a_server_killed_in_an_ingest_and_in_a_purge_leaves_a_graph_that_both_finish(
     release_and_moment: tuple[Release, str], tmp_path: Path
 ) -> None:
     release, at = release_and_moment
     own = prepared(tmp_path, release)
     with running(own, release) as server:
         with closing(open_store(own)) as store:
-            store.merge(some_plans())
+            first, *rest = some_plans()
+            store.merge([first])
         with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
-            BoltCurator(bolt).merge("cuda/a", ["cuda/b"], ME)
+            BoltStore(bolt).merge(rest)
         server.wait(60)
     with running(own, release) as server:
-        with closing(open_store(own)) as store, closing(open_curator(own)) as curator:
+        with closing(open_store(own)) as store:
             assert store.check() == ()
-            if not curator.log():  # else it was committed, and killed after that
-                curator.merge("cuda/a", ["cuda/b"], ME)
-            assert len(curator.log()) == 1
+            store.merge(rest)  # all known, where it was committed before the kill
             assert store.check() == ()
+            assert len(list(store.export())) == len(some_plans())
         with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
             list(BoltPurge(bolt).run(Provenance("problem", "sum")))
         server.wait(60)

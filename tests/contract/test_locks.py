@@ -9,27 +9,23 @@ from typing import Any, TypeVar
 import pytest
 
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.curation.curator import BoltCurator
 from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import GraphFinding, MergePlan
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_curator, open_store
-from tests.contract.curated import ME, some_plans, sound
+from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import A100, failure, measured, plan, technique
+from tests.contract.whole_graphs import some_plans, sound
 from tests.stores import address
 
 ROUNDS = 8
-ORDER = ("stamp", "trajectories", "labels", "Edges", "techniques", "Shares", "NEXT")
+ORDER = ("trajectories", "Edges", "techniques", "Shares", "NEXT")
 """docs/dev/graph.md, section 4."""
 LOCKS = {
-    "lock_stamp": "stamp",
     "claim_trajectories": "trajectories",
-    "curate_hold": "trajectories",
-    "record_labels": "labels",
-    "lock_labels": "labels",
+    "hold_trajectories": "trajectories",
     "add_to_edges": "Edges",
     "lock_techniques": "techniques",
     "lock_shares": "Shares",
@@ -122,16 +118,13 @@ def test_every_writer_takes_locks_in_the_one_order(
 ) -> None:
     recording = Recording(store_settings)
     with closing(recording):
-        ours, curator, purge = BoltStore(recording), BoltCurator(recording), BoltPurge(recording)
+        ours, purge = BoltStore(recording), BoltPurge(recording)
         list(ours.set_bound(4))
         for number in range(3):
             ours.merge(batch(number))
         ours.add_techniques([technique("a", aliases=("Ay",))])
         ours.repair(every_finding(store))
         list(ours.set_bound(2))
-        curator.merge("cuda/a", ["cuda/b", "cuda/c"], ME)
-        curator.undo(None, ME)
-        curator.rename("cuda/a", "Other", ME, new_id="cuda/other")
         list(purge.run(Provenance("problem", "p1")))
     assert sound(store)
     assert [clashing(locks) for locks in recording.writes if clashing(locks)] == []
@@ -152,27 +145,19 @@ def repair(settings: Settings, done: threading.Event) -> None:
             store.repair(every_finding(store))
 
 
-def curate(settings: Settings, done: threading.Event) -> None:
-    """There and back."""
-    with closing(open_curator(settings)) as curator:
-        while not done.is_set():
-            curator.merge("cuda/a", ["cuda/b"], ME)
-            curator.undo(None, ME)
-
-
 @pytest.mark.slow
-def test_ingests_repairs_and_curations_at_once_end_without_an_error(
+def test_ingests_and_repairs_at_once_end_without_an_error(
     store: GraphStore, store_settings: Settings
 ) -> None:
     list(store.set_bound(4))
     store.add_techniques([technique(name) for name in "abcde"])
     store.merge(some_plans())
     done = threading.Event()
-    with ThreadPoolExecutor(5) as pool:
+    with ThreadPoolExecutor(4) as pool:
         ingests = [pool.submit(ingest, store_settings, seed) for seed in range(3)]
-        others = [pool.submit(work, store_settings, done) for work in (repair, curate)]
+        repairs = [pool.submit(repair, store_settings, done)]
         wait(ingests)
         done.set()
-        for one in (*ingests, *others):
+        for one in (*ingests, *repairs):
             one.result()
     assert sound(store)

@@ -1,8 +1,6 @@
 """Contract: after a purge a graph is what it were had it never been told."""
 
 import threading
-import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -10,20 +8,17 @@ from typing import Any, TypeVar
 
 import pytest
 
-from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.purge import BoltPurge
-from regraph_kg.backends.store import BoltStore
 from regraph_kg.backends.written import key
-from regraph_kg.graph import Curator, GraphStore
+from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import HashEmbedder
 from regraph_kg.models.graph import FreeChoice, FreeRun, FreeSteps, MergePlan
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_backup, open_purge, open_store
-from tests.contract.curated import ME, everything, paths, sound
+from regraph_kg.wiring.stores import open_purge, open_store
 from tests.contract.plans import A100, failure, measured, plan, technique
-from tests.stores import address, cypher, wipe
+from tests.contract.whole_graphs import everything
+from tests.stores import cypher, wipe
 
 pytestmark = pytest.mark.neo4j("slow")
 
@@ -64,7 +59,7 @@ def purged(count: int = 30) -> list[MergePlan]:
 
 
 def _of_run(one: MergePlan, run: str) -> MergePlan:
-    """Told by a run, whose first label relabelling has taken for cuda/a: an alias of it now."""
+    """Told by a run, whose first label relabelling has taken for cuda/a."""
     source = Source(model="leaver", run=run, created="2026-11-20T10:00:00Z", licence="MIT")
     trajectory = one.trajectory.model_copy(update={"source": source})
     first, *others = one.labels
@@ -72,12 +67,7 @@ def _of_run(one: MergePlan, run: str) -> MergePlan:
     steps = trajectory.steps
     named = steps[0].model_copy(update={"label": "Learned"})
     trajectory = trajectory.model_copy(update={"steps": (named, *steps[1:])})
-    new = tuple(
-        each.model_copy(
-            update={"review": True, "aliases": ("Learned",) if each.id == "cuda/a" else ()}
-        )
-        for each in one.new
-    )
+    new = tuple(each.model_copy(update={"review": True}) for each in one.new)
     return replace(one, trajectory=trajectory, labels=(first, *others), new=new)
 
 
@@ -129,12 +119,9 @@ def whole(store: GraphStore, settings: Settings) -> dict[str, Any]:
         for name in ("created", "written", "checksum"):
             row["node"].pop(name, None)
         row["node"] = sorted(row["node"].items(), key=str)
-    with closing(open_backup(settings)) as backup:
-        lines = list(backup.lines())[:-1]
     return {
         "everything": everything(store),
         "rows": sorted(map(str, (*nodes, *arrows))),
-        "backup": lines,
         "check": store.check(),
     }
 
@@ -180,7 +167,7 @@ def test_what_is_purged_leaves_no_trace(
     done = PurgeCounts()
     for origin in origins:
         done += purge(store_settings, origin)
-    assert done == PurgeCounts(30, 75, 60, 1, 2, 1)
+    assert done == PurgeCounts(30, 75, 60, 1, 2)
     assert store.check() == ()
     assert whole(store, store_settings) == never
     rows = cypher(store_settings, "MATCH ()-[n:NEXT]->() RETURN n.written AS written")
@@ -215,20 +202,6 @@ def test_a_purge_that_was_stopped_is_finished_by_the_next(
     assert whole(store, store_settings) == never
 
 
-@pytest.mark.neo4j("quick")
-def test_curations_of_what_was_purged_are_undone_all_the_same(
-    store: GraphStore, store_settings: Settings, curator: Curator
-) -> None:
-    store.add_techniques(VOCABULARY)
-    store.merge([*kept(3), *purged(3)])
-    curator.merge("cuda/a", ["cuda/b", "cuda/n"], ME)
-    purge(store_settings, Provenance("problem", "secret"))
-    assert sound(store)
-    curator.undo(None, ME)
-    assert sound(store)
-    assert paths(store) == ["p0 ca", "p1 ab", "p2 ab"]
-
-
 @pytest.mark.slow
 def test_a_purge_beside_ingests_of_this_and_other_problems_loses_nothing_else(
     store: GraphStore, store_settings: Settings, never: dict[str, Any]
@@ -253,53 +226,3 @@ def test_a_purge_beside_ingests_of_this_and_other_problems_loses_nothing_else(
     assert not failures
     purge(store_settings, Provenance("problem", "secret"))
     assert whole(store, store_settings) == never
-
-
-class Halting(Bolt):
-    """A connection whose first transaction halts for a second once it has asked `statement`."""
-
-    def __init__(self, settings: Settings, statement: str) -> None:
-        super().__init__(address(settings))
-        self._statement = statement
-        self.halted = threading.Event()
-
-    def write(self, work: Callable[[Query], T]) -> T:
-        """See `Bolt`."""
-
-        def halting(ask: Query) -> T:
-            def asked(name: str, /, **parameters: object) -> list[GraphRow]:
-                rows = ask(name, **parameters)
-                if name == self._statement and not self.halted.is_set():
-                    self.halted.set()
-                    time.sleep(1)
-                return rows
-
-            return work(asked)
-
-        return super().write(halting)
-
-
-@pytest.mark.parametrize("statement", ["record_labels", "purge_aliases"])
-def test_a_name_that_an_ingest_learns_beside_a_purge_goes_with_the_next(
-    store: GraphStore, store_settings: Settings, statement: str
-) -> None:
-    """Either of them comes first, and halts before it ends."""
-    one, other = purged(2)
-    fill(store, [one])
-    secret = Provenance("problem", "secret")
-    halting = Halting(store_settings, statement)
-    with closing(halting), closing(Bolt(address(store_settings))) as quick:
-        ingesting, purging = (halting, quick) if statement == "record_labels" else (quick, halting)
-        rest = iter(BoltPurge(purging).run(secret))
-        assert next(rest).trajectories == 1
-        steps = [lambda: BoltStore(ingesting).merge([other]), lambda: list(rest)]
-        threads = [threading.Thread(target=step) for step in steps]
-        first, second = threads if ingesting is halting else reversed(threads)
-        first.start()
-        assert halting.halted.wait(20)
-        second.start()
-        for thread in threads:
-            thread.join()
-    assert store.techniques()[0].aliases == ("Learned",)
-    purge(store_settings, secret)
-    assert store.techniques()[0].aliases == ()

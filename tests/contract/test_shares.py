@@ -13,8 +13,7 @@ from regraph_kg.backends import nearby
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.shares import is_empty
-from regraph_kg.graph import Curator, GraphStore
-from regraph_kg.models.curation import Note
+from regraph_kg.graph import GraphStore
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import MergePlan, Neighbourhood
 from regraph_kg.models.purge import Provenance
@@ -264,24 +263,6 @@ def shares(settings: Settings) -> Sequence[object]:
     rows = cypher(settings, "MATCH (s:Share) RETURN properties(s) AS p ORDER BY s.id")
     nodes = ({**row["p"], "written": None, "checksum": None} for row in rows)
     return [node for node in nodes if not is_empty(node)]
-
-
-def test_curation_its_undoing_and_repair_keep_every_share(
-    store: GraphStore, store_settings: Settings, curator: Curator
-) -> None:
-    store.merge(crowd(random.Random(5), 20))
-    before = shares(store_settings), told(store, "p")
-    curator.merge("cuda/a", ["cuda/b"], Note("x", "y"))
-    assert store.check() == ()
-    assert shares(store_settings) != before[0]
-    curator.undo(None, Note("x", "y"))
-    assert (shares(store_settings), told(store, "p")) == before
-    cypher(store_settings, "MATCH (s:Share) WITH s LIMIT 5 DELETE s")
-    cypher(store_settings, "MATCH (s:Share) WITH s LIMIT 5 SET s.verified = 9, s.examples = 0")
-    found = store.check()
-    assert found != ()
-    store.repair(found)
-    assert (shares(store_settings), told(store, "p")) == before
 
 
 def test_a_newer_judges_lower_figure_takes_the_place_of_the_best(store: GraphStore) -> None:

@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from regraph_kg.ingest.cascade import Cascade
-from regraph_kg.ingest.relabel.lexical import LexicalRule
 from regraph_kg.ingest.relabel.embedding import Shortlist, TechniqueCandidate
+from regraph_kg.ingest.relabel.lexical import LexicalRule
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.settings import Settings

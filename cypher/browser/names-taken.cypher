@@ -1,0 +1,18 @@
+// 11 Names taken by a rule
+// Labels that a rule or a model took for a technique, the most frequent first: is that what they mean?
+// A name that is right becomes an alias in techniques.json; regraph ingest --rebuild applies a mend.
+// Parameters: none
+// Columns: label, taken for, by (stage), steps, models, example (its id)
+MATCH (k:Steps)
+MATCH (t:Trajectory {id: k.id})
+UNWIND range(1, size(k.labels)) AS step
+WITH t, step, k.labels[step - 1] AS label, k.stages[step - 1] AS by
+WHERE by IN ['compound', 'lexical', 'model']
+RETURN label,
+       t.path[step] AS `taken for`,
+       by,
+       count(*) AS steps,
+       collect(DISTINCT t.model) AS models,
+       head(collect(t.id + '/' + toString(step))) AS example
+ORDER BY steps DESC, label, `taken for`
+LIMIT 100
