@@ -1,8 +1,5 @@
-// Delete the NEXT rows of pairs that count nothing any more.
-// Parameters: rows [{source, target}], keep (NEXT ids). Columns: id, tick (the deed's own).
+// Delete NEXT rows that count nothing any more, whose locks are held.
+// Parameters: rows [{id, source, target}]. Columns: none.
 UNWIND $rows AS row
-MATCH (:Technique {id: row.source})-[n:NEXT]->(:Technique {id: row.target})
-WHERE NOT n.id IN $keep
-WITH n, n.id AS id, coalesce(n.written[0], 0) + 1 AS tick
+MATCH (:Technique {id: row.source})-[n:NEXT {id: row.id}]->(:Technique {id: row.target})
 DELETE n
-RETURN id, tick

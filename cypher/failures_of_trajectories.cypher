@@ -1,5 +1,5 @@
-// Properties of failures that their trajectories lack, for the trajectories between two ids.
-// Parameters: first, last. Columns: id, code, created.
+// The code of failures, for the trajectories between two ids.
+// Parameters: first, last. Columns: id, code.
 MATCH (f:Failure)
 WHERE f.id >= $first + '/' AND f.id < $last + '0'
-RETURN f.id AS id, f.code AS code, f.created AS created
+RETURN f.id AS id, f.code AS code

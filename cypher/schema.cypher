@@ -6,19 +6,13 @@ CREATE CONSTRAINT trajectory_ref IF NOT EXISTS FOR (t:Trajectory) REQUIRE t.ref 
 CREATE CONSTRAINT transition_id IF NOT EXISTS FOR ()-[r:TRANSITION]-() REQUIRE r.id IS UNIQUE;
 CREATE CONSTRAINT next_id IF NOT EXISTS FOR ()-[n:NEXT]-() REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT steps_id IF NOT EXISTS FOR (s:Steps) REQUIRE s.id IS UNIQUE;
-CREATE CONSTRAINT edge_id IF NOT EXISTS FOR (e:Edge) REQUIRE e.id IS UNIQUE;
 CREATE CONSTRAINT failure_id IF NOT EXISTS FOR (f:Failure) REQUIRE f.id IS UNIQUE;
-CREATE CONSTRAINT share_id IF NOT EXISTS FOR (s:Share) REQUIRE s.id IS UNIQUE;
-CREATE CONSTRAINT free_run_id IF NOT EXISTS FOR (f:FreeRun) REQUIRE f.id IS UNIQUE;
 CREATE CONSTRAINT meta_product IF NOT EXISTS FOR (m:Meta) REQUIRE m.product IS UNIQUE;
 CREATE INDEX trajectory_problem IF NOT EXISTS FOR (t:Trajectory) ON (t.problem);
 CREATE INDEX failure_pair IF NOT EXISTS FOR (f:Failure) ON (f.pair);
-CREATE INDEX share_problem IF NOT EXISTS FOR (s:Share) ON (s.problem, s.source);
-CREATE INDEX share_pair IF NOT EXISTS FOR (s:Share) ON (s.pair);
-CREATE INDEX free_run_model IF NOT EXISTS FOR (f:FreeRun) ON (f.model);
 
 MERGE (m:Meta {product: 'regraph-kg'})
-  ON CREATE SET m.schema_version = 2, m.bound = 128
+  ON CREATE SET m.schema_version = 3
 WITH m
 UNWIND ['cuda', 'openmp'] AS target
 MERGE (t:Technique {id: target + '/start'})

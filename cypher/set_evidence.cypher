@@ -1,5 +1,5 @@
-// Give known trajectories their new measurements and failures.
-// Parameters: rows [{id, measurements, failures, effects}]. Columns: none.
+// Give known trajectories their new measurements and failures, and what follows from them.
+// Parameters: rows [{id, properties}]. Columns: none.
 UNWIND $rows AS row
 MATCH (t:Trajectory {id: row.id})
-SET t.measurements = row.measurements, t.failures = row.failures, t.effects = row.effects
+SET t += row.properties

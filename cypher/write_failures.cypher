@@ -1,5 +1,7 @@
-// Make failures, or give known ones these properties.
-// Parameters: rows [properties], sorted by id; a null removes its property. Columns: none.
+// Make failures, or place known ones anew: a rebuild keeps when they came.
+// Parameters: rows [{id, created, properties}], sorted by id; a null removes its property.
+// Columns: none.
 UNWIND $rows AS row
 MERGE (f:Failure {id: row.id})
-SET f += row
+  ON CREATE SET f.created = row.created
+SET f += row.properties

@@ -8,17 +8,13 @@ files (`make docs`) and `regraph docs` makes when it shows them.
 import ast
 import inspect
 import itertools
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
-from regraph_kg.cli.answers import answers_of, schema_of
-from regraph_kg.cli.app import COMMANDS
 from regraph_kg.cli.corpus import read_fields
-from regraph_kg.cli.docs import MADE, trajectory_schema
+from regraph_kg.cli.docs import commands, trajectory_schema
 from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
@@ -29,7 +25,6 @@ from regraph_kg.wiring.names import read_vocabulary
 from regraph_kg.wiring.shipped import corpus_files
 
 ROOT = Path(__file__).parents[1]
-ANSWERS = ROOT / "docs" / "answers.schema.json"
 METHODS_PAGE = ROOT / "docs" / "methods.md"
 """Generated in part: between its marks."""
 RESULTS = ROOT / "docs" / "results.md"
@@ -143,37 +138,6 @@ def corpus() -> str:
     return corpus_report(trajectories, read_vocabulary(settings), fields)
 
 
-def answers() -> str:
-    """The JSON Schema of what each command prints with --json.
-
-    A field of the file as it stands that is not there any more needs another version: else a
-    program that reads answers would not know.
-    """
-    found = {
-        name: schema_of(name, kind)
-        for group in COMMANDS
-        for name, kind in answers_of(group).items()
-    }
-    known = json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.exists() else {}
-    for name, old in known.items():
-        gone = fields(old) - fields(found.get(name, {}))
-        if gone and found.get(name, old)["$id"] == old["$id"]:
-            raise SystemExit(
-                f"{name}: without {', '.join(sorted(gone))}; raise VERSIONS in cli/answers.py"
-            )
-    return json.dumps(found, indent=1)
-
-
-def fields(schema: dict[str, Any]) -> set[str]:
-    """The fields of an answer, those within it by the name of what holds them."""
-    holders = {"answer": schema, **schema.get("$defs", {})}
-    return {
-        f"{holder}.{field}"
-        for holder, one in holders.items()
-        for field in one.get("properties", {})
-    }
-
-
 def results() -> str:
     """docs/results.md, with what the committed results of benches show between its marks."""
     folder = ROOT / "docs" / "results"
@@ -205,8 +169,8 @@ def _row(cells: Sequence[str]) -> str:
 
 def built() -> dict[Path, str]:
     """Pages of the site that are not committed, and their texts."""
-    pages = {ROOT / "docs" / f"{name}.md": make() for name, (_, make) in MADE.items()}
-    return pages | {
+    return {
+        ROOT / "docs" / "cli.md": commands(),
         ROOT / "docs" / "corpus.md": corpus(),
         ROOT / "docs" / "dev" / "modules.md": modules(),
     }
@@ -218,8 +182,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "settings.md": settings(),
         METHODS_PAGE: methods(),
         RESULTS: results(),
-        ROOT / "docs" / "trajectory.schema.json": json.dumps(trajectory_schema(), indent=2),
-        ANSWERS: answers(),
+        ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
     }
 
 

@@ -55,7 +55,6 @@ QUERIES = {
     "provenance": "",
     "vocabulary": "",
     "curations": "",
-    "hottest-archive": "",
     "doubtful-names": "",
 }
 """What is shown, and what is said before."""

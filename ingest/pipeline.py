@@ -17,7 +17,7 @@ from regraph_kg.ingest.read import Accepted, Rejected
 from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
-from regraph_kg.models.trajectory import Disclosure
+from regraph_kg.models.trajectory import Disclosure, Trajectory
 
 BATCH_LINES = 200
 BATCH_BYTES = 8 * 2**20
@@ -96,29 +96,41 @@ def portions(
     Of each trajectory only what `disclose` allows is in it. Names are held against code by `read`.
     """
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    known = cascade.vocabulary.known
-
-    def planned(line: Accepted) -> MergePlan | Rejected:
-        labels = cascade.relabel(line.trajectory)
-        if read is not None:
-            labels = by_code(labels, line.trajectory, known, read)
-            findings.extend(labels.findings)
-        try:
-            trajectory, labels = disclosed(line.trajectory, labels, disclose, known)
-        except BadInput as error:
-            return Rejected(line.line, str(error))
-        return plan(trajectory, labels.steps, labels.failures, known, created, labels.coined)
-
     for batch in _batches(lines, batch_lines):
         plans: list[MergePlan] = []
         findings: list[str] = []
         for place, line in enumerate(batch):
-            outcome = planned(line) if isinstance(line, Accepted) else line
-            if isinstance(outcome, Rejected):
-                batch[place] = outcome
-            else:
-                plans.append(outcome)
+            if isinstance(line, Rejected):
+                continue
+            try:
+                found, more = planned(line.trajectory, cascade, disclose, read, created)
+            except BadInput as error:
+                batch[place] = Rejected(line.line, str(error))
+                continue
+            plans.append(found)
+            findings += more
         yield Portion(tuple(batch), tuple(plans), tuple(findings))
+
+
+def planned(
+    trajectory: Trajectory,
+    cascade: Cascade,
+    disclose: Disclosure,
+    read: CodeReader | None,
+    created: str,
+) -> tuple[MergePlan, tuple[str, ...]]:
+    """The plan of a trajectory, and findings about steps that do not match their names.
+
+    Raises `BadInput` where its names may not be told and are not known.
+    """
+    known = cascade.vocabulary.known
+    labels = cascade.relabel(trajectory)
+    if read is not None:
+        labels = by_code(labels, trajectory, known, read)
+    findings = labels.findings
+    trajectory, labels = disclosed(trajectory, labels, disclose, known)
+    made = plan(trajectory, labels.steps, labels.failures, known, created, labels.coined)
+    return made, findings
 
 
 def _batches(

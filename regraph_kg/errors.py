@@ -26,6 +26,10 @@ class RegraphError(Exception):
 
     exit_code = 3
 
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        """`message`: what is wrong, and where; `remedy`: what to do, which ends the line."""
+        super().__init__(f"{message}; {remedy}" if remedy else message)
+
 
 class BadInput(RegraphError):
     """The user gave something unusable: a file, an option, a name."""
@@ -69,7 +73,7 @@ def file_errors(path: object, remedy: str, kind: type[RegraphError] = BadInput) 
     try:
         yield
     except OSError as error:
-        raise kind(f"{path}: {error.strerror}; {remedy}") from None
+        raise kind(f"{path}: {error.strerror}", remedy=remedy) from None
 
 
 def first_mistake(error: "ValidationError", whole: str = "") -> str:

@@ -1,4 +1,4 @@
-"""The domain's contracts with a graph, whatever stores it: GraphStore, Purge.
+"""The domain's contracts with a graph, whatever stores it: GraphStore, ReadOnlyGraph.
 
 The docstrings are the contract; `tests/contract` runs the same tests against every backend.
 Every method raises `StoreError` when the store is unreachable, foreign, of another version than
@@ -14,14 +14,12 @@ from regraph_kg.models.graph import (
     EmbeddingProgress,
     EmbeddingSpace,
     Example,
-    FreeChoice,
-    FreeRun,
-    GraphFinding,
     GraphStats,
     KnownFailure,
     MergeCounts,
     MergePlan,
     Neighbourhood,
+    StoredTrajectory,
     Successor,
     TransitionStats,
     Vector,
@@ -32,20 +30,24 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Version of the graph's data model (cypher/schema.cypher)."""
 
 Embed = Callable[[Sequence[str]], list[bytes]]
 """Texts -> unit vectors, packed little-endian float32."""
 
+Replan = Callable[[Sequence[StoredTrajectory]], Sequence[MergePlan]]
+"""Stored trajectories -> plans with today's names, one each."""
+
 
 class GraphStore(Protocol):
     """A technique graph. One client, one thread; open one per process."""
 
-    def apply_schema(self) -> None:
+    def apply_schema(self, *, rebuild: bool = False) -> None:
         """Make an empty database a graph of our version; idempotent.
 
-        Raises `StoreError` for another version, and for a database that is not ours.
+        Raises `StoreError` for a graph of another version or in the midst of a rebuild, unless
+        `rebuild` is what comes next, and for a database that is not ours.
         """
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
@@ -60,6 +62,26 @@ class GraphStore(Protocol):
         neither the store nor the plans know fails the whole batch.
         """
 
+    def rebuild(self, techniques: Sequence[Technique], replan: Replan) -> Iterator[tuple[int, int]]:
+        """Write the graph anew from its trajectories, under the names that `replan` finds.
+
+        `techniques` are set as they are; those that nobody uses then go. Yields trajectories done
+        and all. Until it ends, every other command refuses the graph; a call that was stopped
+        loses nothing and is made again.
+        """
+
+    def purge(self, origin: Provenance) -> Iterator[PurgeCounts]:
+        """Delete everything that came from one origin, as if the graph had never known it.
+
+        Yields the counts so far, after each transaction; a stopped call is made again.
+        """
+
+    def count_of(self, origin: Provenance) -> PurgeCounts:
+        """The counts that `purge` would delete, techniques and names aside."""
+
+    def alike(self, origin: Provenance) -> list[str]:
+        """Names of existing origins of that kind, most alike first."""
+
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """All techniques but the initial states, ordered by id."""
 
@@ -68,9 +90,9 @@ class GraphStore(Protocol):
     ) -> Neighbourhood:
         """Successors of `technique` seen in an example; none for an unknown technique.
 
-        No model's learned share outweighs the rest (`Successor`). `exclude_problem` leaves out
-        that problem's share of all figures. Beside writers on Neo4j, the counts of a row may for
-        an instant not add up (seen once in the tests, which accept a right second reading).
+        No model's learned tries outweigh the rest (`Successor`). `exclude_problem` leaves out
+        what that problem's trajectories contribute. Beside writers on Neo4j, a count may for an
+        instant be one trajectory off.
         """
 
     def pooled(
@@ -108,14 +130,6 @@ class GraphStore(Protocol):
         transition and are left out.
         """
 
-    def add_free_runs(self, runs: Sequence[FreeRun]) -> None:
-        """Store results of searches' free steps; a known run and device is replaced."""
-
-    def free_choice(
-        self, model: str, target: Target, *, device: str, exclude_problem: str | None = None
-    ) -> FreeChoice:
-        """The sums of a model's runs on `device`, or on other devices where none ran there."""
-
     def nearest(
         self,
         vector: Vector,
@@ -151,26 +165,17 @@ class GraphStore(Protocol):
     def stats(self) -> GraphStats:
         """Totals."""
 
-    def check(self) -> tuple[GraphFinding, ...]:
-        """Compare statistics, bookkeeping and examples with the trajectories.
+    def check(self) -> tuple[str, ...]:
+        """Contradictions between the trajectories and what follows from them, a line each.
 
-        Beside writers it may find rows that are only unfinished.
-        """
-
-    def repair(self, findings: Sequence[GraphFinding]) -> None:
-        """Rebuild the derived rows among the findings of `check` from the trajectories."""
-
-    def bound(self) -> int:
-        """How many examples of a pair stay TRANSITIONs; a quarter more until it is pruned."""
-
-    def set_bound(self, bound: int) -> Iterator[tuple[int, int]]:
-        """Set another bound and choose the TRANSITIONs of all pairs anew, some pairs at a time.
-
-        Yields pairs done and pairs in all. An unfinished call loses no example and is repeated.
+        Beside writers it may find what is only unfinished. `rebuild` mends all.
         """
 
     def export(self) -> Iterator[Trajectory]:
         """Every trajectory with its resolved technique ids and measurements, ordered by id."""
+
+    def stored(self) -> Iterator[StoredTrajectory]:
+        """The same, and how each step's technique was found."""
 
     def close(self) -> None:
         """Release the connection; idempotent."""
@@ -187,25 +192,6 @@ class ReadOnlyGraph(Protocol):
         Raises `BadInput` for a statement that writes, or with the store's message for one that it
         does not understand, and `StoreError` where no answer comes in `seconds`.
         """
-
-    def close(self) -> None:
-        """Release the connection; idempotent."""
-
-
-class Purge(Protocol):
-    """Deletes everything that came from one origin, as if the graph had never known it."""
-
-    def count(self, origin: Provenance) -> PurgeCounts:
-        """The counts that `run` would delete, techniques and names aside."""
-
-    def unknown(self, origin: Provenance) -> list[str] | None:
-        """Names of existing origins, most alike first, where nothing comes from this one.
-
-        None where something does, or an interrupted purge left something.
-        """
-
-    def run(self, origin: Provenance) -> Iterator[PurgeCounts]:
-        """Delete it; yields the counts so far, after each transaction."""
 
     def close(self) -> None:
         """Release the connection; idempotent."""

@@ -14,5 +14,7 @@ def opener(path: str, flags: int) -> int:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, for its user alone, if it is not there; its parents as usual."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Make a folder, and parents that are missing, for their user alone."""
+    for folder in (*reversed(path.parents), path):
+        # Not `parents=True`: that gives parents the usual mode, and the data folder is one.
+        folder.mkdir(mode=0o700, exist_ok=True)

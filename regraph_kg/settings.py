@@ -10,19 +10,12 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Disclosure
@@ -31,20 +24,27 @@ Origin = Literal["flags", "environment", "folder", "user", "default"]
 """Where a setting came from: all but "folder" are the user's own word."""
 FILE = "regraph.toml"
 PREFIX = "REGRAPH_"
-"""Of the environment's names."""
+"""Begins a setting's name in the environment."""
 TESTS = "REGRAPH_TEST_"
-"""Of the environment's names that belong to the test suite, and are no settings."""
+"""Begins names in the environment that belong to the test suite, and are no settings."""
 SENT_TO: Mapping[str, tuple[str, ...]] = {
     "store_password": ("store", "store_ca"),
     "openai_key": ("openai_url",),
 }
 """Each secret, and the settings that say who gets to see it."""
+GONE: Mapping[str, str] = {
+    "stop_at_roof": "regraph optimize --set limit.stop_at_roof=SHARE",
+}
+"""Settings of earlier versions, and what does their work now."""
 
 
-class Settings(BaseSettings):
-    """Every knob that is not an option of one command. Frozen; secrets never print."""
+class Settings(BaseModel):
+    """Every knob that is not an option of one command. Frozen; secrets never print.
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
+    `read_settings` reads them; made directly, what is not given is as usual.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     store: str = "embedded"
     """"embedded", or the URI of a Neo4j server: bolt:// is one server, neo4j:// a cluster, whose
@@ -99,91 +99,76 @@ class Settings(BaseSettings):
     """Of a live model's sampling."""
     model_max_tokens: int = Field(default=4096, gt=0)
     """Longest answer of a live model."""
-    stop_at_roof: float | None = Field(default=None, gt=0, le=1)
-    """A search ends where its best code reaches this share of the device's speed of light."""
     patience_seconds: float = Field(default=30, ge=0)
     """A model's server or a store that worked and is lost is waited for so long in all."""
 
     origins: Mapping[str, Origin] = Field(default_factory=dict, repr=False, exclude=True)
-    """Where the settings came from that are not defaults; made here, whatever a source says."""
+    """Where the settings came from that are not defaults; made by `read_settings` alone."""
 
     def origin(self, name: str) -> Origin:
         """Where the setting `name` came from."""
         return self.origins.get(name, "default")
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Flags, then the environment, then regraph.toml in the current folder, then the user's."""
-        _refuse_unknown_environment()
-        sources: dict[Origin, PydanticBaseSettingsSource] = {
-            "flags": init_settings,
-            "environment": env_settings,
-        }
-        for origin, path in _files().items():
-            sources[origin] = InitSettingsSource(settings_cls, _read(path))
-        return (_Layers(settings_cls, sources),)
+    def place(self, name: str) -> str:
+        """Where the setting `name` was given: a variable, a file, "flags" or "default"."""
+        origin = self.origin(name)
+        places = {"environment": variable(name), "folder": FILE, "user": str(user_file())}
+        return places.get(origin, origin)
 
 
-class _Layers(PydanticBaseSettingsSource):
-    """Sources one over the other, strongest first, which notes what came from which.
-
-    Raises `BadInput` where a secret would go to an address that the current folder names.
-    """
-
-    def __init__(
-        self,
-        settings_cls: type[BaseSettings],
-        sources: Mapping[Origin, PydanticBaseSettingsSource],
-    ) -> None:
-        super().__init__(settings_cls)
-        self._sources = sources
-
-    def __call__(self) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        origins: dict[str, Origin] = {}
-        for origin, source in self._sources.items():
-            new = {
-                name: value for name, value in source().items() if name not in (*values, "origins")
-            }
-            values |= new
-            origins |= dict.fromkeys(new, origin)
-        for secret, addresses in SENT_TO.items():
-            for address in addresses:
-                _keep_apart(values, origins, secret, address)
-        if origins.get("workers") == "folder":
-            raise BadInput(
-                f"{FILE} of this folder names workers {values['workers']!r}, who would get this"
-                " user's token and run code here: if you trust them, set REGRAPH_WORKERS to it,"
-                f" else take it out of {FILE}"
-            )
-        if origins.get("disclose") == "folder":
-            _keep_narrow(values["disclose"], self._sources["user"]().get("disclose"))
-        return values | {"origins": origins}
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """Not asked: all are read at once."""
-        raise NotImplementedError
+def read_settings(**flags: object) -> Settings:
+    """Settings with `flags` that are not None on top; `BadInput` names the first bad one."""
+    layers: dict[Origin, Mapping[str, Any]] = {
+        "flags": {name: value for name, value in flags.items() if value is not None},
+        "environment": _environment(),
+        "folder": _read(Path(FILE)),
+        "user": _read(user_file()),
+    }
+    if Path(FILE).resolve() == user_file().resolve():
+        del layers["folder"]  # in the user's own folder they are one file
+    values: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    for origin, layer in reversed(layers.items()):  # the strongest comes last
+        values |= layer
+        origins |= dict.fromkeys(layer, origin)
+    _guard_secrets(values, origins)
+    if origins.get("workers") == "folder":
+        raise BadInput(
+            f"{FILE} of this folder names workers {values['workers']!r}, who would get this user's"
+            f" token and run code here: {_trusted('workers')}"
+        )
+    if origins.get("disclose") == "folder":
+        _keep_narrow(values["disclose"], layers["user"].get("disclose"))
+    try:
+        return Settings.model_validate(values | {"origins": origins})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        found = origins.get(name)
+        files = {"folder": Path(FILE), "user": user_file()}
+        place = _line(files[found], name) if found in files else variable(name)
+        where = "" if found == "flags" else f"; see {place}"
+        raise BadInput(f"setting {name}: {first['msg']}{where}") from None
 
 
-def _keep_apart(
-    values: Mapping[str, Any], origins: Mapping[str, Origin], secret: str, address: str
-) -> None:
-    """Raise `BadInput` where `address` is of the current folder's file, and `secret` is not."""
-    named = origins.get(address) == "folder" and values[address] != "embedded"
-    if not named or not values.get(secret) or origins[secret] == "folder":
-        return
-    raise BadInput(
-        f"{FILE} of this folder names {address} {without_login(str(values[address]))!r}, and"
-        f" {_WHERE[origins[secret]]} {secret}, which is not sent there: if you trust that address,"
-        f" set REGRAPH_{address.upper()} to it, else take it out of {FILE}"
-    )
+def _guard_secrets(values: Mapping[str, Any], origins: Mapping[str, Origin]) -> None:
+    """Raise `BadInput` where a secret of the user would go to an address of the folder's file."""
+    holders = {
+        "flags": "the caller gives",
+        "environment": "the environment holds",
+        "user": "your own settings hold",
+    }
+    for secret, addresses in SENT_TO.items():
+        holder = holders.get(origins.get(secret, "default"))
+        if holder is None or not values[secret]:
+            continue  # the folder's own secret may go where the folder says
+        for address in addresses:
+            if origins.get(address) == "folder" and values[address] != "embedded":
+                raise BadInput(
+                    f"{FILE} of this folder names {address}"
+                    f" {without_login(str(values[address]))!r}, and {holder} {secret}, which is not"
+                    f" sent there: {_trusted(address)}"
+                )
 
 
 def _keep_narrow(folder: object, user: object) -> None:
@@ -192,15 +177,13 @@ def _keep_narrow(folder: object, user: object) -> None:
     if user in order and folder in order and order.index(folder) < order.index(user):
         raise BadInput(
             f"{FILE} of this folder says disclose {folder!r}, your own settings {user!r}, which"
-            f" tells less: if you mean it, set REGRAPH_DISCLOSE to it, else take it out of {FILE}"
+            f" tells less: {_trusted('disclose')}"
         )
 
 
-_WHERE: Mapping[Origin, str] = {
-    "flags": "the caller gives",
-    "environment": "the environment holds",
-    "user": "your own settings hold",
-}
+def _trusted(name: str) -> str:
+    """What to write where the folder's file is trusted, or is not."""
+    return f"if you mean it, set {variable(name)} to it, else take it out of {FILE}"
 
 
 def without_login(url: str) -> str:
@@ -223,24 +206,20 @@ def variable(name: str) -> str:
     return PREFIX + name.upper()
 
 
-def read_settings(**flags: object) -> Settings:
-    """Settings with `flags` that are not None on top; `BadInput` names the first bad one."""
-    values = {name: value for name, value in flags.items() if value is not None}
-    try:
-        return Settings(**values)  # type: ignore[arg-type]
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        where = f"; see {_place(name)}" if name not in values else ""
-        raise BadInput(f"setting {name}: {first['msg']}{where}") from None
-
-
-def _files() -> dict[Origin, Path]:
-    """The files that are read; in the user's own folder they are one."""
-    files: dict[Origin, Path] = {"folder": Path(FILE), "user": user_file()}
-    if files["folder"].resolve() == files["user"].resolve():
-        del files["folder"]
-    return files
+def _environment() -> dict[str, str]:
+    """The settings of the environment. `BadInput` for a name that looks like one, but is none."""
+    values = {}
+    for name, value in os.environ.items():
+        upper = name.upper()
+        if not upper.startswith(PREFIX) or upper.startswith(TESTS):
+            continue
+        setting = upper.removeprefix(PREFIX).lower()
+        if setting not in setting_names():
+            near = difflib.get_close_matches(setting, setting_names(), 1)
+            meant = variable(near[0]) if near else ""
+            raise BadInput(f"environment: no setting {name}{_instead(setting, meant)}")
+        values[setting] = value
+    return values
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -257,35 +236,19 @@ def _read(path: Path) -> dict[str, Any]:
         raise BadInput(f'{path}: not TOML: {error}; write name = "value", a line each') from None
     for name in values:
         if name not in setting_names():
-            raise BadInput(f"{_line(path, name)}: no setting {name!r}{_meant(name)}")
+            near = difflib.get_close_matches(name, setting_names(), 1)
+            instead = _instead(name, near[0] if near else "")
+            raise BadInput(f"{_line(path, name)}: no setting {name!r}{instead}")
     return values
 
 
-def _refuse_unknown_environment() -> None:
-    """Raise `BadInput` for a name that looks like a setting's, but is none."""
-    for name in os.environ:
-        upper = name.upper()
-        if not upper.startswith(PREFIX) or upper.startswith(TESTS):
-            continue
-        setting = upper.removeprefix(PREFIX).lower()
-        if setting not in setting_names():
-            raise BadInput(f"environment: no setting {name}{_meant(setting, variable)}")
-
-
-def _meant(name: str, spelt: Callable[[str], str] = str) -> str:
-    near = difflib.get_close_matches(name, setting_names(), 1)
-    return (
-        f"; did you mean {spelt(near[0])}?"
-        if near
-        else "; unset it: regraph docs --settings lists all"
-    )
-
-
-def _place(name: str) -> str:
-    """Where a setting was given: in the environment, or a line of a file."""
-    if any(variable(name) == key.upper() for key in os.environ):
-        return variable(name)
-    return next((_line(path, name) for path in _files().values() if name in _read(path)), FILE)
+def _instead(name: str, meant: str) -> str:
+    """What to do about a name that is no setting."""
+    if name in GONE:
+        return f" any more: {GONE[name]}"
+    if meant:
+        return f"; did you mean {meant}?"
+    return "; unset it: regraph docs --settings lists all"
 
 
 def _line(path: Path, name: str) -> str:

@@ -102,7 +102,7 @@ def _unknown(edge: _Edge) -> _Edge:
 
 
 def _nothing(technique: Technique) -> Successor:
-    return Successor(technique, 0, 0, 0, 0, None, "none")
+    return Successor(technique, 0, 0, 0, 0, "none")
 
 
 def _named(

@@ -3,7 +3,7 @@
 //   device              a GPU, or a CPU with its threads: as `regraph techniques show` names them
 //   target              cuda or openmp
 //   source, technique   ids of techniques: where a step starts, and what it does
-//   example             id of an example, from the last column of query 05 or 10
+//   example             id of an example, from the last column of query 05
 :params {
   device: 'NVIDIA H200',
   target: 'cuda',

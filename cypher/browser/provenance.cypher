@@ -1,6 +1,6 @@
 // 07 Provenance
 // Who wrote an example, what its name was taken for, its verdict, its code: a sheet of facts.
-// Parameters: example (queries 05 and 10 show ids)
+// Parameters: example (query 05 shows ids)
 // :param example => '...'
 // Columns: fact, value
 WITH split($example, '/') AS place
@@ -9,17 +9,16 @@ MATCH (k:Steps {id: t.id})
 WITH t, k, toInteger(place[1]) AS step
 MATCH (source:Technique {id: t.path[step - 1]})
 MATCH (technique:Technique {id: t.path[step]})
-OPTIONAL MATCH (source)-[x:TRANSITION {id: $example}]->(technique)
+MATCH (source)-[x:TRANSITION {id: $example}]->(technique)
 UNWIND [
-  ['step', source.name + ' -> ' + technique.name
-    + CASE WHEN x IS NULL THEN ' (in the archive)' ELSE ' (in sight)' END],
+  ['step', source.name + ' -> ' + technique.name],
   ['problem', t.problem],
   ['written by', t.model],
   ['in its words', k.labels[step - 1]],
   ['taken for', technique.id + ' (' + k.stages[step - 1] + ')'],
   ['verdict', x.outcome + ' on ' + x.device],
   ['verified on', substring(reduce(text = '', d IN x.verified_on | text + ', ' + d), 2)],
-  ['times faster than before', toString(round(coalesce(x.effect, t.effects[step - 1]), 2))],
+  ['times faster than before', toString(round(x.effect, 2))],
   ['times faster than serial', toString(round(x.speedup, 2))],
   ['toolchain', x.toolchain],
   ['why', k.reasonings[step - 1]],
@@ -33,7 +32,7 @@ UNWIND [
   ['prompt', t.prompt_hash],
   ['licence', t.licence],
   ['its id', $example],
-  ['measurements', replace(coalesce(x.measurements, 'of all steps: ' + t.measurements), '},{', '},\n{')]
+  ['measurements', replace(x.measurements, '},{', '},\n{')]
 ] AS line
 WITH line
 WHERE line[1] <> ''

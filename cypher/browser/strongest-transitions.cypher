@@ -3,11 +3,10 @@
 // code before the step. Its order is cautious: a mean of few measurements is drawn towards 1.
 // Parameters: device
 // :param device => 'NVIDIA H200'
-// Columns: after, apply, times faster (geometric mean), at best, verified, tried, declined (said not to apply), without repair, examples
+// Columns: after, apply, times faster (geometric mean), verified, tried, declined (said not to apply), without repair, examples
 MATCH (s:Technique)-[n:NEXT]->(d:Technique)
 WHERE n.device = $device
-WITH s, d, sum(n.sum_log2_effect) / 1048576.0 AS doublings, max(n.best_effect) AS best,
-     sum(n.verified) AS verified, sum(n.tried) AS tried, sum(n.verified_first) AS first,
+WITH s, d, sum(n.sum_log2_effect) / 1048576.0 AS doublings, sum(n.verified) AS verified, sum(n.tried) AS tried, sum(n.verified_first) AS first,
      sum(n.declined) AS declined, sum(n.examples) AS examples
 WHERE verified > 0
 WITH *
@@ -16,7 +15,6 @@ LIMIT 25
 RETURN s.name AS after,
        d.name AS apply,
        round(2 ^ (doublings / verified), 2) AS `times faster`,
-       round(best, 2) AS `at best`,
        verified,
        tried,
        declined,

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from regraph_kg import remedies
 from regraph_kg.errors import ToolError
 
 SYSTEM_FOLDERS = (
@@ -75,13 +74,12 @@ def find_cuda() -> Cuda:
             return Cuda(nvcc, release.partition(",")[0].strip(), include, runtime)
     raise ToolError(
         "nvcc: no CUDA toolkit on PATH, in CUDA_HOME or among the installed packages;"
-        f" {install_toolkit()}"
+        f" {INSTALL_TOOLKIT}"
     )
 
 
-def install_toolkit() -> str:
-    """The command that installs the toolkit's packages."""
-    return remedies.install("cuda")
+INSTALL_TOOLKIT = "pip install 'cuda-toolkit[nvcc,cudart,cccl,cupti]==13.0.*'"
+"""What the extra `cuda` of pyproject.toml installs: this package is on no index."""
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeIn
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
-from regraph_kg.evaluation.compile.toolchain import Cuda, install_toolkit
+from regraph_kg.evaluation.compile.toolchain import INSTALL_TOOLKIT, Cuda
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import plain
@@ -118,7 +118,7 @@ def find_cupti(cuda: Cuda) -> Cupti:
     if include and library:
         return Cupti(include, library)
     raise ToolError(
-        f"CUPTI: not found beside the CUDA toolkit; install its CUPTI part, or {install_toolkit()}"
+        f"CUPTI: not found beside the CUDA toolkit; install its CUPTI part, or {INSTALL_TOOLKIT}"
     )
 
 

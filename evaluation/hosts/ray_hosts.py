@@ -29,7 +29,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.hosts.judges import JudgeLost, JudgeRequest, Judges, Seat
@@ -210,7 +209,7 @@ def _connect(address: str) -> Any:
     try:
         ray = import_module("ray")
     except ImportError:
-        raise ToolError(f"Ray: not installed; {remedies.install('ray')}") from None
+        raise ToolError("Ray: not installed; pip install ray") from None
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if address != "auto" and not (host and port.isdigit()):
         raise BadInput(f"{address}: not HOST:PORT, e.g. 10.0.0.1:6379")

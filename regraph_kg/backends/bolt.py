@@ -8,12 +8,15 @@ that follow another process's write at once may miss it.
 
 import re
 import shutil
+import signal
 import ssl
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from types import FrameType
 from typing import Any, Protocol, TypeVar
 
 import neo4j
@@ -22,7 +25,6 @@ from neo4j import exceptions
 from regraph_kg import locks
 from regraph_kg.backends import queries
 from regraph_kg.backends.address import Address, endpoint, shown, unusable
-from regraph_kg.backends.interrupt import undisturbed
 from regraph_kg.errors import BadInput, StoreError
 
 GraphRow = dict[str, Any]
@@ -40,6 +42,8 @@ _LONGEST = 300
 """Characters of the store's message."""
 GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
 """Another client deleted the entity between its lookup and its lock."""
+GONE = "Neo.ClientError.Transaction.TransactionNotFound"
+"""The server ended a transaction by itself: where it cannot write, for want of room."""
 DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
 INDEX_ALONE = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
 """A constraint's index without the constraint: another client makes it, or was killed meanwhile."""
@@ -61,16 +65,6 @@ class Overtaken(StoreError):
 
     def __init__(self) -> None:
         super().__init__("graph store: somebody changes the same things all the time; try again")
-
-
-class CommitUnknown(StoreError):
-    """The connection was lost while a transaction was committed, and the server is gone since."""
-
-    def __init__(self, place: str) -> None:
-        super().__init__(
-            f"{place}: the connection was lost while a change was being committed, and nobody"
-            " answers since: it may or may not have been made"
-        )
 
 
 class Query(Protocol):
@@ -125,29 +119,25 @@ class Bolt:
     def write(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a write transaction; it may run more than once, and counts once.
 
-        A violated constraint means that another writer was first (every statement is a MERGE on
-        the constrained key); a lost entity means that another writer deleted it. The next try
-        sees that. Many writers on an empty graph may deadlock for longer than the driver waits
-        for a lost server. A connection lost during the commit may have committed: `work` must
-        find its own earlier effect. Raises `CommitUnknown` where the server stays silent then.
+        The driver tries again what it takes for passing. Besides, a violated constraint means that
+        another writer was first (every statement is a MERGE on the constrained key), a lost entity
+        that another one deleted it, and many writers on an empty graph may deadlock for longer
+        than the driver waits. A connection lost during the commit may have committed: `work`
+        must find its own earlier effect.
         """
-        unsure = False
         with self._writers_turn(), self._driver_call():
-            for clash in range(CLASH_TRIES + 1):
+            for clash in range(CLASH_TRIES):
                 try:
-                    with self._session(neo4j.WRITE_ACCESS) as session:
-                        return session.execute_write(lambda tx: work(self._query(tx)))
-                except exceptions.IncompleteCommit:
-                    unsure = True
-                except (exceptions.ServiceUnavailable, exceptions.SessionExpired):
-                    if not unsure:
-                        raise
-                    break
-                except (exceptions.Neo4jError, Overtaken) as error:
-                    if clash == CLASH_TRIES or not _is_clash(error):
+                    return self._write_once(work)
+                except (exceptions.IncompleteCommit, exceptions.Neo4jError, Overtaken) as error:
+                    if not _is_clash(error):
                         raise
                 time.sleep(FIRST_RETRY_SECONDS * 2**clash)
-        raise CommitUnknown(self.place)
+            return self._write_once(work)
+
+    def _write_once(self, work: Callable[[Query], T]) -> T:
+        with self._session(neo4j.WRITE_ACCESS) as session:
+            return session.execute_write(lambda tx: work(self._query(tx)))
 
     def define_all(self, name: str) -> None:
         """Run every statement of a file that changes the schema, each by itself."""
@@ -287,7 +277,7 @@ class Bolt:
     @contextmanager
     def _driver_call(self) -> Iterator[None]:
         """Turn the driver's errors into one line; a Ctrl-C waits for the end."""
-        with undisturbed():
+        with _undisturbed():
             try:
                 yield
             except (exceptions.DriverError, exceptions.Neo4jError) as error:
@@ -307,7 +297,7 @@ class Bolt:
         if code in _MESSAGES:
             return _MESSAGES[code]
         folder = self._address.folder
-        if folder is not None and code.startswith("Neo.DatabaseError"):
+        if folder is not None and (code.startswith("Neo.DatabaseError") or code == GONE):
             return _embedded_failure(folder)
         text = getattr(error, "message", None) or str(error) or type(error).__name__
         return f"{code or type(error).__name__}: {text.splitlines()[0][:200]}"
@@ -325,12 +315,48 @@ class OnBolt:
         self._bolt.close()
 
 
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put a Ctrl-C off until the end of a driver's call: a half-read answer is of no use.
+
+    A second one acts at once. Any other error after a Ctrl-C is its consequence, and is dropped.
+    Not covered: other signals, and calls from other threads, which Ctrl-C never reaches.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    ):
+        yield
+        return
+    pressed = False
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        if pressed:
+            signal.default_int_handler(number, frame)
+        pressed = True
+
+    signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    except BaseException:
+        if not pressed:
+            raise
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if pressed:
+        raise KeyboardInterrupt
+
+
 _READ_ONLY = ("Neo.ClientError.Security.Forbidden", "Neo.ClientError.Statement.AccessMode")
 _OF_STATEMENT = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.")
 _CONCEALED = re.compile(
     r"(?:BOLT: |BOLT query error\n[\w.$]+: )(.+?)(?: \(concealed from the client.*)?$", re.MULTILINE
 )
 _MESSAGES = {
+    "Neo.TransientError.General.DatabaseUnavailable": (
+        "the database cannot write; is the server's disk full? Its log says why"
+    ),
     DEADLOCK: "too many writers stand in each other's way; start fewer at once",
     "Neo.TransientError.General.MemoryPoolOutOfMemoryError": (
         "the server has too little memory for one transaction of that size; raise its"
@@ -353,7 +379,7 @@ class _HiddenRows(list[object]):
 
 def _is_clash(error: Exception) -> bool:
     """Whether another writer was in the way, so that the next try sees its changes."""
-    if isinstance(error, exceptions.ConstraintError | Overtaken):
+    if isinstance(error, exceptions.ConstraintError | exceptions.IncompleteCommit | Overtaken):
         return True
     return getattr(error, "code", None) in (GONE_MEANWHILE, DEADLOCK)
 
@@ -368,7 +394,10 @@ def _embedded_failure(folder: Path) -> str:
                 f"no room on the disk of {folder} ({free // 2**20} MB are left); make room, or"
                 f" set REGRAPH_DATA_DIR, and run the same command again; {log}"
             )
-    return f"failed while it read or wrote {folder}; {log}"
+    return (
+        f"failed while it read or wrote {folder}; {log}; to restore a damaged store, move that"
+        " folder away, and ingest an export (regraph graph export) or your files again"
+    )
 
 
 def _unreachable(error: BaseException) -> str:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from regraph_kg import atomic, locks
+from regraph_kg import atomic, locks, private
 from regraph_kg.backends.address import Address
 from regraph_kg.errors import StoreError
 
@@ -78,6 +78,11 @@ def find(folder: Path) -> ServerState | None:
         return ServerState(**json.loads((folder / "state.json").read_text()))
     except FileNotFoundError:
         return None  # it is starting, or about to end
+    except (ValueError, TypeError):
+        raise StoreError(
+            f"embedded store in {folder}: state.json is damaged; stop the store's process (its id:"
+            f" fuser {folder / 'lock'}), delete the file, and run the same command again"
+        ) from None
 
 
 def running(folder: Path) -> bool:
@@ -131,7 +136,7 @@ def stop(folder: Path) -> ServerState | None:
 def _start(folder: Path, idle_seconds: float) -> None:
     """Run the launcher, which returns once its child serves or has given up."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private.make_folder(folder)
     except OSError as error:
         raise StoreError(
             f"embedded store: cannot create {folder} ({error.strerror}); set REGRAPH_DATA_DIR"
@@ -149,5 +154,6 @@ def _start(folder: Path, idle_seconds: float) -> None:
     if launched.returncode != 0:
         reason = (launched.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise StoreError(
-            f"embedded store in {folder}: did not start ({reason}); see {folder / 'server.log'}"
+            f"embedded store in {folder}: did not start ({reason}); see {folder / 'server.log'};"
+            " to restore a damaged store, move that folder away, and ingest an export or your files"
         )

@@ -22,11 +22,11 @@ from itertools import chain
 from typing import Literal
 
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.edges import VECTORS
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.vectors import (
     KINDS,
     SCANNED,
+    VECTORS,
     VectorState,
     begun,
     claimed,
@@ -148,8 +148,8 @@ def _index(bolt: Bolt, slot: str, space: EmbeddingSpace) -> None:
     """Index a slot that holds so many vectors that it pays, and wait until it serves."""
     online = _indexes(bolt)
     absent = [name for name in _names(slot) if name not in online]
-    counts = bolt.rows("count_edges") if absent else []
-    if sum(row["transitions"] for row in counts) > SCANNED:
+    counts = bolt.rows("count_examples") if absent else []
+    if sum(row["examples"] for row in counts) > SCANNED:
         for name in absent:
             bolt.define("vectors_index", VECTORS.index(name), dimension=space.dimension)
         online = _indexes(bolt)

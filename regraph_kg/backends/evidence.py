@@ -1,4 +1,4 @@
-"""What the graph holds of a trajectory: a (:Trajectory), its (:Steps), and some TRANSITIONs.
+"""What the graph holds of a trajectory: a (:Trajectory), its (:Steps), and its TRANSITIONs.
 
 The (:Trajectory) has provenance, path, and measurements and failures as JSON; the (:Steps) has the
 texts of all steps, which no writer changes. A TRANSITION repeats a step for readers (`example`).
@@ -46,7 +46,7 @@ class Pair(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Id of its (:Edge)."""
+        """Its two ids, with a space between."""
         return f"{self.source} {self.target}"
 
     @classmethod
@@ -109,17 +109,6 @@ class Evidence:
             tried.setdefault(failure.key, failure)
         return replace(self, measurements=tuple(steps), failures=tuple(tried.values()))
 
-    def redirected(self, at: Mapping[int | str, str]) -> "Evidence":
-        """The evidence with other techniques at some steps, from 1, and failures, by key."""
-        return replace(
-            self,
-            path=tuple(at.get(number, technique) for number, technique in enumerate(self.path)),
-            failures=tuple(
-                failure.model_copy(update={"technique": at.get(failure.key, failure.technique)})
-                for failure in self.failures
-            ),
-        )
-
     def may_be_same(self, other: "Evidence") -> bool:
         """Whether it may be the same trajectory: a partly disclosed one only claims to be."""
         return self.problem == other.problem and (
@@ -148,16 +137,12 @@ class Evidence:
         """Measurements and failures as the node holds them; `effects` are for people."""
         return {
             "measurements": _STEPS.dump_json(self.measurements).decode(),
-            "failures": self.failures_json(),
+            "failures": _FAILURES.dump_json(self.failures, exclude=_CODE).decode(),
             "effects": [
                 next((m.effect for m in standing(measured)[-1:] if m.effect), UNTIMED)
                 for measured in self.measurements
             ],
         }
-
-    def failures_json(self) -> str:
-        """The failures as the node holds them: without their code."""
-        return _FAILURES.dump_json(self.failures, exclude=_CODE).decode()
 
 
 def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]:

@@ -10,25 +10,41 @@ from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION
 
 PRODUCT = "regraph-kg"
+OLDEST = 2
+"""The oldest version whose trajectories a rebuild reads."""
 
 
-def prepare(bolt: Bolt) -> None:
+def prepare(bolt: Bolt, *, rebuild: bool = False) -> None:
     """Make an empty database a graph; leave one of our version alone.
 
-    Raises `StoreError` for another version, and for another product's data.
+    Raises `StoreError` for another version, for another product's data, and for a graph that a
+    rebuild has not finished; with `rebuild` only where a rebuild cannot help either.
     """
     (row,) = bolt.rows("read_stamp")
+    version = row["schema_version"]
     if row["empty"]:
         bolt.define_all("schema")
-        return
-    if row["products"] != [PRODUCT]:
+    elif row["products"] != [PRODUCT]:
         raise StoreError(
             f"{bolt.place}: holds another product's data;"
             " name an empty database (REGRAPH_STORE_DATABASE) or server"
         )
-    if row["schema_version"] != SCHEMA_VERSION:
+    elif not OLDEST <= version <= SCHEMA_VERSION:
         raise StoreError(
-            f"{bolt.place}: graph has schema {row['schema_version']}, this program needs"
-            f" {SCHEMA_VERSION}: export it with the program that made it (regraph graph export),"
-            " and ingest that into an empty database"
+            f"{bolt.place}: graph has schema {version}, this program needs {SCHEMA_VERSION}:"
+            " export it with the program that made it (regraph graph export), and ingest that"
+            " into an empty database"
+        )
+    elif rebuild:
+        if version < SCHEMA_VERSION:
+            bolt.define_all("schema")  # what an older graph lacks
+    elif row["rebuilding"]:
+        raise StoreError(
+            f"{bolt.place}: is being rebuilt; if that was interrupted, nothing is lost: run"
+            " regraph ingest --rebuild again"
+        )
+    elif version < SCHEMA_VERSION:
+        raise StoreError(
+            f"{bolt.place}: an older regraph wrote this graph (schema {version}, this program"
+            f" needs {SCHEMA_VERSION}); nothing is lost: regraph ingest --rebuild brings it over"
         )

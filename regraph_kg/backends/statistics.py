@@ -1,4 +1,4 @@
-"""Trajectories' contributions to the NEXT rows: the same arithmetic adds, updates and subtracts.
+"""Counts what a trajectory contributes to the NEXT rows; merges add it, purges subtract it.
 
 Given trajectories count in a pair's row of a device, those learned from a model in its own row.
 
@@ -15,8 +15,7 @@ count of its own and is no try. Unchanged code counts nowhere.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from regraph_kg.backends.evidence import Evidence, Pair
@@ -30,157 +29,145 @@ LEARNED = " learned from"
 
 NO_FAILURES = (Outcome.PASSED, Outcome.DECLINED, Outcome.UNCHANGED)
 FAILURES = tuple(f"failed_{outcome}" for outcome in Outcome if outcome not in NO_FAILURES)
-NUMBERS = ("examples", "tried", "verified", "verified_first", "sum_log2_effect", "declined")
+SEARCHED = ("examples", "tried", "verified", "sum_log2_effect", "declined")
+"""Counts that a search reads, and leaves out for its own problem."""
+NUMBERS = (*SEARCHED, "verified_first")
 COUNTS = (*NUMBERS, *FAILURES)
-"""The integer properties of a NEXT row."""
+"""The integer properties of a NEXT row: all add up, so that any order of writers gives the same."""
+SHORT = 8
+"""Gains from here on have one decimal."""
+MOST_LOG2 = 1_000.0
+"""Largest logarithm of a gain that is shown: beyond, it overflows."""
 
-
-@dataclass(slots=True)
-class RowCounts:
-    """The numbers of one NEXT row, or of a share in one."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    best_effect: float | None = None
-    best_problem: str | None = None
-    """The problem of the best effect; of equals the first by name."""
-    best_other: float | None = None
-    """The best of all other problems."""
-
-    @classmethod
-    def read(cls, row: Mapping[str, Any]) -> "RowCounts":
-        """From the properties of a NEXT or a (:Share)."""
-        counts = Counter({name: row[name] for name in COUNTS if row.get(name)})
-        return cls(counts, row.get("best_effect"), row.get("best_problem"), row.get("best_other"))
-
-    def add(self, other: "RowCounts", sign: int = 1) -> None:
-        """Add, or with sign -1 subtract; a best effect cannot be subtracted."""
-        for name, count in other.counts.items():
-            self.counts[name] += sign * count
-        if sign > 0 and other.best_effect is not None:
-            first, second = sorted((self, other), key=_by_best)
-            rivals = (
-                (first.best_other, second.best_other)
-                if first.best_problem == second.best_problem
-                else (first.best_other, second.best_effect)
-            )
-            self.best_effect, self.best_problem = first.best_effect, first.best_problem
-            self.best_other = best(*rivals)
-
-    def take_best(self, other: "RowCounts") -> None:
-        """Replace the best effects by the other's."""
-        self.best_effect, self.best_problem = other.best_effect, other.best_problem
-        self.best_other = other.best_other
-
-    def less(self, share: "RowCounts") -> "RowCounts":
-        """The counts without one problem's share; the problem of the best effect is lost."""
-        remaining = RowCounts(self.counts.copy(), self.best_effect)
-        remaining.add(share, -1)
-        if share.best_effect is not None and share.best_effect == self.best_effect:
-            remaining.best_effect = self.best_other
-        return remaining
-
-    def count(self, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
-        """Count one trial; a declined technique or unchanged code is none."""
-        if outcome is Outcome.UNCHANGED:
-            return
-        if outcome is Outcome.DECLINED:
-            self.counts["declined"] += 1
-            return
-        self.counts["tried"] += 1
-        if outcome is not Outcome.PASSED:
-            self.counts[f"failed_{outcome}"] += 1
-            return
-        self.counts["verified"] += 1
-        self.counts["verified_first"] += repairs == 0
-        if effect is not None:
-            self.counts["sum_log2_effect"] += round(EFFECT_SCALE * math.log2(effect))
-            self.best_effect = best(self.best_effect, effect)
-
-
-def _by_best(tally: RowCounts) -> tuple[bool, float, str]:
-    """Sorts the better first, of equals the problem that is first by name."""
-    return (tally.best_effect is None, -(tally.best_effect or 0.0), tally.best_problem or "")
+Counts = Counter[str]
+"""The counts of one NEXT row, or a part of them."""
 
 
 class RowKey(NamedTuple):
-    """The origin of a NEXT row's numbers: a device, given or learned from one model."""
+    """The place of a NEXT row among those of its pair: a device, given or learned from a model."""
 
     device: str
     learner: str | None = None
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "RowKey":
-        """The origin of the numbers of a NEXT or a (:Share)."""
+        """The place of a NEXT with these properties."""
         return cls(row["device"], row.get("learner"))
 
     def __str__(self) -> str:
-        """The origin as text."""
+        """The place as text."""
         return self.device + ("" if self.learner is None else f"{LEARNED} {self.learner}")
 
 
-Share = dict[tuple[Pair, RowKey], RowCounts]
-"""Per NEXT row."""
+NextRows = dict[tuple[Pair, RowKey], Counts]
+"""Counts per NEXT row."""
 
 
-def tallies(rows: Iterable[Mapping[str, Any]]) -> dict[RowKey, RowCounts]:
-    """NEXT rows of one pair, or one problem's (:Share) rows of it, without half-made ones."""
-    return {RowKey.of(row): RowCounts.read(row) for row in rows if "device" in row}
+def row_id(pair: Pair, key: RowKey) -> str:
+    """Id of a NEXT relationship; no two rows share one, whatever a device is called."""
+    device = key.device.replace(LEARNED, f"\x1f{LEARNED}")  # no name of a device has a \x1f
+    return f"{pair.source} {pair.target} {key._replace(device=device)}"
 
 
-def share(evidence: Evidence) -> Share:
+def contribution(evidence: Evidence) -> NextRows:
     """The NEXT rows of a graph that holds this trajectory alone."""
-    rows: Share = {}
+    rows: NextRows = {}
+
+    def row(pair: Pair, device: str | None) -> Counts:
+        return rows.setdefault((pair, RowKey(device or UNMEASURED, evidence.learner)), Counter())
+
     for pair, measured in zip(evidence.pairs, evidence.measurements, strict=True):
         counted = standing(measured)
-        home = RowKey(counted[-1].device if counted else UNMEASURED, evidence.learner)
-        rows.setdefault((pair, home), RowCounts()).counts["examples"] += 1
-        ruled_out = any(measurement.ruled_out for measurement in measured)
-        for measurement in () if ruled_out else counted:
-            if measurement.outcome is Outcome.UNSTABLE_TIMING:
-                continue
-            row = rows.setdefault((pair, RowKey(measurement.device, evidence.learner)), RowCounts())
-            row.count(measurement.outcome, measurement.repairs, measurement.effect)
+        row(pair, counted[-1].device if counted else None)["examples"] += 1
+        if any(measurement.ruled_out for measurement in measured):
+            continue
+        for measurement in counted:
+            outcome = measurement.outcome
+            _count(row(pair, measurement.device), outcome, measurement.repairs, measurement.effect)
     for failure, pair in evidence.failed:
-        if failure.outcome is not Outcome.UNSTABLE_TIMING and not failure.ruled_out:
-            origin = RowKey(failure.device or UNMEASURED, evidence.learner)
-            rows.setdefault((pair, origin), RowCounts()).count(failure.outcome)
-    for tally in rows.values():
-        if tally.best_effect is not None:
-            tally.best_problem = evidence.problem
-    return rows
+        if not failure.ruled_out:
+            _count(row(pair, failure.device), failure.outcome)
+    return {place: counts for place, counts in rows.items() if any(counts.values())}
 
 
-def total(added: Iterable[Share]) -> Share:
-    """The sum, sorted by pair, device and learner."""
-    rows: Share = {}
-    for share in added:
-        for key, tally in share.items():
-            rows.setdefault(key, RowCounts()).add(tally)
-    return dict(sorted(rows.items(), key=lambda row: (row[0][0], _order(row[0][1]))))
+def _count(counts: Counts, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
+    """Count one trial; a declined technique, unchanged code and a noisy time are none."""
+    if outcome in (Outcome.UNCHANGED, Outcome.UNSTABLE_TIMING):
+        return
+    if outcome is Outcome.DECLINED:
+        counts["declined"] += 1
+        return
+    counts["tried"] += 1
+    if outcome is not Outcome.PASSED:
+        counts[f"failed_{outcome}"] += 1
+        return
+    counts["verified"] += 1
+    counts["verified_first"] += repairs == 0
+    if effect is not None:
+        counts["sum_log2_effect"] += round(EFFECT_SCALE * math.log2(effect))
 
 
-def together(rows: Mapping[RowKey, RowCounts], *, capped: bool = False) -> RowCounts:
+def add(into: NextRows, rows: NextRows, sign: int = 1) -> None:
+    """Add rows to others, or with sign -1 subtract them."""
+    for place, counts in rows.items():
+        total = into.setdefault(place, Counter())
+        for name, count in counts.items():
+            total[name] += sign * count
+
+
+def read_counts(properties: Mapping[str, Any]) -> Counts:
+    """The counts of a NEXT with these properties."""
+    return Counter({name: properties[name] for name in COUNTS if properties.get(name)})
+
+
+def row_properties(key: RowKey, counts: Counts) -> dict[str, Any]:
+    """Properties of a NEXT; `tries` and `gain` are for people who look at the graph."""
+    verified, gained = counts["verified"], counts["sum_log2_effect"]
+    gain = 2.0 ** min(gained / verified / EFFECT_SCALE, MOST_LOG2) if verified else None
+    return {
+        # A null removes its property: most rows have few kinds of failures.
+        **{name: counts[name] or (None if name in FAILURES else 0) for name in COUNTS},
+        "device": key.device,
+        "learner": key.learner,
+        "tries": f"{verified} of {counts['tried']}",
+        "gain": gain and round(gain, 2 if gain < SHORT else 1),
+    }
+
+
+def trajectory_counts(evidence: Evidence) -> dict[str, list[Any]]:
+    """A trajectory's contribution as parallel lists on its node: a search sums its own problem's.
+
+    Sums over these at read cost what the problem has; a row a problem would cost every write.
+    """
+    rows = contribution(evidence)
+    numbers = {f"counted_{n}": [counts[n] for counts in rows.values()] for n in SEARCHED}
+    return {"counted": [f"{pair.id}\t{key.device}" for pair, key in rows], **numbers}
+
+
+def together(rows: Mapping[RowKey, Counts], *, capped: bool = False) -> Counts:
     """The sum of some NEXT rows of one pair.
 
     `capped`: one model's learned tries count as `LEARNED_TRIES` at most, or as many as all other
     tries where those are more. The cap keeps the model's rates and lowers its weight only.
     """
-    summed, learned = RowCounts(), dict[str | None, RowCounts]()
-    for origin, tally in rows.items():
-        summed.add(tally)
-        learned.setdefault(origin.learner, RowCounts()).add(tally)
+    summed, learned = Counts(), dict[str | None, Counts]()
+    for key, counts in rows.items():
+        summed.update(counts)
+        learned.setdefault(key.learner, Counts()).update(counts)
     learned.pop(None, None)
     if capped:
-        total = summed.counts["tried"]
-        for tally in learned.values():
-            tried = tally.counts["tried"]
+        total = summed["tried"]
+        for counts in learned.values():
+            tried = counts["tried"]
             most = max(LEARNED_TRIES, total - tried)
             if tried > most:
-                summed.add(_excess(tally, most), sign=-1)
+                for name in COUNTS:
+                    if name != "examples":
+                        summed[name] -= counts[name] - round(counts[name] * most / tried)
     return summed
 
 
-def successor(technique: Technique, rows: Mapping[RowKey, RowCounts], device: str) -> Successor:
+def successor(technique: Technique, rows: Mapping[RowKey, Counts], device: str) -> Successor:
     """A pair's target as a successor, for a search on `device`: its own rows, and all others."""
     on_device, rest = (
         together({key: rows[key] for key in rows if (key.device == device) is here}, capped=True)
@@ -188,74 +175,46 @@ def successor(technique: Technique, rows: Mapping[RowKey, RowCounts], device: st
     )
     by: Literal["device", "other-devices", "none"] = "device"
     chosen, elsewhere = on_device, rest
-    if not on_device.counts["tried"]:
-        by = "other-devices" if rest.counts["tried"] else "none"
-        chosen, elsewhere = rest, RowCounts()
+    if not on_device["tried"]:
+        by = "other-devices" if rest["tried"] else "none"
+        chosen, elsewhere = rest, Counts()
+    declined = Counter[str | None]()
+    for key, counts in rows.items():
+        declined[key.learner] += counts["declined"]
     return Successor(
         technique=technique,
-        examples=sum(tally.counts["examples"] for tally in rows.values()),
-        tried=chosen.counts["tried"],
-        verified=chosen.counts["verified"],
-        sum_log2_effect=chosen.counts["sum_log2_effect"],
-        best_effect=chosen.best_effect,
+        examples=sum(counts["examples"] for counts in rows.values()),
+        tried=chosen["tried"],
+        verified=chosen["verified"],
+        sum_log2_effect=chosen["sum_log2_effect"],
         statistics=by,
-        tried_elsewhere=elsewhere.counts["tried"],
-        verified_elsewhere=elsewhere.counts["verified"],
-        sum_log2_elsewhere=elsewhere.counts["sum_log2_effect"],
-        declined=_declined(rows),
+        tried_elsewhere=elsewhere["tried"],
+        verified_elsewhere=elsewhere["verified"],
+        sum_log2_elsewhere=elsewhere["sum_log2_effect"],
+        declined=sum(n if who is None else min(n, LEARNED_TRIES) for who, n in declined.items()),
     )
 
 
-def _declined(rows: Mapping[RowKey, RowCounts]) -> int:
-    """How often a pair's technique was declined, by one learner `LEARNED_TRIES` times at most."""
-    counts = Counter[str | None]()
-    for origin, tally in rows.items():
-        counts[origin.learner] += tally.counts["declined"]
-    return sum(n if who is None else min(n, LEARNED_TRIES) for who, n in counts.items())
-
-
-def precedence(rows: Mapping[RowKey, RowCounts]) -> tuple[int, int]:
+def precedence(rows: Mapping[RowKey, Counts]) -> tuple[int, int]:
     """Sorts the pairs of a neighbourhood: most given examples first, then most learned ones.
 
     A run's leaves share the beginnings of their paths, and each leaf is an example of every step on
     its path: the number of learned examples depends on the search more than on the step.
     """
-    given, learned = 0, 0
-    for origin, tally in rows.items():
-        if origin.learner is None:
-            given += tally.counts["examples"]
-        else:
-            learned += tally.counts["examples"]
+    given = sum(counts["examples"] for key, counts in rows.items() if key.learner is None)
+    learned = sum(counts["examples"] for key, counts in rows.items() if key.learner is not None)
     return -given, -learned
 
 
-def _excess(tally: RowCounts, most: int) -> RowCounts:
-    """The part of a tally beyond `most` of its tries, each count in proportion."""
-    tried = tally.counts["tried"]
-    numbers = {name: tally.counts[name] for name in COUNTS if name != "examples"}
-    return RowCounts(Counter({name: n - round(n * most / tried) for name, n in numbers.items()}))
-
-
-def _order(origin: RowKey) -> tuple[str, bool, str]:
-    return (origin.device, origin.learner is not None, origin.learner or "")
-
-
-def row_id(pair: Pair, origin: RowKey) -> str:
-    """Id of a NEXT relationship; no two origins share one, whatever a device is called."""
-    device = origin.device.replace(LEARNED, f"\x1f{LEARNED}")  # no name of a device has a \x1f
-    return f"{pair.source} {pair.target} {origin._replace(device=device)}"
-
-
-def differences(expected: RowCounts, actual: RowCounts) -> Iterator[tuple[str, str, str]]:
-    """The properties of a row that are not as expected: name, expected, actual."""
-    for name in COUNTS:
-        if expected.counts[name] != actual.counts[name]:
-            yield name, str(expected.counts[name]), str(actual.counts[name])
-    for name in ("best_effect", "best_problem", "best_other"):
-        if getattr(expected, name) != getattr(actual, name):
-            yield name, str(getattr(expected, name)), str(getattr(actual, name))
-
-
-def best(*effects: float | None) -> float | None:
-    """The largest known effect."""
-    return max((effect for effect in effects if effect is not None), default=None)
+def differences(expected: NextRows, found: Iterable[tuple[Pair, RowKey, Counts]]) -> list[str]:
+    """What NEXT rows have that is not expected of them, one line a count; empty: nothing."""
+    present = {(pair, key): counts for pair, key, counts in found}
+    lines = []
+    for pair, key in sorted({*expected, *present}, key=lambda place: row_id(*place)):
+        right, actual = (rows.get((pair, key), Counts()) for rows in (expected, present))
+        lines += [
+            f"{row_id(pair, key)}: {name} is {actual[name]}, not {right[name]}"
+            for name in COUNTS
+            if right[name] != actual[name]
+        ]
+    return lines

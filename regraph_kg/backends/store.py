@@ -1,88 +1,101 @@
 """BoltStore: the GraphStore of Neo4j and of the embedded store."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from functools import partial
-from itertools import groupby
 
-from regraph_kg.backends import (
-    embeddings,
-    export,
-    free,
-    merge,
-    nearby,
-    recount,
-    schema,
-    shares,
-    vectors,
-)
-from regraph_kg.backends import techniques as vocabulary
-from regraph_kg.backends.bolt import GraphRow, OnBolt, Query
+from regraph_kg.backends import embeddings, read, rebuild, schema, vectors, write
+from regraph_kg.backends.bolt import OnBolt, Query
 from regraph_kg.backends.evidence import Pair
-from regraph_kg.backends.statistics import FAILURES, NUMBERS, RowCounts, tallies, together
-from regraph_kg.graph import SCHEMA_VERSION, Embed
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.graph import SCHEMA_VERSION, Embed, Replan
 from regraph_kg.models.graph import (
     EmbeddingProgress,
     EmbeddingSpace,
     Example,
-    FreeChoice,
-    FreeRun,
-    GraphFinding,
     GraphStats,
     KnownFailure,
     MergeCounts,
     MergePlan,
     Neighbourhood,
+    StoredTrajectory,
     Successor,
     TransitionStats,
     Vector,
 )
+from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-PAIRS_AT_ONCE = 50
-"""Pairs rebuilt in one transaction."""
 MOST_ROWS = 1_000_000
 """Largest LIMIT sent: the embedded store allocates for it at once."""
+PURGED = 500
+"""Trajectories that one transaction of a purge deletes."""
 
 
 class BoltStore(OnBolt):
     """A technique graph behind a Bolt connection; `graph.GraphStore` is the contract."""
 
-    def apply_schema(self) -> None:
+    def apply_schema(self, *, rebuild: bool = False) -> None:
         """See `GraphStore`."""
-        schema.prepare(self._bolt)
+        schema.prepare(self._bolt, rebuild=rebuild)
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
         """See `GraphStore`."""
-        return self._bolt.write(lambda ask: vocabulary.add(ask, techniques))
+
+        def add(ask: Query) -> int:
+            added = write.create_techniques(ask, techniques)
+            write.extend_techniques(ask, techniques)
+            return added
+
+        return self._bolt.write(add)
 
     def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
         """See `GraphStore`."""
-        return self._bolt.write(partial(merge.merge, plans=plans)) if plans else MergeCounts()
+        return self._bolt.write(partial(write.merge, plans=plans)) if plans else MergeCounts()
+
+    def rebuild(self, techniques: Sequence[Technique], replan: Replan) -> Iterator[tuple[int, int]]:
+        """See `GraphStore`."""
+        return rebuild.rebuild(self._bolt, techniques, replan)
+
+    def purge(self, origin: Provenance) -> Iterator[PurgeCounts]:
+        """See `GraphStore`."""
+        total = PurgeCounts()
+        rows = self._bolt.rows("trajectories_of", by=origin.by, value=origin.value)
+        ids = [row["id"] for row in rows]
+        for first in range(0, len(ids), PURGED):
+            total += self._bolt.write(partial(write.delete, ids=ids[first : first + PURGED]))
+            yield total
+        yield total + PurgeCounts(techniques=self._bolt.write(write.delete_idle_techniques))
+
+    def count_of(self, origin: Provenance) -> PurgeCounts:
+        """See `GraphStore`."""
+        (row,) = self._bolt.rows("purge_count", by=origin.by, value=origin.value)
+        return PurgeCounts(**row)
+
+    def alike(self, origin: Provenance) -> list[str]:
+        """See `GraphStore`."""
+        names = sorted(row["name"] for row in self._bolt.rows("purge_origins", by=origin.by))
+        return get_close_matches(origin.value, names, n=3)
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """See `GraphStore`."""
-        return self._bolt.read(lambda ask: vocabulary.known(ask, target))
+        return self._bolt.read(lambda ask: read.techniques(ask, target))
 
     def neighbourhood(
         self, technique: str, *, device: str, limit: int = 32, exclude_problem: str | None = None
     ) -> Neighbourhood:
         """See `GraphStore`."""
         return self._bolt.read(
-            lambda ask: nearby.neighbourhood(
-                ask, technique, device, min(limit, MOST_ROWS), exclude_problem
-            )
+            lambda ask: read.neighbourhood(ask, technique, device, limit, exclude_problem)
         )
 
     def pooled(
         self, target: Target, *, device: str, exclude_problem: str | None = None
     ) -> tuple[Successor, ...]:
         """See `GraphStore`."""
-        return self._bolt.read(lambda ask: nearby.pooled(ask, target, device, exclude_problem))
+        return self._bolt.read(lambda ask: read.pooled(ask, target, device, exclude_problem))
 
     def examples(
         self,
@@ -102,30 +115,14 @@ class BoltStore(OnBolt):
             "limit": min(limit, MOST_ROWS),
             "exclude_problem": exclude_problem,
         }
-        return self._bolt.read(
-            lambda ask: _with_current_ids(ask, vectors.of_pair(ask, near, **choice))
-        )
+        return self._bolt.read(lambda ask: vectors.of_pair(ask, near, **choice))
 
     def failures(
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
     ) -> tuple[KnownFailure, ...]:
         """See `GraphStore`."""
-        pair = Pair(source, target)
-        return self._bolt.read(lambda ask: _failures(ask, pair, exclude_problem, limit))
-
-    def add_free_runs(self, runs: Sequence[FreeRun]) -> None:
-        """See `GraphStore`."""
-        if runs:
-            self._bolt.write(partial(free.add, runs=runs))
-
-    def free_choice(
-        self, model: str, target: Target, *, device: str, exclude_problem: str | None = None
-    ) -> FreeChoice:
-        """See `GraphStore`."""
-        rows = self._bolt.rows(
-            "free_choice", model=model, target=target, exclude_problem=exclude_problem
-        )
-        return free.seen_from(rows, device)
+        pair, most = Pair(source, target), min(limit, MOST_ROWS)
+        return self._bolt.read(lambda ask: read.failures(ask, pair, exclude_problem, most))
 
     def nearest(
         self,
@@ -138,9 +135,7 @@ class BoltStore(OnBolt):
         """See `GraphStore`."""
         most = min(k, MOST_ROWS)
         return self._bolt.read(
-            lambda ask: _with_current_ids(
-                ask, vectors.nearest(ask, vector, target, most, exclude_problem)
-            )
+            lambda ask: vectors.nearest(ask, vector, target, most, exclude_problem)
         )
 
     def embedding_space(self) -> EmbeddingSpace | None:
@@ -157,11 +152,7 @@ class BoltStore(OnBolt):
 
     def transitions(self) -> tuple[TransitionStats, ...]:
         """See `GraphStore`."""
-        rows = self._bolt.rows("transitions")
-        return tuple(
-            _transition_stats(pair, device, together(tallies(row["statistics"] for row in group)))
-            for (pair, device), group in groupby(rows, _place)
-        )
+        return self._bolt.read(read.transitions)
 
     def stats(self) -> GraphStats:
         """See `GraphStore`."""
@@ -180,78 +171,14 @@ class BoltStore(OnBolt):
             targets=by_target,
         )
 
-    def check(self) -> tuple[GraphFinding, ...]:
+    def check(self) -> tuple[str, ...]:
         """See `GraphStore`."""
-        return self._bolt.read(lambda ask: tuple(recount.findings(ask)))
-
-    def repair(self, findings: Sequence[GraphFinding]) -> None:
-        """See `GraphStore`."""
-        list(self._recount(sorted({Pair(finding.source, finding.target) for finding in findings})))
-        self._bolt.write(shares.sweep)
-
-    def bound(self) -> int:
-        """See `GraphStore`."""
-        return self._bolt.read(merge.read_context).bound
-
-    def set_bound(self, bound: int) -> Iterator[tuple[int, int]]:
-        """See `GraphStore`."""
-        self._bolt.write(lambda ask: ask("set_meta", state={"bound": bound}))
-        pairs = [Pair(*row["id"].split(" ")) for row in self._bolt.rows("count_edges")]
-        for done in self._recount(pairs):
-            yield done, len(pairs)
-
-    def _recount(self, pairs: Sequence[Pair]) -> Iterator[int]:
-        """Rebuild the derived rows of these pairs, some at a time; yields how many are done."""
-        for first in range(0, len(pairs), PAIRS_AT_ONCE):
-            chunk = pairs[first : first + PAIRS_AT_ONCE]
-            self._bolt.write(partial(recount.recount, pairs=chunk))
-            yield first + len(chunk)
+        return self._bolt.read(read.check)
 
     def export(self) -> Iterator[Trajectory]:
         """See `GraphStore`."""
-        return export.export(self._bolt)
+        return (stored.trajectory for stored in self.stored())
 
-
-def _with_current_ids(ask: Query, stored: Iterable[Example]) -> tuple[Example, ...]:
-    """The examples with current ids in `also`; the stored ids stay as they were merged.
-
-    The graph is read only if an example has some.
-    """
-    examples = tuple(stored)
-    if not any(example.also for example in examples):
-        return examples
-    replaced = merge.read_context(ask).replaced
-    return tuple(
-        replace(example, also=merge.current_also(example.also, example.target, replaced))
-        for example in examples
-    )
-
-
-def _failures(
-    ask: Query, pair: Pair, exclude_problem: str | None, limit: int
-) -> tuple[KnownFailure, ...]:
-    rows = ask(
-        "failures",
-        pair=pair.id,
-        exclude_problem=exclude_problem,
-        limit=min(limit, MOST_ROWS),
-    )
-    return tuple(
-        KnownFailure(**row | {"outcome": Outcome(row["outcome"])}) for row in rows if row["before"]
-    )  # else the code is not disclosed, nor what failed there
-
-
-def _place(row: GraphRow) -> tuple[Pair, str]:
-    return Pair.of(row), row["statistics"]["device"]
-
-
-def _transition_stats(pair: Pair, device: str, tally: RowCounts) -> TransitionStats:
-    counts = tally.counts
-    return TransitionStats(
-        source=pair.source,
-        target=pair.target,
-        device=device,
-        **{name: counts[name] for name in NUMBERS},
-        failed={name.removeprefix("failed_"): counts[name] for name in FAILURES if counts[name]},
-        best_effect=tally.best_effect,
-    )
+    def stored(self) -> Iterator[StoredTrajectory]:
+        """See `GraphStore`."""
+        return read.stored(self._bolt)

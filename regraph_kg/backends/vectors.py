@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from regraph_kg.backends.bolt import GraphRow, Query
-from regraph_kg.backends.edges import VECTORS
 from regraph_kg.errors import BadInput
 from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Example, Vector
 from regraph_kg.models.target import Target
 
+VECTORS = ("embedding", "embedding_2", "code_embedding", "code_embedding_2")
 SLOTS = VECTORS[:2]
 KINDS: tuple[EmbeddedKind, ...] = ("text", "code")
 SCANNED = 2000

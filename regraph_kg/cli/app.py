@@ -1,10 +1,8 @@
 """`regraph`: the command tree; here an error becomes a line and an exit code."""
 
-import ast
 import sys
 from importlib import import_module
 from importlib.metadata import version
-from importlib.resources import files
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -18,43 +16,56 @@ DEBUG = "--debug"
 KEYBOARD_INTERRUPT = 130
 """Typer's result for a Ctrl-C that no command handled."""
 
-COMMANDS = (
-    *("ingest", "next", "examples", "optimize", "evaluate", "learn", "apply", "runs", "report"),
-    *("problem", "graph", "techniques", "doctor", "mcp", "bench", "collect", "docs"),
-    *("corpus", "dev"),
-)
-"""Each is the function, or the `app` of commands, of the module of its name in this folder. A
+COMMANDS = {
+    "ingest": "Grow the graph from files of trajectories.",
+    "next": "Say what the graph would try next on a code, and why.",
+    "examples": "Show examples of a step: code before and after, and its effect.",
+    "optimize": "Search for faster code: a model proposes, compiler and clock judge.",
+    "evaluate": "Compile, run, verify and time candidates.",
+    "learn": "Teach the graph what finished searches found.",
+    "apply": "Bring the fastest code of a search home.",
+    "runs": "Searches: a table of all, what one found, or how two compare.",
+    "report": "Show searches as one page for a browser.",
+    "problem": "Make problems of your functions, and check them.",
+    "graph": "The graph as a whole: ask, look, check, purge.",
+    "techniques": "Look at the techniques.",
+    "doctor": "Check this machine: compilers, GPU, sandbox, store and models.",
+    "mcp": "Serve the graph and the judge to coding agents.",
+    "bench": "Compare methods at equal budgets.",
+    "collect": "Collect new trajectories from models or an evolution's programs.",
+    "docs": "Read a document, or the settings in force.",
+    "corpus": "A corpus of trajectories as a whole.",
+    "dev": "For maintainers of a corpus or a vocabulary.",
+}
+"""Each is the function, or the `app` of commands, of the module of its name in this folder; a
 module's `EPILOG` stands below the options."""
 
 
 class _Commands(typer.core.TyperGroup):
-    """Imports a command's module when it is called; the list of all needs none of them."""
+    """Imports a command's module when it is called.
+
+    All of them together take over a second to load, with numpy and the database driver.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = {name: typer.core.TyperCommand(name) for name in COMMANDS}
+        self.commands = {
+            name: typer.core.TyperCommand(name, help=text) for name, text in COMMANDS.items()
+        }
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return _command(cmd_name) if cmd_name in self.commands else None
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Help with the first sentence of each command."""
+        """Help from the table above, without any module."""
         listed = typer.core.TyperGroup(
             name=self.name,
-            commands={name: typer.core.TyperCommand(name, help=line(name)) for name in COMMANDS},
+            commands=dict(self.commands),
             params=self.params,
             help=self.help,
             epilog=self.epilog,
         )
         listed.format_help(ctx, formatter)
-
-
-def line(name: str) -> str:
-    """How a command's help begins, read from its module, which takes long to load."""
-    module = files("regraph_kg.cli").joinpath(f"{name}.py").read_text(encoding="utf-8")
-    functions = (node for node in ast.parse(module).body if isinstance(node, ast.FunctionDef))
-    command = next(node for node in functions if node.name in {name, "_root"})
-    return (ast.get_docstring(command) or "").partition("\n\n")[0]
 
 
 def _command(name: str) -> Any:
@@ -117,7 +128,7 @@ def main() -> None:
     except RegraphError as error:
         _end(error)
     except typer.TyperException as error:
-        _end(_usage(error))
+        _end(_usage(error, words))
     except BrokenPipeError:  # the reader (head, less) has seen enough
         sys.stdout = None
         code = 0
@@ -128,10 +139,21 @@ def main() -> None:
     sys.exit(code)
 
 
-def _usage(error: typer.TyperException) -> BadInput:
+GONE = {
+    "docs --schema": "regraph docs trajectory-schema; an answer of --json has its value's fields",
+}
+"""What earlier versions took, and what does it now."""
+
+
+def _usage(error: typer.TyperException, words: list[str]) -> BadInput:
     text = error.format_message().rstrip(".")
     if not text:  # called without a command: typer has printed the help already
         sys.exit(BadInput.exit_code)
+    typed = " ".join(words)
+    for gone, now in GONE.items():
+        command, _, word = gone.rpartition(" ")
+        if typed.startswith(command) and word in words:
+            return BadInput(f"regraph {gone} is no more: {now}")
     context = getattr(error, "ctx", None)
     return BadInput(f"{text} (see {context.command_path if context else 'regraph'} --help)")
 

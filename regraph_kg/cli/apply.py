@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_problem, complete_run
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
@@ -32,9 +32,6 @@ class BroughtHome:
 
     done: Literal["written", "patch", "taken back"]
     files: list[Path]
-
-
-ANSWERS = {"apply": BroughtHome}
 
 
 def apply(  # noqa: PLR0913 (a command's options)
@@ -79,7 +76,7 @@ def apply(  # noqa: PLR0913 (a command's options)
     if undo:
         key = trace_key(settings, make=not record.exists())
         files = home_changes.take_back(record, key)
-        if not answered(BroughtHome, BroughtHome("taken back", files), as_json):
+        if not answered(BroughtHome("taken back", files), as_json):
             for path in files:
                 typer.echo(f"{path}: as it was")
         return
@@ -88,7 +85,7 @@ def apply(  # noqa: PLR0913 (a command's options)
     if patch is not None:
         with file_errors(patch, "give another FILE"):
             patch.write_bytes(text)
-        if not answered(BroughtHome, BroughtHome("patch", [patch]), as_json):
+        if not answered(BroughtHome("patch", [patch]), as_json):
             typer.echo(
                 f"wrote {patch}; take it in the root folder of your repository: git apply {patch}"
             )
@@ -97,7 +94,7 @@ def apply(  # noqa: PLR0913 (a command's options)
     _require_consent(changes, to, yes=yes)
     home_changes.write(changes, record, trace_key(settings))
     files = [change.path for change in changes]
-    if not answered(BroughtHome, BroughtHome("written", files), as_json):
+    if not answered(BroughtHome("written", files), as_json):
         typer.echo(f"wrote {' and '.join(map(str, files))}")
         if len(files) > 1:
             typer.echo(f"compile {files[-1].name} with your program as its comment says")

@@ -19,8 +19,8 @@ from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan, planned_again
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.suites import SuiteChoice
 from regraph_kg.bench.tables import BenchSection, sections
-from regraph_kg.cli.answers import notes_aside, tell
 from regraph_kg.cli.dry_run import estimate
+from regraph_kg.cli.json_answers import notes_aside, print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling, transient
 from regraph_kg.cli.report import write_page
@@ -35,7 +35,6 @@ from regraph_kg.pages.render import bench_page
 from regraph_kg.runs.choice import usual_choice, usual_settings
 from regraph_kg.settings import Settings, read_settings
 
-ANSWERS = {"bench": BenchResults}
 CALLS = 24
 _SHOWING = frozenset({"as_json"})
 _JUDGING = _SHOWING | {"budget", "parallel", "final", "into", "dry_run"}
@@ -271,7 +270,7 @@ def _show(results: Sequence[BenchResults], *, as_json: bool) -> None:
     if as_json:
         if len(results) > 1:
             raise BadInput("json: of one RESULTS at a time")
-        tell(BenchResults, results[0])
+        print_json(results[0])
         return
     for section in sections(results):
         _print(section)

@@ -11,6 +11,7 @@ import typer
 
 from regraph_kg.api.sources import read_source
 from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import STEPS
@@ -24,8 +25,6 @@ from regraph_kg.settings import read_settings
 
 _asked = partial(option, rich_help_panel="From a model")
 _given = partial(option, rich_help_panel="From an evolution")
-
-ANSWERS = {"collect": stage.Gathered}
 
 
 def collect(  # noqa: PLR0913 (a command's options)
@@ -100,7 +99,8 @@ def collect(  # noqa: PLR0913 (a command's options)
         return
     require_good(settings, choice.problems)
     gathered = watch(stage.collect(settings, choice))
-    typer.echo(gathered.model_dump_json(indent=2) if as_json else f"{gathered}\nin: {output}")
+    if not answered(gathered, as_json):
+        typer.echo(f"{gathered}\nin: {output}")
     if gathered.waiting:
         raise AnswersPending(gathered.waiting)
     if not gathered.kept:

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg.cli import measure
-from regraph_kg.cli.answers import answered
 from regraph_kg.cli.ingest import NameVerdict
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import legible, print_rows
 from regraph_kg.ingest import check, pairs
@@ -113,7 +113,7 @@ def relabel_check(  # noqa: PLR0913, PLR0917 (a command's options)
         cascade = open_cascade(settings, vocabulary, level, verdict_model)
         verdicts = tuple(cascade.settle({(line.target, line.label): NameUse() for line in lines}))
         judged[level] = [check.judge(*pair) for pair in zip(lines, verdicts, strict=True)]
-    if not answered(ANSWERS["dev relabel-check"], _report(judged, verbose=verbose), as_json):
+    if not answered(_report(judged, verbose=verbose), as_json):
         _print(judged)
         if verbose:
             _list(judged[relabel])
@@ -158,10 +158,6 @@ class LevelAnswer:
     kinds: dict[str, LabelCounts]
     errors: list[Misjudged] | None = None
     """The wrong and missed names, with --verbose."""
-
-
-ANSWERS = {"dev relabel-check": dict[str, LevelAnswer]}
-"""Answers by level."""
 
 
 def _report(judged: Mapping[RelabelLevel, Sequence[Judged]], *, verbose: bool) -> object:

@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import bar
 from regraph_kg.cli.tables import PlainConsole
@@ -38,7 +38,7 @@ def doctor(
     scope = Scope(settings.cache_dir, target, quick, remeasure)
     with examination(settings, scope) as checks, bar("doctor", len(checks)) as show:
         results += rows(checks, show)
-    if not answered(ANSWERS["doctor"], results, as_json):
+    if not answered(results, as_json):
         _print(results)
     if any(row.state == "red" for row in results):
         raise typer.Exit(1)
@@ -69,6 +69,3 @@ def _table(rows: Sequence[CheckRow]) -> Table:
         cells = (row.expected, text) if row.expected else (text,)
         table.add_row(state, f"  {row.name}", *cells)
     return table
-
-
-ANSWERS = {"doctor": Sequence[CheckRow]}

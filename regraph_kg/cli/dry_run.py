@@ -13,7 +13,7 @@ from statistics import fmean, median
 import typer
 
 from regraph_kg import report
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.options import Options, details_of, each_choice
 from regraph_kg.cli.tables import counted
 from regraph_kg.errors import RegraphError
@@ -75,7 +75,7 @@ class EstimateAnswer:
 
 def preview(settings: Settings, options: Options, choice: SearchChoice) -> None:
     estimates = [estimate(settings, options.runs, task) for task in each_choice(choice, options)]
-    if answered(Sequence[EstimateAnswer], estimates, options.as_json):
+    if answered(estimates, options.as_json):
         return
     for answer in estimates:
         typer.echo(_text(answer))

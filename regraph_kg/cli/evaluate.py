@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_aligned
@@ -78,7 +78,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
                 good &= is_good(report, strict=strict_timing)
             heading = path if len(candidates) > 1 else None
             _print(report, comparison, heading, as_json=as_json)
-    if not answered(ANSWERS["evaluate"], reports if len(reports) > 1 else reports[0], as_json):
+    if not answered(reports if len(reports) > 1 else reports[0], as_json):
         _print_table(candidates, reports)
     if not good:
         raise typer.Exit(1)
@@ -149,7 +149,3 @@ def _print_table(paths: Sequence[Path], reports: Sequence[EvalReport]) -> None:
     if len(rows) > 1:
         typer.echo()
         print_aligned(rows)
-
-
-ANSWERS = {"evaluate": EvalReport | Sequence[EvalReport]}
-"""A list of several candidates."""

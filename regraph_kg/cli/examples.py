@@ -10,8 +10,8 @@ import typer
 
 from regraph_kg import report
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, wide_console
 from regraph_kg.errors import BadInput
@@ -99,7 +99,7 @@ def examples(  # noqa: PLR0913 (a command's options)
             )
         if device is not None:
             _say_if_unmeasured(store, path, device)
-    if not answered(ANSWERS["examples"], matches, as_json):
+    if not answered(matches, as_json):
         _show(settings, matches, path, device)
     if not matches:
         raise typer.Exit(1)
@@ -204,6 +204,3 @@ def measured(example: Example, device: str | None = None) -> str:
         text += f", on {where}"
     elsewhere = sorted(item for item in example.effect_on.items() if item[0] != where)
     return text + "".join(f"; {report.times(times)} on {other}" for other, times in elsewhere)
-
-
-ANSWERS = {"examples": Sequence[Example]}

@@ -1,6 +1,5 @@
 """`regraph graph export` and `check`: a graph as a file, and whether it is sound."""
 
-from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -10,24 +9,15 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic
-from regraph_kg.cli.answers import FileWritten, answered
+from regraph_kg.cli.json_answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, option
-from regraph_kg.cli.progress import transient, watch
+from regraph_kg.cli.progress import transient
 from regraph_kg.errors import BadInput, file_errors
-from regraph_kg.models.graph import GraphFinding
-from regraph_kg.runs.ingest import embed_new
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.stores import open_store
 
 FINDINGS_SHOWN = 20
-
-
-ANSWERS = {
-    "graph export": FileWritten,
-    "graph check": tuple[GraphFinding, ...],
-}
-"""Of the export with --output."""
 
 
 def export(
@@ -69,7 +59,7 @@ def export(
             atomic.replacing(output, mode=0o666, synced=True) as file,
         ):
             file.writelines(lines)
-    answered(FileWritten, FileWritten(output, output.stat().st_size), as_json)
+    answered(FileWritten(output, output.stat().st_size), as_json)
 
 
 def _lines(
@@ -81,49 +71,22 @@ def _lines(
     return (trajectory.line().encode() for trajectory in trajectories)
 
 
-def check(
-    *,
-    repair: Annotated[bool, option("Rebuild what is derived.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Prove that statistics, failures and bookkeeping are what the trajectories say.
+def check(*, as_json: Json = False) -> None:
+    """Count NEXT and the examples again from the trajectories, and compare.
 
-    Run it while nobody ingests: what is half-way then may be found too. Lost texts of
-    steps cannot be rebuilt; ingest an export.
+    Run it while nobody ingests: what is half-way then may be found too.
 
-    Exit code 1: something is wrong (with --repair: is still wrong).
+    Exit code 1: something is wrong; regraph ingest --rebuild mends it.
     """
-    settings = read_settings()
-    with closing(open_store(settings)) as store:
+    with closing(open_store(read_settings())) as store:
         findings = store.check()
-        mended = len(findings)
-        if repair and findings:
-            store.repair(findings)
-            watch(embed_new(settings))
-            findings = store.check()
-        mended -= len(findings)
-    if not answered(tuple[GraphFinding, ...], findings, as_json):
+    if not answered(findings, as_json):
         for finding in findings[:FINDINGS_SHOWN]:
-            typer.echo(
-                f"{finding.kind}: {finding.source} -> {finding.target}: {finding.what}:"
-                f" {finding.found}, but the trajectories say {finding.expected}"
-            )
-        _conclude(Counter(finding.kind for finding in findings), mended, repair=repair)
+            typer.echo(finding)
+        typer.echo(
+            f"{len(findings)} findings: regraph ingest --rebuild mends them"
+            if findings
+            else "the graph is what its trajectories say"
+        )
     if findings:
         raise typer.Exit(1)
-
-
-def _conclude(kinds: Counter[str], mended: int, *, repair: bool) -> None:
-    if mended:
-        typer.echo(f"{mended} findings mended")
-    if not kinds:
-        typer.echo("the graph is what its trajectories say")
-        return
-    counts = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(kinds.items()))
-    lost = kinds["example"] > 0
-    derived = kinds.total() > kinds["example"]
-    advice = ["mend what is derived: regraph graph check --repair"] * (derived and not repair)
-    advice += ["lost texts of steps come back from an export only"] * lost
-    typer.echo(
-        f"{kinds.total()} findings ({counts}); {'; '.join(advice) or 'is somebody writing?'}"
-    )

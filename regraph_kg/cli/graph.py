@@ -11,37 +11,27 @@ import typer
 from pydantic import JsonValue
 
 from regraph_kg.cli import exchange
-from regraph_kg.cli.answers import FileWritten, answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, on_terminal, watch
 from regraph_kg.cli.report import write_page
 from regraph_kg.cli.tables import print_aligned, print_rows
 from regraph_kg.errors import BadInput
-from regraph_kg.models.graph import EmbeddingSpace, GraphStats
+from regraph_kg.models.graph import EmbeddingSpace
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.query import GraphTable
 from regraph_kg.runs.ingest import embed_new, embedding
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.answers import embedder_of
-from regraph_kg.wiring.stores import open_purge, open_reader, open_store
+from regraph_kg.wiring.stores import open_reader, open_store
 
 
 @dataclass(frozen=True, slots=True)
 class GraphUpdated:
     """The derived parts of a graph."""
 
-    bound: int
-    """Examples of a transition in sight."""
     embeddings: EmbeddingSpace
 
-
-ANSWERS = {
-    "graph query": GraphTable,
-    "graph stats": GraphStats | FileWritten,
-    "graph update": GraphUpdated,
-    "graph purge": PurgeCounts,
-    **exchange.ANSWERS,
-}
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -77,14 +67,13 @@ def stats(
 
 def _count(settings: Settings, *, as_json: bool) -> None:
     with closing(open_store(settings)) as store:
-        totals, bound = store.stats(), store.bound()
-    if answered(GraphStats, totals, as_json):
+        totals = store.stats()
+    if answered(totals, as_json):
         return
     by_target = ", ".join(f"{count} {target}" for target, count in sorted(totals.targets.items()))
     rows = {
         "techniques": totals.techniques,
         "transitions": f"{totals.transitions} examples of {totals.pairs} pairs",
-        "in sight": f"{bound} examples of a pair at most, the others are archived",
         "trajectories": f"{totals.trajectories}" + (f" ({by_target})" if by_target else ""),
         "schema": totals.schema_version,
     }
@@ -118,7 +107,7 @@ def query(
     parameters = dict(_parameter(text) for text in param or ())
     with closing(open_reader(read_settings())) as graph:
         answer = graph.query(statement, parameters, limit=limit, seconds=timeout)
-    if answered(GraphTable, answer, as_json):
+    if answered(answer, as_json):
         return
     if answer.columns:
         _print(answer)
@@ -181,14 +170,15 @@ def purge(
     """Take out all that came from one problem, source or run, as if it had never been told.
 
     Trajectories go with their examples, vectors, failures and statistics, and techniques that only
-    an ingest has made for them; examples that they had displaced come back. It cannot be undone:
-    regraph graph export first. A name of which the graph has nothing is refused.
-    May be interrupted and run again; what is ingested meanwhile stays.
+    an ingest has made for them. It cannot be undone: regraph graph export first. A name of which
+    the graph has nothing is refused. May be interrupted and run again; what is ingested meanwhile
+    stays.
     """
     origin, settings = _provenance(problem, source, run), read_settings()
-    with closing(open_purge(settings)) as graph:
-        counts = graph.count(origin)
-        if (near := graph.unknown(origin)) is not None:
+    with closing(open_store(settings)) as graph:
+        counts = graph.count_of(origin)
+        if counts == PurgeCounts():
+            near = graph.alike(origin)
             meant = f"did you mean {' or '.join(map(repr, near))}?" if near else "nor one like it"
             raise BadInput(f"nothing in the graph is of {origin.by} {origin.value!r}; {meant}")
         if dry_run:
@@ -198,7 +188,7 @@ def purge(
             _ask(origin, counts)
         purged = PurgeCounts()
         with bar("purging", counts.trajectories) as show:
-            for purged in graph.run(origin):
+            for purged in graph.purge(origin):
                 show(purged.trajectories, "purging")
     watch(embed_new(settings))
     _tell("gone", purged, as_json=as_json)
@@ -220,13 +210,13 @@ def _ask(origin: Provenance, counts: PurgeCounts) -> None:
 
 
 def _tell(state: str, counts: PurgeCounts, *, as_json: bool) -> None:
-    if not answered(PurgeCounts, counts, as_json):
+    if not answered(counts, as_json):
         typer.echo(f"{state}: {_summary(counts)}")
 
 
 def _summary(counts: PurgeCounts) -> str:
     parts = [f"{counts.trajectories} trajectories", f"{counts.examples} examples"]
-    parts += [f"{counts.failures} failures", f"{counts.free_runs} runs of free steps"]
+    parts += [f"{counts.failures} failures"]
     parts += [f"{counts.techniques} techniques"] * bool(counts.techniques)
     return ", ".join(parts)
 
@@ -242,35 +232,26 @@ def update(
             show_default="REGRAPH_EMBEDDER, else as they are",
         ),
     ] = None,
-    bound: Annotated[
-        int | None, option("How many examples of a transition stay in sight.", min=1)
-    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Give embeddings to examples without; change the embedder or the bound.
+    """Give embeddings to examples without; change the embedder.
 
-    Another embedder's vectors serve once all of them are there. The bound keeps the best examples
-    as TRANSITIONs, every device's and every problem's first; the others are archived: out of Neo4j
-    Browser's way, but counted in the statistics and exported.
+    Another embedder's vectors serve once all of them are there.
 
     It may be stopped, killed or interrupted, and is simply run again.
     """
     settings = read_settings(embedder=embedder)
     with closing(open_store(settings)) as store:
-        if bound is not None:
-            for _ in store.set_bound(bound):
-                pass
         if settings.embedder:
             chosen = embedder_of(settings)
             watch(embedding(store.reembed(chosen.space, chosen.embed)))
         else:
             chosen = embedder_of(settings, store.embedding_space())
             watch(embedding(store.embed(chosen.space, chosen.embed)))
-        in_sight, space = store.bound(), chosen.space
-    if answered(GraphUpdated, GraphUpdated(in_sight, space), as_json):
+        space = chosen.space
+    if answered(GraphUpdated(space), as_json):
         return
     typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
-    typer.echo(f"{in_sight} examples of a transition stay in sight, the others are archived")
 
 
 app.command()(exchange.check)

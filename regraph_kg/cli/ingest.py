@@ -1,6 +1,5 @@
 """`regraph ingest`: merge files of trajectories into the graph, with progress and a summary."""
 
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import legible, print_rows, wide_console
@@ -25,6 +24,7 @@ from regraph_kg.runs.ingest import (
     ingest_files,
     read_names,
 )
+from regraph_kg.runs.rebuild import rebuild_graph
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.shipped import starter_files
 
@@ -57,10 +57,6 @@ class NameVerdict(Relabelled):
     target: Target | None = None
     steps: int = 0
     """Steps that use the name."""
-
-
-ANSWERS = {"ingest": IngestAnswer | Sequence[NameVerdict]}
-"""With --dry-run the verdict on each name."""
 
 
 def ingest(  # noqa: PLR0913 (a command's options)
@@ -98,6 +94,9 @@ def ingest(  # noqa: PLR0913 (a command's options)
     writers: Annotated[
         int, option("How many merge at once, each on a connection.", min=1, max=64)
     ] = 1,
+    rebuild: Annotated[
+        bool, option("Write the graph anew from its own trajectories, under today's names.")
+    ] = False,
     dry_run: Annotated[bool, option("Only print what each name would be taken for.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -119,12 +118,19 @@ def ingest(  # noqa: PLR0913 (a command's options)
     With --disclose diff or statistics the graph never sees the code of FILEs; what of it can still
     be told or guessed: regraph docs curation.
 
+    --rebuild takes no FILE: it reads every trajectory of the graph, looks its names up in today's
+    vocabulary, and writes the graph anew; a graph of an older release is brought over. Stopped
+    half-way it has lost nothing, and is run again.
+
     Exit code 0: something was added or known already, whether or not it could be embedded; 1: every
     line was rejected; 4: Ctrl-C or a lost store, go on with the same command; 5: a model's answers
     are to come by file.
     """
     settings = read_settings(model=model, disclose=disclose)
     origin = _origin(serial, problem, target)
+    if rebuild:
+        _rebuild(settings, vocabulary, relabel, alone=not (files or starter or dry_run))
+        return
     paths = [*(starter_files(settings) if starter else ()), *(files or ())]
     if not paths:
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
@@ -152,6 +158,21 @@ def _ingest(settings: Settings, source: IngestSource) -> Ingested:
             raise
         raise Interrupted(f"{error}; {_so_far(ingested)}; {AGAIN}") from None
     return ingested
+
+
+def _rebuild(
+    settings: Settings, vocabulary: Path | None, level: RelabelLevel, *, alone: bool
+) -> None:
+    if not alone:
+        raise BadInput("--rebuild reads the graph itself: give no FILE, --starter or --dry-run")
+    try:
+        count = watch(rebuild_graph(settings, vocabulary, level))
+    except KeyboardInterrupt:
+        raise Interrupted(
+            "interrupted; nothing is lost: run regraph ingest --rebuild again"
+        ) from None
+    typer.echo(f"rebuilt: {count} trajectories, under the names of today's vocabulary")
+    _embed(settings)
 
 
 def _embed(settings: Settings) -> None:
@@ -182,9 +203,7 @@ def _origin(serial: Path | None, problem: str | None, target: Target | None) -> 
 
 def _summarise(ingested: Ingested, *, as_json: bool) -> None:
     totals = ingested.counts
-    if answered(
-        IngestAnswer, IngestAnswer(**totals, rejected_files=ingested.rejected_files), as_json
-    ):
+    if answered(IngestAnswer(**totals, rejected_files=ingested.rejected_files), as_json):
         return
     typer.echo(
         f"trajectories: {totals['added']} added, {totals['known']} known already,"
@@ -217,7 +236,7 @@ def _print_names(names: NamesRead, *, as_json: bool) -> None:
         )
         for (target, relabelled), steps in names.steps.items()
     ]
-    if answered(Sequence[NameVerdict], rows, as_json):
+    if answered(rows, as_json):
         return
     headings = ("name", "technique", "stage", "score", "runner-up", "steps")
     cells = (

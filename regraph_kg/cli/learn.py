@@ -8,13 +8,11 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.runs.learn import Doubt, Learned, learn_from, write_lines
 from regraph_kg.settings import read_settings
-
-ANSWERS = {"learn": Learned}
 
 
 def learn(  # noqa: PLR0913 (a command's options)
@@ -51,7 +49,7 @@ def learn(  # noqa: PLR0913 (a command's options)
     learned = watch(learn_from(read_settings(), runs, problems=problem or (), doubt=doubt))
     if export is not None:
         write_lines(export, learned.trajectories)
-    if not answered(Learned, learned, as_json):
+    if not answered(learned, as_json):
         typer.echo(_table(learned))
     if not learned.taught:
         raise typer.Exit(1)

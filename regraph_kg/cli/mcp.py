@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import remedies
 from regraph_kg.cli.parameters import option
 from regraph_kg.errors import ToolError
 from regraph_kg.settings import read_settings
@@ -33,7 +32,7 @@ def mcp(
     address, and the file with the token that agents must send.
     """
     if find_spec("mcp") is None:
-        raise ToolError(f"the MCP SDK is not installed: {remedies.install('mcp')}")
+        raise ToolError("the MCP SDK is not installed", remedy="pip install 'mcp>=2.3,<3'")
     from regraph_kg.agents.server import build  # noqa: PLC0415 (an extra, and slow to load)
     from regraph_kg.agents.tools import Limits  # noqa: PLC0415
     from regraph_kg.agents.transports import serve_http, serve_stdio  # noqa: PLC0415

@@ -9,7 +9,7 @@ import typer
 from regraph_kg import report
 from regraph_kg.api.graph import open_graph
 from regraph_kg.api.sources import read_source
-from regraph_kg.cli.answers import answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep
@@ -68,7 +68,7 @@ def next(  # noqa: PLR0913 (the command's name; its options)
             examples=examples,
             exclude_problem=exclude_problem,
         )
-    if not answered(ANSWERS["next"], answer, as_json):
+    if not answered(answer, as_json):
         console = PlainConsole(soft_wrap=True)
         for line in _lines(answer, code, every=every):
             console.print(line)
@@ -127,7 +127,7 @@ def _step(number: int, step: SuggestedStep) -> Iterator[str]:
 
 
 def _gain(step: SuggestedStep) -> str:
-    """Statistics as "3.2x on average, 7.9x at best; 12 of 14 tries passed, on other devices"."""
+    """Statistics as "3.2x on average; 12 of 14 tries passed, on other devices"."""
     if not step.tried:
         examples = f"seen in {step.examples} examples" if step.examples else "in no example"
         return f"no try of its own; {examples}"
@@ -135,10 +135,9 @@ def _gain(step: SuggestedStep) -> str:
     where += "" if step.follows else ", after other techniques"
     passed = f"{step.verified} of {step.tried} tries passed{where}"
     declined = f"; {step.declined} times it did not apply" if step.declined else ""
-    if step.effect is None or step.best is None:
+    if step.effect is None:
         return passed + declined
-    gain = f"{report.times(step.effect)} on average, {report.times(step.best)} at best"
-    return f"{gain}; {passed}{declined}"
+    return f"{report.times(step.effect)} on average; {passed}{declined}"
 
 
 def _example(example: StepExample) -> str:
@@ -151,6 +150,3 @@ def _example(example: StepExample) -> str:
     if reasoning:
         parts.append(reasoning if len(reasoning) <= REASON else f"{reasoning[:REASON]}...")
     return "; ".join(parts)
-
-
-ANSWERS = {"next": NextSteps}

@@ -5,7 +5,6 @@ dry_run.py.
 """
 
 import io
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +12,14 @@ from pathlib import Path
 import typer
 
 from regraph_kg.cli import display, running
-from regraph_kg.cli.answers import answered, notes_aside
-from regraph_kg.cli.dry_run import EstimateAnswer, preview
+from regraph_kg.cli.dry_run import preview
 from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.json_answers import answered, notes_aside
 from regraph_kg.cli.options import SETTABLE, Options, choose, every_call, set_names, takes_options
 from regraph_kg.cli.progress import on_terminal, watch
-from regraph_kg.cli.running import SearchAnswer, run_several
+from regraph_kg.cli.running import run_several
 from regraph_kg.errors import AnswersPending, BadInput
-from regraph_kg.models.run import RunSummary, SearchChoice
+from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.choice import traced_model
 from regraph_kg.runs.search import look_at_graph, open_run
 from regraph_kg.search.methods import METHODS, kind_of
@@ -64,7 +63,7 @@ def _run(options: Options) -> bool:
     settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
         options = replace(options, problems=[_problem_folder(settings, options)])
-    choice = choose(options, settings.model, settings.stop_at_roof)
+    choice = choose(options, settings.model)
     if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
         offer(settings, options.starter)
     if options.dry_run:
@@ -102,7 +101,7 @@ def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool
                 run.publish(f"go on: {handover.go_on}")
                 raise
     run.publish()
-    if not answered(RunSummary, summary, options.as_json):
+    if not answered(summary, options.as_json):
         rows = {
             "problem": chosen_problem(settings, choice.problem),
             "code": str(handover.output),
@@ -144,7 +143,3 @@ def offer(settings: Settings, load: bool | None) -> None:
         f"the graph was empty; loaded the starter graph: {counts['added']} trajectories,"
         f" {counts['examples']} examples"
     )
-
-
-ANSWERS = {"optimize": RunSummary | Sequence[SearchAnswer] | Sequence[EstimateAnswer]}
-"""A list of several problems; with --dry-run what it would cost."""

@@ -164,11 +164,8 @@ _NO_SETTINGS = {"method", "calls"}
 """Fields that have options of their own."""
 
 
-def choose(options: Options, model: str, roof: float | None = None) -> SearchChoice:
-    """The choice for the first problem. Raises `BadInput` for options that contradict each other.
-
-    `roof`: where a new search ends unless limit.stop_at_roof says otherwise.
-    """
+def choose(options: Options, model: str) -> SearchChoice:
+    """The choice for the first problem; `BadInput` for options that contradict each other."""
     details, method = details_of(options), options.method or DEFAULT_METHOD
     _check(options, details)
     usual = replace(
@@ -176,7 +173,6 @@ def choose(options: Options, model: str, roof: float | None = None) -> SearchCho
         settings=_set(usual_settings(method, fast=options.fast), options, "", method),
         judge=details.judge,
     )
-    usual = replace(usual, limits=usual.limits.model_copy(update={"stop_at_roof": roof}))
     if options.resume:
         was = traced_choice(usual, options.resume)
         new_method = options.method or _texts(options) or options.fast

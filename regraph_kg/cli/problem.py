@@ -14,9 +14,9 @@ from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import understand
 from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.texts import problem_name
-from regraph_kg.cli.answers import answered, notes_aside, tell
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import checked, print_checkup
+from regraph_kg.cli.json_answers import answered, notes_aside, print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal, telling
 from regraph_kg.cli.tables import print_rows
@@ -53,12 +53,6 @@ class ProblemMade:
     """Whether there are no errors: a search can start."""
     findings: Sequence[ProblemFinding]
 
-
-ANSWERS = {
-    "problem new": ProblemMade,
-    "problem check": Sequence[Checkup] | Sequence[ProblemLine],
-}
-"""The second with --list."""
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -97,11 +91,11 @@ def check(
         raise BadInput("no problems here, nor in the corpus; name a folder")
     if only_list:
         lines = [_listed(settings, name) for name in names]
-        if not answered(Sequence[ProblemLine], lines, as_json):
+        if not answered(lines, as_json):
             print_rows(("problem", "where", "entry", "timed at"), map(astuple, lines))
         return
     checkups = [_looked_at(settings, name) for name in names]
-    if not answered(Sequence[Checkup], checkups, as_json):
+    if not answered(checkups, as_json):
         for checkup in checkups:
             print_checkup(checkup)
     if any(checkup.errors for checkup in checkups):
@@ -193,7 +187,7 @@ def new(  # noqa: PLR0913 (a command's options)
         mend = f"mend {folder}/problem.toml, then: regraph problem check {name}"
         typer.echo(mend if checkup.errors else f"next: regraph optimize {name}{more}")
     if as_json:
-        tell(ProblemMade, ProblemMade(folder, not checkup.errors, checkup.findings))
+        print_json(ProblemMade(folder, not checkup.errors, checkup.findings))
     if checkup.errors:
         raise typer.Exit(BadInput.exit_code)
 

@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg import atomic, locks
-from regraph_kg.cli.answers import FileWritten, answered
 from regraph_kg.cli.completion import complete_run
+from regraph_kg.cli.json_answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import file_errors
@@ -23,9 +23,6 @@ from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import Settings, read_settings
 
 USUAL = Path("report.html")
-
-
-ANSWERS = {"report": FileWritten}
 
 
 def report(
@@ -85,5 +82,5 @@ def write_page(path: Path, page: str, *, as_json: bool) -> None:
     with file_errors(path, "choose another place: --output"):
         atomic.write(path, page)
     size = len(page.encode())
-    if not answered(FileWritten, FileWritten(path, size), as_json):
+    if not answered(FileWritten(path, size), as_json):
         typer.echo(f"{path}: open it in a browser ({size / 1e6:.1f} MB)")

@@ -14,8 +14,8 @@ from pathlib import Path
 import typer
 
 from regraph_kg import report
-from regraph_kg.cli.answers import answered
 from regraph_kg.cli.display import Show, progress, say
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.options import Options, each_choice, every_call, resume_command
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import (
@@ -271,7 +271,7 @@ def _search(shared: OpenSearches, options: Options, state: _State, show: Show) -
 
 def _tell(options: Options, searches: Sequence[_State], *, stopped: bool) -> None:
     """Print all results; `stopped`: Ctrl-C ended the searches together."""
-    if answered(Sequence[SearchAnswer], [_plain(search) for search in searches], options.as_json):
+    if answered([_plain(search) for search in searches], options.as_json):
         return
     rows = [(search.problem, search.summary, _ending(search.error, stopped)) for search in searches]
     typer.echo(report.several_table(rows))

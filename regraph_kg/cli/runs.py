@@ -10,8 +10,8 @@ import typer
 
 from regraph_kg import locks, report
 from regraph_kg.cli import display
-from regraph_kg.cli.answers import answered, tell
 from regraph_kg.cli.completion import complete_run
+from regraph_kg.cli.json_answers import answered, print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_rows
@@ -72,10 +72,6 @@ class RunsPruned:
 
     traces: list[Path]
     deleted: bool
-
-
-ANSWERS = {"runs": Sequence[RunLine] | RunShown | RunsCompared | RunsPruned}
-"""Answers for all runs, for one, for two, and with --delete."""
 
 
 def runs(  # noqa: PLR0913 (a command's options)
@@ -139,7 +135,7 @@ def _show(settings: Settings, record: RunRecord, *, code: bool, as_json: bool) -
             raise typer.Exit(1)
         typer.echo(plain(best.code or ""))
     elif as_json:
-        tell(RunShown, RunShown(**dict(record.summary()), state=state_of(record)))
+        print_json(RunShown(**dict(record.summary()), state=state_of(record)))
     else:
         rows = {"state": state_of(record), "trace": str(record.path)}
         display.print_summary(settings, record.summary(), rows)
@@ -156,9 +152,7 @@ def _compare(
     why = _not_comparable(*pair)
     lines = [_line(run) for run in pair]
     timed = _again(settings, pair, problem) if again and why is None else None
-    if not answered(
-        RunsCompared, RunsCompared(lines[0], lines[1], why is None, why, timed), as_json
-    ):
+    if not answered(RunsCompared(lines[0], lines[1], why is None, why, timed), as_json):
         _print(lines)
         typer.echo(f"not comparable: {why}" if why else _compared(timed, pair))
     if why is not None:
@@ -168,7 +162,7 @@ def _compare(
 def _prune(doomed: Sequence[Path], *, delete: bool, as_json: bool) -> None:
     for path in (path for trace in doomed for path in _files_of(trace)) if delete else ():
         path.unlink(missing_ok=True)
-    if answered(RunsPruned, RunsPruned(list(doomed), delete), as_json):
+    if answered(RunsPruned(list(doomed), delete), as_json):
         return
     for trace in doomed:
         typer.echo(f"{'deleted' if delete else 'would delete'} {trace}")
@@ -214,7 +208,7 @@ def _list(settings: Settings, folder: Path, *, as_json: bool) -> None:
         except BadInput as error:
             unread.append(str(error))
     if as_json:
-        tell(Sequence[RunLine], lines)
+        print_json(lines)
     elif lines:
         _print(lines)
     else:

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from regraph_kg import report
-from regraph_kg.cli.answers import answered
 from regraph_kg.cli.completion import complete_technique
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.models.graph import Neighbourhood, Successor
@@ -27,11 +27,6 @@ class TechniqueShown:
     technique: Technique
     successors: tuple[Successor, ...]
 
-
-ANSWERS = {
-    "techniques show": tuple[Technique, ...] | TechniqueShown,
-}
-"""Answers for all techniques, and for one."""
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -72,7 +67,7 @@ def show(
 def _list(target: Target | None, *, as_json: bool) -> None:
     with closing(open_store(read_settings())) as store:
         techniques = store.techniques(target)
-    if answered(tuple[Technique, ...], techniques, as_json):
+    if answered(techniques, as_json):
         return
     rows = ((one.id, one.name, ", ".join(sorted(one.aliases))) for one in techniques)
     print_rows(("id", "name", "also called"), rows, {0})
@@ -83,7 +78,7 @@ def _show(technique: str, target: Target | None, device: str, *, as_json: bool) 
         techniques = by_id(store.techniques())
         resolved = techniques[resolve(technique, techniques, target)]
         neighbourhood = store.neighbourhood(resolved.id, device=device)
-    if not answered(TechniqueShown, TechniqueShown(resolved, neighbourhood.successors), as_json):
+    if not answered(TechniqueShown(resolved, neighbourhood.successors), as_json):
         _print(resolved, neighbourhood, device)
 
 
@@ -101,15 +96,14 @@ def _print(technique: Technique, neighbourhood: Neighbourhood, device: str) -> N
     if not neighbourhood.successors:
         console.print("Nothing was seen to follow it.")
         return
-    headings = ("examples", "tried", "verified", "declined", "effect", "best", "")
+    headings = ("examples", "tried", "verified", "declined", "effect", "")
     rows = (_cells(successor, device) for successor in neighbourhood.successors)
-    print_rows(("followed by", *headings), rows, range(1, 7), console)
+    print_rows(("followed by", *headings), rows, range(1, 6), console)
 
 
 def _cells(successor: Successor, device: str) -> Iterator[str]:
     yield successor.technique.id
     yield from map(str, (successor.examples, successor.tried))
     yield from map(str, (successor.verified, successor.declined))
-    for effect in (successor.effect, successor.best_effect):
-        yield "-" if effect is None else report.times(effect)
+    yield "-" if successor.effect is None else report.times(successor.effect)
     yield "other devices" if device and successor.statistics == "other-devices" else ""

@@ -17,7 +17,6 @@ from typing import Any, Protocol, cast
 import numpy as np
 from pydantic import BaseModel
 
-from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.ngrams import HASHED, HashEmbedder, batches, packed, words
 from regraph_kg.llm.server import OllamaServer, Refused
@@ -170,7 +169,7 @@ class SentenceTransformerEmbedder(_PromptedEmbedder):
         except ImportError:
             raise ModelError(
                 f"embedder sentence-transformers:{model} needs a package that is not installed:"
-                f" {remedies.install('embed')}"
+                " pip install 'sentence-transformers>=5'"
             ) from None
         try:
             self._model: Any = library.SentenceTransformer(

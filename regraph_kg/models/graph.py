@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
@@ -101,7 +100,7 @@ class MergePlan:
 
     `labels[i]` resolves `trajectory.steps[i]`, `failed_labels[i]` resolves
     `trajectory.failures[i]`; `new` are techniques that the store may not know yet. Examples are
-    not embedded here: only examples that stay TRANSITIONs are, once, after the ingest.
+    not embedded here, but all together after the ingest.
     """
 
     trajectory: Trajectory
@@ -115,6 +114,14 @@ class MergePlan:
         """Technique ids from the start on; `len(steps) + 1` of them."""
         start = f"{self.trajectory.target}/start"
         return (start, *(r.technique for r in self.labels))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTrajectory:
+    """A trajectory as a graph holds it: with resolved techniques, and how each step's was found."""
+
+    trajectory: Trajectory
+    stages: tuple[RelabelStage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +165,6 @@ class Successor:
     tried: int
     verified: int
     sum_log2_effect: int
-    best_effect: float | None
     statistics: Literal["device", "other-devices", "none"]
     tried_elsewhere: int = 0
     verified_elsewhere: int = 0
@@ -277,47 +283,10 @@ class KnownFailure:
     before: str
     """The code that it was tried on."""
     code: str
-    """The tried code; empty where it is not kept (a pair keeps a few)."""
+    """The tried code; empty where it is not disclosed."""
     problem: str
     model: str
     """The model that tried it."""
-
-
-class FreeSteps(Frozen):
-    """Results of steps whose technique the model chose itself."""
-
-    tried: int = 0
-    verified: int = 0
-    sum_log2_effect: int = 0
-    """Fixed point, `EFFECT_SCALE`; of passed steps, over the code before the step."""
-
-    def __add__(self, other: "FreeSteps") -> "FreeSteps":
-        """Both together."""
-        return FreeSteps(**{name: number + getattr(other, name) for name, number in self})
-
-
-class FreeChoice(Frozen):
-    """A model's free steps from the serial code, and from changed code: first steps gain more."""
-
-    first: FreeSteps = FreeSteps()
-    later: FreeSteps = FreeSteps()
-
-    def __add__(self, other: "FreeChoice") -> "FreeChoice":
-        """Both together."""
-        return FreeChoice(first=self.first + other.first, later=self.later + other.later)
-
-
-class FreeRun(Frozen):
-    """Results of one search's free steps."""
-
-    run: str
-    """The run's id, the same each time that it is taught."""
-    model: str
-    """Name and digest."""
-    target: Target
-    device: str
-    problem: str
-    choice: FreeChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +307,6 @@ class TransitionStats:
     verified_first: int
     failed: Mapping[str, int]
     sum_log2_effect: int
-    best_effect: float | None
     declined: int = 0
     """How often a model said that the technique does not apply: no try, and no failure."""
 
@@ -357,7 +325,6 @@ class Gain:
     verified: int
     sum_log2_effect: int
     """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
-    best_effect: float | None
     source: str = ""
 
     @property
@@ -380,18 +347,3 @@ class GraphStats:
     trajectories: int
     targets: Mapping[Target, int]
     """Trajectories per target."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphFinding:
-    """Contents of a graph that contradict its trajectories.
-
-    Only an "example" cannot be rebuilt: the rest is derived.
-    """
-
-    kind: Literal["example", "statistics", "edge", "failure"]
-    source: str
-    target: str
-    what: str
-    expected: str
-    found: str

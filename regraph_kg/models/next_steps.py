@@ -61,8 +61,6 @@ class SuggestedStep(Frozen):
     """What a try gains on average, its risk to fail included: what a search goes by at first."""
     effect: float | None
     """Geometric mean of time before / time after, of the `verified`; None: nothing passed yet."""
-    best: float | None
-    """The best of them."""
     tried: int
     verified: int
     """Of those tried: right, and timed or known to pass."""
@@ -115,9 +113,9 @@ class NextSteps(Frozen):
 
     def _repr_html_(self) -> str:
         """For notebooks: a row for each step."""
-        head = ("next", "gains", "best", "right of tried", "measured on", "when it applies")
+        head = ("next", "gains", "right of tried", "measured on", "when it applies")
         rows = [
-            (step.name, times(step.effect), times(step.best), f"{step.verified} of {step.tried}",
+            (step.name, times(step.effect), f"{step.verified} of {step.tried}",
              step.measured, step.applies)
             for step in self.steps
         ]  # fmt: skip

@@ -19,7 +19,6 @@ class PurgeCounts:
     trajectories: int = 0
     examples: int = 0
     failures: int = 0
-    free_runs: int = 0
     techniques: int = 0
     """Techniques that an ingest made, without a review and without any use."""
 

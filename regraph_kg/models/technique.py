@@ -149,8 +149,8 @@ class Vocabulary:
                 raise BadInput(f"technique {technique.id} stands there twice: keep one")
             ids.add(technique.id)
             names.add(technique, refuse=True)
-        in_graph = {technique.id: technique for technique in sorted(stored, key=lambda t: t.id)}
-        self._heirs = {old: heir.id for heir in in_graph.values() for old in heir.replaces}
+        self._heirs = {old: heir.id for heir in (*stored, *curated) for old in heir.replaces}
+        in_graph = {t.id: t for t in sorted(stored, key=lambda t: t.id) if t.id not in self._heirs}
         self.curated = tuple(
             _without(t, in_graph[t.id].disowned) if t.id in in_graph else t
             for t in curated
@@ -167,7 +167,7 @@ class Vocabulary:
                 # An ingest's technique whose id a sender chose does not take names from the id that
                 # they would get: whether it is known yet depends on what was merged first.
                 self._unseen.add(technique)
-        self._add_former(curated)
+        self._add_former((*stored, *curated))
         self.candidates = (*self._mergeable(curated), *self._under_review())
 
     def find(self, label: str, target: Target) -> Match | None:
@@ -209,14 +209,13 @@ class Vocabulary:
                     names.append((name, other, stored.id))
         return names
 
-    def _add_former(self, curated: Sequence[Technique]) -> None:
-        """Add a merged-away technique's id and curated names to its heir, if they are free.
-
-        The graph has given away its other names.
-        """
-        names = {technique.id: (technique.name, *technique.aliases) for technique in curated}
+    def _add_former(self, former: Sequence[Technique]) -> None:
+        """Add a merged-away technique's id and names to its heir, if they are free."""
+        names = {technique.id: (technique.name, *technique.aliases) for technique in former}
         for old in sorted(self._heirs):
-            heir = self.known[self.current(old)]
+            heir = self.known.get(self.current(old))
+            if heir is None:  # two that replace each other
+                continue
             for name in (old.partition("/")[2], *names.get(old, ())):
                 key = (heir.target, spelling(name))
                 if self._reviewed.find(key) is None:

@@ -70,8 +70,7 @@ def technique_gains(rows: Iterable[TransitionStats]) -> list[Gain]:
     gains = []
     for place, group in groups.items():
         examples, tried, verified, logs = (sum(getattr(one, n) for one in group) for n in SUMMED)
-        best = max((one.best_effect for one in group if one.best_effect), default=None)
-        gains.append(Gain(*place, examples, tried, verified, logs, best))
+        gains.append(Gain(*place, examples, tried, verified, logs))
     return sorted(gains, key=lambda gain: (-gain.tried, gain.target, gain.device))
 
 

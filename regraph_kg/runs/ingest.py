@@ -39,9 +39,7 @@ from regraph_kg.wiring.answers import embedder_of
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
 from regraph_kg.wiring.stores import open_store
 
-NO_TRAJECTORIES = (
-    "not JSON; give Trajectory JSONL (regraph docs --schema trajectory), or step lists"
-)
+NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph docs trajectory-schema), or step lists"
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
 COUNTS = (
@@ -173,7 +171,7 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         _refuse_other_space(settings, stores[0])
         stores[0].add_techniques(names.curated)
         ingested.begun = True
-        errands = _errands(files, cascade, settings.disclose, _reader(source.level))
+        errands = _errands(files, cascade, settings.disclose, code_reader(source.level))
         listing = partial(rejected.keep, verbatim=settings.disclose == "code")
         yield from _merge(files, errands, Writers(stores), _Reports(ingested, listing))
 
@@ -190,7 +188,7 @@ def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
         if source.level in SETTLED_FIRST:
             yield from _settle(files, cascade)
         read_ = NamesRead(Counter(), {})
-        for errand in _errands(files, cascade, settings.disclose, _reader(source.level)):
+        for errand in _errands(files, cascade, settings.disclose, code_reader(source.level)):
             for plan in errand.portion.plans:
                 made = (one for one in plan.new if one.id not in names.known)
                 read_.new.update((technique.id, technique) for technique in made)
@@ -210,7 +208,7 @@ def grow(
         names = pipeline.open_vocabulary(store, read_vocabulary(settings))
         cascade = open_cascade(settings, names, level)
         for batch in pipeline.ingest(
-            read(split(lines)), store, cascade, disclose=settings.disclose, read=_reader(level)
+            read(split(lines)), store, cascade, disclose=settings.disclose, read=code_reader(level)
         ):
             ingested.count(batch)
             yield WorkDone(title, lines.tell(), size, title)
@@ -339,7 +337,7 @@ def _merge(
             reports.ingested.count(batch)
 
 
-def _reader(level: RelabelLevel) -> CodeReader | None:
+def code_reader(level: RelabelLevel) -> CodeReader | None:
     """The reader that compares names with code; None at the level "exact"."""
     return None if level == "exact" else deed
 

@@ -138,7 +138,6 @@ def _step(
         hurts=technique.hurts,
         expected=expected,
         effect=successor.effect,
-        best=successor.best_effect,
         tried=successor.tried,
         verified=successor.verified,
         declined=successor.declined,

@@ -19,7 +19,6 @@ from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.target import TARGETS
 from regraph_kg.models.text import plain
-from regraph_kg.remedies import PACKAGE
 from regraph_kg.runs.home_changes import HomeChange, content_of
 from regraph_kg.search.run_record import RunRecord
 
@@ -159,7 +158,7 @@ def _speed(verdict: EvalReport) -> str:
 def _origin(answer: RunAnswer) -> str:
     header = answer.run.header
     return (
-        f"found by {PACKAGE} {version(PACKAGE)}, {header.created[:10]}, {header.model}, run"
+        f"found by regraph-kg {version('regraph-kg')}, {header.created[:10]}, {header.model}, run"
         f" {answer.run.path.name}; path: {report.path(answer.step.path) or 'none'}"
     )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import platformdirs
 
-from regraph_kg import regular
+from regraph_kg import private, regular
 from regraph_kg.errors import ToolError, file_errors
 from regraph_kg.settings import Settings
 
@@ -35,7 +35,7 @@ def trace_key(settings: Settings, *, make: bool = True) -> bytes:
         folder = Path(platformdirs.user_data_dir("regraph"))
     file = folder / "trace-key"
     with file_errors(file, "set REGRAPH_DATA_DIR to a folder of yours", ToolError):
-        folder.mkdir(parents=True, exist_ok=True)
+        private.make_folder(folder)
         if not file.exists():
             if not make:
                 raise ToolError(f"{file}: is gone, and what was written with it is not known again")

@@ -10,32 +10,30 @@ from regraph_kg.backends.address import Address
 from regraph_kg.backends.bolt import Bolt
 from regraph_kg.backends.browser import write_pack
 from regraph_kg.backends.embedded import ServerState
-from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.reader import BoltReader
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.errors import file_errors
-from regraph_kg.graph import GraphStore, Purge, ReadOnlyGraph
+from regraph_kg.graph import GraphStore, ReadOnlyGraph
 from regraph_kg.settings import Settings
 
 
-def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> GraphStore:
+def open_store(
+    settings: Settings, *, retry_seconds: float = 15.0, rebuild: bool = False
+) -> GraphStore:
     """The graph store of these settings, its schema applied; the embedded one is started if needed.
+
+    `rebuild`: also one of an older version, or that an interrupted rebuild left (for `rebuild`).
 
     Close it after use. Raises `StoreError` when it is down, foreign, of another version, or rejects
     the login; passing conflicts and outages are retried for `retry_seconds`.
     """
     store = BoltStore(_bolt(settings, retry_seconds))
     try:
-        store.apply_schema()
+        store.apply_schema(rebuild=rebuild)
     except BaseException:
         store.close()
         raise
     return store
-
-
-def open_purge(settings: Settings) -> Purge:
-    """Purges of these settings' graph. Close it after use."""
-    return BoltPurge(_bolt(settings))
 
 
 def _bolt(settings: Settings, retry_seconds: float = 60.0) -> Bolt:

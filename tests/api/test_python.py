@@ -21,22 +21,17 @@ def test_every_name_is_there_and_documented() -> None:
     page = (ROOT / "docs" / "python.md").read_text()
     rows = page.split("| name | what it is |")[1].split("\n\n")[0].splitlines()[2:]
     told = {name for row in rows for name in re.findall(r"`(\w+)", row.split("|")[1])}
-    assert told == set(regraph_kg.__all__) == set(" ".join(regraph_kg._NAMES.values()).split())
+    assert told == set(regraph_kg.__all__)
     assert all(getattr(regraph_kg, name).__doc__ for name in told)
     assert told <= set(dir(regraph_kg))
     with pytest.raises(AttributeError, match="no attribute 'optimise'"):
         regraph_kg.optimise  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    ("imported", "part"),
-    [
-        ("import regraph_kg", "regraph_kg."),
-        ("from regraph_kg import evaluate, load_problem", "neo4j"),
-    ],
-)
-def test_an_import_loads_only_what_it_names(imported: str, part: str) -> None:
-    script = f"import sys; {imported}; print([m for m in sys.modules if m.startswith({part!r})])"
+def test_importing_the_package_loads_nothing_of_it() -> None:
+    script = (
+        "import sys, regraph_kg; print([m for m in sys.modules if m.startswith('regraph_kg.')])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )

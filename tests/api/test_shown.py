@@ -27,7 +27,7 @@ def report(**fields: object) -> EvalReport:
 def steps(**fields: object) -> NextSteps:
     one = {
         "technique": "openmp/tiling", "name": HOSTILE, "definition": "", "applies": HOSTILE,
-        "hurts": "", "expected": 1.2, "effect": 2.5, "best": 3.0, "tried": 4, "verified": 3,
+        "hurts": "", "expected": 1.2, "effect": 2.5, "tried": 4, "verified": 3,
         "declined": 0, "examples": 4, "measured": "device", "in_code": False, "nearest": (),
         "fits": True, "why": HOSTILE, "follows": True,
     }  # fmt: skip
@@ -79,7 +79,7 @@ def test_steps_are_rows_and_what_was_never_timed_stays_empty() -> None:
     assert "<td" in steps()._repr_html_()
     assert "2.5x" in steps()._repr_html_()
     assert "3 of 4" in steps()._repr_html_()
-    assert "None" not in steps(effect=None, best=None)._repr_html_()
+    assert "None" not in steps(effect=None)._repr_html_()
 
 
 def test_a_search_shows_its_figures_and_folds_its_code(finished: FinishedRun) -> None:

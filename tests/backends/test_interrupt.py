@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from regraph_kg.backends.interrupt import undisturbed
+from regraph_kg.backends.bolt import _undisturbed as undisturbed
 
 
 def press() -> None:

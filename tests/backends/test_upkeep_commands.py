@@ -1,14 +1,14 @@
-"""`regraph graph check`, `update --bound` and `purge` as they are typed, on the embedded store."""
+"""`regraph graph check`, `purge` and `ingest --rebuild` as they are typed."""
 
 import json
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_purge, open_store
+from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import measured, plan
 from tests.in_process import typed
 from tests.stores import cypher, environment
@@ -40,43 +40,21 @@ def test_a_sound_graph_says_so(run: Run) -> None:
     assert run("check") == (0, "the graph is what its trajectories say\n")
 
 
-def test_damage_is_named_mended_and_then_gone(run: Run, embedded_settings: Settings) -> None:
+def test_damage_is_found_and_a_rebuild_mends_it(run: Run, embedded_settings: Settings) -> None:
     cypher(embedded_settings, "MATCH ()-[n:NEXT]->() SET n.tried = 99")
-    code, said = run("check")
-    assert code == 1
-    assert "cuda/start -> cuda/a: tried on NVIDIA H200: 99, but the trajectories say 10" in said
-    assert "regraph graph check --repair" in said
-    assert json.loads(run("check", "--json")[1])[0]["kind"] == "statistics"
-    assert run("check", "--repair") == (
-        0,
-        "1 findings mended\nthe graph is what its trajectories say\n",
-    )
+    assert run("check")[0] == 1
+    (found,) = json.loads(run("check", "--json")[1])
+    assert "tried is 99, not 10" in found
+    assert typed("ingest", "--rebuild").code == 0
     assert run("check")[0] == 0
 
 
-def test_a_lost_example_is_named_and_sends_to_an_export(
-    run: Run, embedded_settings: Settings
-) -> None:
-    cypher(embedded_settings, "MATCH (s:Steps) WITH s LIMIT 1 DELETE s")
-    code, said = run("check", "--repair")
-    assert code == 1
-    assert "nowhere" in said
-    assert "from an export only" in said
-
-
-def test_the_bound_is_shown_changed_and_refused(run: Run, embedded_settings: Settings) -> None:
-    assert "in sight      128 examples of a pair at most" in run("stats")[1]
-    code, said = run("update", "--bound", "3")
-    assert (code, "3 examples of a transition stay in sight" in said) == (0, True)
-    (row,) = cypher(embedded_settings, "MATCH ()-[r:TRANSITION]->() RETURN count(r) AS kept")
-    assert row["kept"] == 3
-    assert run("check")[0] == 0
-    assert run("update", "--bound", "0")[0] == 2
-    assert "in sight      3 examples" in run("stats")[1]
+def test_a_rebuild_takes_no_file(run: Run, tmp_path: Path) -> None:
+    assert typed("ingest", "--rebuild", str(tmp_path / "any.jsonl")).code == 2
 
 
 def test_a_purge_says_what_goes_and_is_not_done_unasked(run: Run) -> None:
-    said = "10 trajectories, 10 examples, 0 failures, 0 runs of free steps"
+    said = "10 trajectories, 10 examples, 0 failures"
     assert run("purge", "--problem", "saxpy", "--dry-run") == (0, f"would go: {said}\n")
     code, refused = run("purge", "--problem", "saxpy")
     assert (code, "say --yes" in refused) == (2, True)
@@ -92,18 +70,6 @@ def test_a_purge_of_a_mistyped_name_says_what_it_may_have_meant(run: Run) -> Non
         code, said = run("purge", "--problem", "saxpi", *words)
         assert (code, "of problem 'saxpi'; did you mean 'saxpy'?" in said) == (2, True)
     assert json.loads(run("stats", "--json")[1])["trajectories"] == 10
-
-
-def test_a_purge_that_was_killed_before_its_end_is_run_again(
-    run: Run, embedded_settings: Settings
-) -> None:
-    with closing(open_purge(embedded_settings)) as purge:
-        next(iter(purge.run(Provenance("problem", "saxpy"))))
-    shares = "MATCH (s:Share) RETURN count(s) AS left"
-    assert cypher(embedded_settings, shares) == [{"left": 1}]
-    assert run("purge", "--problem", "saxpy", "--yes")[0] == 0
-    assert cypher(embedded_settings, shares) == [{"left": 0}]
-    assert run("purge", "--problem", "saxpy", "--yes")[0] == 2
 
 
 def test_a_purge_of_no_or_of_two_origins_is_refused(run: Run) -> None:

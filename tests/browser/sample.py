@@ -1,7 +1,7 @@
 """A graph worth looking at: the corpus, and what two made-up models did with its CUDA problems.
 
 The made-up trajectories are the corpus' own under other names of techniques, with other times and
-without their techniques' ids, so that relabelling, statistics and the archive have work to do.
+without their techniques' ids, so that relabelling and statistics have work to do.
 """
 
 import io
@@ -18,8 +18,6 @@ from regraph_kg.wiring.names import open_cascade, read_vocabulary
 from regraph_kg.wiring.stores import open_store
 from tests.corpus.corpus import CORPUS, PROBLEMS
 
-BOUND = 8
-"""Of the sample: its hottest pair has 18 examples."""
 MODELS = (("model-a", "use {}", 0.8), ("model-b", "apply {}", 1.3))
 """Name, what it makes of a label, and how its times differ."""
 DEVICE = "made-up GPU"
@@ -35,8 +33,6 @@ def grow(settings: Settings) -> None:
         for batch in pipeline.ingest(read(split(io.BytesIO(b"\n".join(lines())))), store, cascade):
             assert not batch.rejected, batch.rejected
         store.add_techniques([Technique(id="cuda/fold", name="Warp shuffle", target="cuda")])
-        for _ in store.set_bound(BOUND):
-            pass
 
 
 def lines() -> Iterator[bytes]:

@@ -1,6 +1,5 @@
 """The pack as files: what the command writes, and what the document says of it."""
 
-import json
 import re
 import zipfile
 from pathlib import Path
@@ -10,7 +9,6 @@ from tests.in_process import Ended, typed
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "cypher" / "browser"
 DOCUMENT = ROOT / "docs" / "browser.md"
-RESULT = ROOT / "benchmarks" / "results" / "browser.json"
 MOST = 200_000
 """Bytes of a picture."""
 
@@ -69,17 +67,3 @@ def test_the_document_tells_of_every_query_and_its_pictures_are_small() -> None:
     assert sorted(named) == sorted(kept)
     for name in named:
         assert (ROOT / "docs" / "images" / name).stat().st_size < MOST
-
-
-def test_the_document_s_figures_are_those_of_the_benchmark() -> None:
-    figures = json.loads(RESULT.read_bytes())["figures"]
-    document = DOCUMENT.read_text()
-    for row in figures["rows"]:
-        bound = row["bound"] or "none"
-        draws = "results only" if row["results_only"] else "as it comes"
-        cells = [bound, draws, row["relationships"], row["drawn_s"], row["frozen_ms"]]
-        cells += [row["zoom_ms"], row["page_elements"]]
-        text = [cell if isinstance(cell, str) else f"{cell:,}" for cell in cells]
-        assert f"| {' | '.join(text)} |" in document
-    assert max(figures["queries_ms"].values()) < 40
-    assert f"{figures['examples']:,} examples every saved query takes less than 40 ms" in document

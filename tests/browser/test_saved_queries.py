@@ -251,20 +251,10 @@ def test_provenance_leads_from_code_to_model_and_verdict(run: Reader) -> None:
     assert found["written by"] == "model-a"
     assert found["in its words"].startswith("use ")
     assert found["taken for"] == f"{TECHNIQUE} (lexical)"
-    assert found["step"] == "serial code -> Thread per element (in sight)"
+    assert found["step"] == "serial code -> Thread per element"
     assert found["verdict"] == f"passed on {made.DEVICE}"
     assert found["code after"] == best["after"]
     assert found["its path"].startswith("cuda/start -> cuda/thread-per-element -> ")
-
-
-def test_provenance_of_what_was_archived_is_as_complete(run: Reader) -> None:
-    archived = run("hottest-archive")
-    found = facts(run, archived[0]["example"])
-    assert found["step"] == "serial code -> Thread per element (in the archive)"
-    assert found["written by"] == archived[0]["model"]
-    assert found["times faster than before"] == str(archived[0]["times faster"])
-    assert "__global__" in found["code after"]
-    assert found["code before"]
 
 
 def test_an_archived_step_in_the_middle_shows_the_code_before_it(
@@ -295,15 +285,6 @@ def test_the_vocabulary_says_what_to_look_at(run: Reader) -> None:
     assert rows["cuda/pairwise-tally-in-round"]["look at"] == "new: needs review"
     assert rows["cuda/occupancy-tuning"]["look at"] == "never seen"
     assert rows["cuda/start"]["look at"] == ""
-
-
-def test_the_hottest_pair_s_archive_continues_what_is_in_sight(run: Reader) -> None:
-    rows = run("hottest-archive")
-    assert {(row["after"], row["apply"]) for row in rows} == {("serial code", "Thread per element")}
-    assert {(row["in sight"], row["archived"]) for row in rows} == {(8, 10)}
-    gained = [row["times faster"] for row in rows]
-    assert gained == sorted(gained, reverse=True)  # type: ignore[type-var]
-    assert len({row["example"] for row in rows}) == len(rows) == 10
 
 
 def test_names_that_a_rule_took_are_counted_by_technique(run: Reader) -> None:

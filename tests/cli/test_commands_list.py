@@ -1,20 +1,17 @@
-"""`regraph --help` lists every command without loading one, and says what each says of itself."""
+"""`regraph --help` lists every command without loading one."""
 
 import subprocess
 import sys
 
 import typer.main
 
-from regraph_kg.cli.app import COMMANDS, app, line
+from regraph_kg.cli.app import COMMANDS, app
 
 
-def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+def test_every_listed_command_is_one() -> None:
     group = typer.main.get_command(app)
     context = typer.Context(group)
-    for name in COMMANDS:
-        command = group.get_command(context, name)
-        said = command.help.replace("\b", "").partition("\n\n")[0]
-        assert said.split() == line(name).split() != []
+    assert all(group.get_command(context, name).help for name in COMMANDS)
 
 
 def test_the_list_of_commands_loads_none_of_them() -> None:

@@ -32,29 +32,10 @@ def test_examples_are_ranked_and_told_by_the_device_that_is_asked_for(store: Gra
     assert asked(None) == [(2.0, H200), (0.5, A100)]
 
 
-def test_the_best_of_a_device_is_not_archived_for_what_it_did_elsewhere(store: GraphStore) -> None:
-    list(store.set_bound(4))
-    best = plan("a", code="best", measurements=FAST_HERE)
-    others = [
-        plan("a", code=f"{n}", measurements=[measured(H200, effect=1.0 + n / 100)])
-        for n in range(20)
-    ]
-    store.merge([best, *others])
-    (first, *_) = store.examples("cuda/start", "cuda/a", device=H200)
-    assert first.trajectory == best.trajectory.id
-    list(store.set_bound(1))
-    assert [example.trajectory for example in store.examples("cuda/start", "cuda/a")] == [
-        first.trajectory
-    ]
-
-
 def derived(settings: Settings) -> list[str]:
-    """All that a graph holds but for how often its rows were written."""
+    """All that a graph holds."""
     rows = cypher(settings, "MATCH (n) RETURN labels(n)[0] AS k, properties(n) AS p")
     rows += cypher(settings, "MATCH ()-[r]->() RETURN type(r) AS k, properties(r) AS p")
-    for row in rows:
-        for of_writing in ("written", "checksum"):
-            row["p"].pop(of_writing, None)
     return sorted(repr((row["k"], sorted(row["p"].items()))) for row in rows)
 
 

@@ -18,7 +18,7 @@ from regraph_kg.models.trajectory import WITHHELD, Disclosure, Trajectory
 from regraph_kg.runs.training import training_lines
 from regraph_kg.search.reader import GraphReader
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_purge, open_store
+from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import H200
 from tests.ingest.trajectories import VOCABULARY, lexical, measured
 from tests.stores import cypher, wipe
@@ -105,10 +105,9 @@ def counted(store: GraphStore) -> list[Any]:
     return [transition for transition in store.transitions() if transition.tried]
 
 
-@pytest.mark.parametrize("bound", [128, 2])
 @pytest.mark.parametrize("disclose", PARTS)
 def test_what_is_withheld_is_nowhere_in_the_store(
-    store: GraphStore, store_settings: Settings, disclose: Disclosure, bound: int
+    store: GraphStore, store_settings: Settings, disclose: Disclosure
 ) -> None:
     rows = [row(number, effect=1 + number) for number in range(8)]
     tell(store, "code", rows)
@@ -116,7 +115,6 @@ def test_what_is_withheld_is_nowhere_in_the_store(
     statistics = counted(store)
     wipe(store_settings)
     store.apply_schema()
-    list(store.set_bound(bound))
     told = tell(store, disclose, rows)
     assert not any(batch.rejected for batch in told)
     assert store.check() == ()
@@ -131,10 +129,8 @@ def test_what_is_withheld_is_nowhere_in_the_store(
         "MATCH ()-[r:TRANSITION]->() RETURN count(r.embedding) AS texts,"
         " count(r.code_embedding) AS codes",
     )
-    kept = sum(
-        one["kept"] for one in cypher(store_settings, "MATCH (e:Edge) RETURN e.kept AS kept")
-    )
-    assert vectors == [{"texts": kept if disclose == "diff" else 0, "codes": 0}]
+    examples = store.stats().transitions
+    assert vectors == [{"texts": examples if disclose == "diff" else 0, "codes": 0}]
     assert list(store.embed(HashEmbedder().space, HashEmbedder().embed)) == []
 
 
@@ -230,9 +226,7 @@ def trajectory(one: dict[str, Any]) -> Trajectory:
 
 @pytest.mark.neo4j("quick")
 @pytest.mark.parametrize("disclose", PARTS)
-def test_a_purge_takes_it_out(
-    store: GraphStore, store_settings: Settings, disclose: Disclosure
-) -> None:
+def test_a_purge_takes_it_out(store: GraphStore, disclose: Disclosure) -> None:
     tell(store, "code", [row(1, problem="other")])
     known, statistics = lines(store), counted(store)
     tell(store, disclose, [row()])
@@ -241,10 +235,8 @@ def test_a_purge_takes_it_out(
         Provenance("run", "r"),
         Provenance("model", "m"),
     ):
-        with closing(open_purge(store_settings)) as graph:
-            assert graph.count(origin).trajectories == (1 if origin.by == "problem" else 2)
-    with closing(open_purge(store_settings)) as graph:
-        list(graph.run(Provenance("problem", "vault")))
+        assert store.count_of(origin).trajectories == (1 if origin.by == "problem" else 2)
+    list(store.purge(Provenance("problem", "vault")))
     assert (lines(store), counted(store)) == (known, statistics)
     assert store.check() == ()
 
@@ -280,14 +272,3 @@ def test_examples_with_code_come_first_and_a_model_is_shown_no_others(
         (next_,) = reader.neighbours("cuda/start").successors
         assert (next_.examples, next_.tried, next_.verified) == (3, 3, 3)
     assert {json.loads(line)["problem"] for line in training_lines(store.export())} == {"p2"}
-
-
-@pytest.mark.parametrize("disclose", PARTS)
-def test_it_goes_to_the_archive_and_comes_back(store: GraphStore, disclose: Disclosure) -> None:
-    tell(store, disclose, [row(number, effect=1 + number) for number in range(8)])
-    known = lines(store)
-    for bound in (1, 128, 2):
-        list(store.set_bound(bound))
-        list(store.embed(HashEmbedder().space, HashEmbedder().embed))
-        assert lines(store) == known
-        assert store.check() == ()

@@ -1,4 +1,4 @@
-"""Neo4j is killed in the middle of an ingest and of a purge: the same command again ends it."""
+"""Neo4j is killed in the middle of a merge and of a purge: the same command again ends it."""
 
 import threading
 from collections.abc import Callable
@@ -9,21 +9,29 @@ from typing import TypeVar
 import pytest
 
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.purge import BoltPurge
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.errors import StoreError
+from regraph_kg.models.graph import MergePlan
 from regraph_kg.models.purge import Provenance
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_purge, open_store
+from regraph_kg.wiring.stores import open_store
 from tests import install_neo4j
-from tests.contract.whole_graphs import some_plans
+from tests.contract.plans import A100, failure, measured, plan
 from tests.install_neo4j import LONG_TERM, NEWEST, Release
 from tests.neo4j_server import prepared, running
 from tests.requirement import require
 from tests.stores import address
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 T = TypeVar("T")
+
+
+def some_plans(problem: str) -> list[MergePlan]:
+    """Paths with loops, two devices, and failures."""
+    return [
+        plan("abc", problem=problem, measurements=[measured(), measured(A100, effect=4.0)]),
+        plan("bab", problem=problem, failures=[failure("b", 1), failure("c", 2)]),
+    ]
 
 
 class Deadly(Bolt):
@@ -50,7 +58,7 @@ class Deadly(Bolt):
         return super().write(fatal)
 
 
-@pytest.fixture(params=[(LONG_TERM, "set_shares"), (NEWEST, "commit")], ids=["5", "2026"])
+@pytest.fixture(params=[(LONG_TERM, "claim_next"), (NEWEST, "commit")], ids=["5", "2026"])
 def release_and_moment(request: pytest.FixtureRequest) -> tuple[Release, str]:
     """A release that is installed here, and when it is killed."""
     found: tuple[Release, str] = request.param
@@ -59,33 +67,28 @@ def release_and_moment(request: pytest.FixtureRequest) -> tuple[Release, str]:
     return found
 
 
-def test_a_server_killed_in_an_ingest_and_in_a_purge_leaves_a_graph_that_both_finish(
+def test_a_server_killed_in_a_merge_and_in_a_purge_leaves_a_graph_that_both_finish(
     release_and_moment: tuple[Release, str], tmp_path: Path
 ) -> None:
     release, at = release_and_moment
-    own = prepared(tmp_path, release)
+    own, secret = prepared(tmp_path, release), Provenance("problem", "secret")
     with running(own, release) as server:
         with closing(open_store(own)) as store:
-            first, *rest = some_plans()
-            store.merge([first])
+            store.merge(some_plans("kept"))
         with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
-            BoltStore(bolt).merge(rest)
+            BoltStore(bolt).merge(some_plans("secret"))
         server.wait(60)
     with running(own, release) as server:
         with closing(open_store(own)) as store:
             assert store.check() == ()
-            store.merge(rest)  # all known, where it was committed before the kill
+            store.merge(some_plans("secret"))
+            assert store.stats().trajectories == 4
             assert store.check() == ()
-            assert len(list(store.export())) == len(some_plans())
         with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
-            list(BoltPurge(bolt).run(Provenance("problem", "sum")))
+            list(BoltStore(bolt).purge(secret))
         server.wait(60)
-    with (
-        running(own, release),
-        closing(open_store(own)) as store,
-        closing(open_purge(own)) as purge,
-    ):
+    with running(own, release), closing(open_store(own)) as store:
         assert store.check() == ()
-        list(purge.run(Provenance("problem", "sum")))
+        list(store.purge(secret))
+        assert {one.problem for one in store.export()} == {"kept"}
         assert store.check() == ()
-        assert {one.problem for one in store.export()} == {"saxpy", "dot", "max", "min"}

@@ -95,24 +95,6 @@ def test_the_cap_holds_over_other_devices_and_beside_an_excluded_problem(
     assert (without.statistics, without.tried) == ("other-devices", 8)
 
 
-def test_a_bounded_pair_keeps_what_was_given_and_a_third_of_one_model(store: GraphStore) -> None:
-    list(store.set_bound(12))
-    for n in range(30):
-        store.merge([learned(code=f"{n}", measurements=[measured(effect=5.0 + n)])])
-    assert {example.learner for example in store.examples("cuda/start", "cuda/a", limit=99)} == {
-        "small@1"
-    }
-    store.merge([plan("a", code=f"x{n}", measurements=[measured(effect=1.5)]) for n in range(30)])
-    list(store.set_bound(12))
-    found = store.examples("cuda/start", "cuda/a", limit=99)
-    assert [one.learner for one in found].count("small@1") <= 4
-    assert [one.learner for one in found[:8]] == [None] * 8
-    assert store.check() == ()
-    list(store.set_bound(100))
-    found = store.examples("cuda/start", "cuda/a", limit=99)
-    assert [one.learner for one in found] == [None] * 30 + ["small@1"] * 30
-
-
 def test_similarity_comes_before_where_an_example_is_from(store: GraphStore) -> None:
     table = Table(TINY, {"north": (1, 0, 0, 0), "east": (0, 1, 0, 0)})
     source = Source(model="small@1", learned=True)

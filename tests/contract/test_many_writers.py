@@ -1,94 +1,147 @@
-"""Contract: eight processes ingest overlapping files while two read; nothing is lost or doubled."""
+"""Contract: writers at once lose nothing, double nothing, and their sums are exact."""
 
-import json
-import subprocess
-import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from threading import Barrier, BrokenBarrierError
 
 import pytest
 
+from regraph_kg.backends import write
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.graph import GraphStore
+from regraph_kg.ingest import pipeline
+from regraph_kg.ingest.read import read, split
+from regraph_kg.models.graph import MergePlan
+from regraph_kg.models.purge import Provenance
+from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
-from tests.contract.holdings import holdings, ingest_in_turn
-from tests.contract.overlap import Sums, reckon, write_files
-from tests.stores import cypher, environment, wipe
+from regraph_kg.wiring.stores import open_store
+from tests.contract.overlapping import VOCABULARY, holdings, ingest_in_turn, write_files
+from tests.contract.plans import A100, H200, measured, plan
+from tests.ingest.trajectories import lexical
+from tests.stores import address, wipe
 
-pytestmark = pytest.mark.slow
-
-ROOT = Path(__file__).parents[2]
-WRITERS, READERS = 8, 2
-TRAJECTORIES = 48
-BOUND = 4
-"""So small that TRANSITIONs make room all the time."""
+WRITERS, TRAJECTORIES, BATCH = 4, 30, 4
+RETRY_SECONDS = 60.0
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> list[Path]:
-    """What the writers ingest."""
-    return write_files(tmp_path, WRITERS, trajectories=TRAJECTORIES)
+def ingest_file(settings: Settings, path: Path) -> int:
+    """Ingest a file in small batches, in a process of its own; the number of batches."""
+    with closing(open_store(settings, retry_seconds=RETRY_SECONDS)) as store:
+        cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
+        with path.open("rb") as file:
+            batches = pipeline.ingest(read(split(file)), store, cascade, batch_lines=BATCH)
+            return sum(not batch.rejected for batch in batches)
 
 
-def ingest_at_once(settings: Settings, folder: Path) -> Mapping[str, Mapping[str, Any]]:
-    """What the processes told."""
-    subprocess.run(
-        [sys.executable, "-m", "tests.contract.crowd", folder, str(READERS)],
-        cwd=ROOT,
-        env=environment(settings),
-        check=True,
-        timeout=240,
-    )
-    told = json.loads((folder / "told.json").read_text())
-    assert len(told) == WRITERS + READERS, sorted(told)
-    return {str(name): report for name, report in told.items()}
-
-
-def placed(settings: Settings) -> tuple[list[str], int]:
-    """Ids of all trajectories with their texts, one a step, and the most TRANSITIONs of a pair."""
-    rows = cypher(
-        settings,
-        "MATCH (s)-[r:TRANSITION]->(d) RETURN s.id + ' ' + d.id AS pair, count(r) AS kept",
-    )
-    texts = cypher(settings, "MATCH (s:Steps) UNWIND s.codes AS code RETURN s.id + code AS id")
-    return sorted(str(row["id"]) for row in texts), max(row["kept"] for row in rows)
-
-
-def test_eight_writers_and_two_readers(
-    store: GraphStore, store_settings: Settings, files: Sequence[Path], tmp_path: Path
+@pytest.mark.slow
+def test_processes_that_ingest_overlapping_files_make_the_graph_of_one_that_does_it_in_turn(
+    store: GraphStore, store_settings: Settings, tmp_path: Path
 ) -> None:
-    list(store.set_bound(BOUND))
-    told = ingest_at_once(store_settings, tmp_path)
-    assert [report["error"] for report in told.values() if "error" in report] == []
-    for reader in range(READERS):
-        assert told[f"reader {reader}"]["strange"] == []
-        assert told[f"reader {reader}"]["steps"] > 5
-
-    right = reckon(files)
-    rows = {((row.source, row.target), row.device): row for row in store.transitions()}
-    assert {
-        key: Sums(
-            row.tried,
-            row.verified,
-            row.verified_first,
-            row.sum_log2_effect,
-            row.best_effect,
-            Counter(row.failed),
-        )
-        for key, row in rows.items()
-        if row.tried
-    } == right.trials
-    ids, most = placed(store_settings)
-    assert len(ids) == len(set(ids)) == right.examples.total()
-    assert most <= BOUND + BOUND // 4
-    assert store.stats().trajectories == right.trajectories
+    files = write_files(tmp_path, WRITERS, trajectories=TRAJECTORIES)
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(WRITERS, fresh) as pool:
+        assert all(pool.map(partial(ingest_file, store_settings), files))
     assert store.check() == ()
-
     together = holdings(store)
-    assert together["examples"] == right.examples
+    assert together["stats"].trajectories == TRAJECTORIES
     wipe(store_settings)
     store.apply_schema()
-    list(store.set_bound(BOUND))
     ingest_in_turn(store, files)
     assert holdings(store) == together
+
+
+def at_once(*steps: Callable[[], object]) -> None:
+    with ThreadPoolExecutor(len(steps)) as pool:
+        for done in [pool.submit(step) for step in steps]:
+            done.result()
+
+
+def merge_each(settings: Settings, plans: list[MergePlan]) -> None:
+    with closing(open_store(settings, retry_seconds=RETRY_SECONDS)) as store:
+        for one in plans:
+            store.merge([one])
+
+
+@pytest.mark.slow
+def test_a_purge_beside_ingests_loses_nothing_of_others(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    kept = [plan("ab", problem="kept", code=f"int k{n};") for n in range(12)]
+    gone = [plan("abn", problem="gone", code=f"int g{n};") for n in range(12)]
+    origin = Provenance("problem", "gone")
+    store.merge(gone)
+    at_once(
+        partial(merge_each, store_settings, kept),
+        partial(merge_each, store_settings, gone),
+        lambda: list(store.purge(origin)),
+    )
+    list(store.purge(origin))
+    assert {one.id for one in store.export()} == {one.trajectory.id for one in kept}
+    assert store.check() == ()
+
+
+def test_who_read_a_trajectory_before_it_grew_reads_it_again(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    """Both writers read the trajectory before either writes (where the store lets them)."""
+    store.merge([plan("a")])
+    both_read = Barrier(2)
+
+    def add(device: str) -> None:
+        def work(ask: Query) -> None:
+            def waiting(name: str, /, **parameters: object) -> list[GraphRow]:
+                rows = ask(name, **parameters)
+                if name == "claim_trajectories":
+                    with suppress(BrokenBarrierError):
+                        both_read.wait(2)
+                return rows
+
+            write.merge(waiting, [plan("a", measurements=[measured(device)])])
+
+        with closing(Bolt(address(store_settings))) as bolt:
+            bolt.write(work)
+
+    at_once(partial(add, H200), partial(add, A100))
+    (exported,) = store.export()
+    assert {measurement.device for measurement in exported.steps[0].measurements} == {H200, A100}
+    assert [(row.device, row.tried) for row in store.transitions()] == [(A100, 1), (H200, 1)]
+    assert store.check() == ()
+
+
+def test_of_two_contents_sent_at_once_under_one_ref_one_is_refused(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    def sent(who: str) -> list[MergePlan]:
+        return [plan("a", code=f"{who} {n}", ref=f"ref {n}") for n in range(6)]
+
+    at_once(*(partial(merge_each, store_settings, sent(who)) for who in "xy"))
+    assert store.stats().trajectories == 6
+
+
+def test_writers_that_deadlock_longer_than_the_driver_tries_go_on(
+    neo4j_settings: Settings,
+) -> None:
+    """Each locks one technique and then wants the other's; the driver gives up at once."""
+    open_store(neo4j_settings).close()
+    names = [Technique(id=f"cuda/{name}", name=name, target="cuda") for name in "ab"]
+    both_hold_one, begun = Barrier(2), set[str]()
+
+    def create(first: Technique, second: Technique) -> None:
+        def work(ask: Query) -> None:
+            write.create_techniques(ask, [first])
+            if first.id not in begun:
+                begun.add(first.id)
+                both_hold_one.wait(30)
+            write.create_techniques(ask, [second])
+
+        with closing(Bolt(address(neo4j_settings), retry_seconds=0.001)) as bolt:
+            bolt.write(work)
+
+    at_once(partial(create, *names), partial(create, *reversed(names)))
+    with closing(open_store(neo4j_settings)) as store:
+        assert [technique.id for technique in store.techniques()] == ["cuda/a", "cuda/b"]

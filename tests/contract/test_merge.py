@@ -102,7 +102,6 @@ def test_statistics_are_exact_integers(store: GraphStore) -> None:
             verified_first=2,
             failed={"wrong_answer": 1},
             sum_log2_effect=(1 - 1 + 3) * ONE,
-            best_effect=8.0,
         ),
     )
 

@@ -7,7 +7,7 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from regraph_kg.backends import bolt
-from regraph_kg.backends.edges import VECTORS
+from regraph_kg.backends.vectors import VECTORS
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, GraphStore
 from regraph_kg.settings import Settings
@@ -95,7 +95,7 @@ def test_an_opening_cut_short_is_finished_by_the_next(
         monkeypatch.undo()
         with closing(open_store(store_settings)) as store:
             assert store.merge([plan()]).added == 1
-        twice = "CREATE (:Edge {id: 'twice'})"
+        twice = "CREATE (:Steps {id: 'twice'})"
         cypher(store_settings, twice)
         with pytest.raises(Neo4jError):
             cypher(store_settings, twice)
@@ -138,10 +138,10 @@ def test_an_index_of_neo4j_without_its_constraint_is_replaced(
     open_store(neo4j_settings).close()
     drop_schema(neo4j_settings)
     wipe(neo4j_settings)
-    cypher(neo4j_settings, "CREATE INDEX edge_id FOR (e:Edge) ON (e.id)")
+    cypher(neo4j_settings, "CREATE INDEX steps_id FOR (s:Steps) ON (s.id)")
     open_store(neo4j_settings).close()
     (found,) = cypher(
         neo4j_settings,
-        "SHOW INDEXES YIELD name, owningConstraint WHERE name = 'edge_id' RETURN owningConstraint",
+        "SHOW INDEXES YIELD name, owningConstraint WHERE name = 'steps_id' RETURN owningConstraint",
     )
-    assert found["owningConstraint"] == "edge_id"
+    assert found["owningConstraint"] == "steps_id"

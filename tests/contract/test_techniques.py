@@ -4,7 +4,7 @@ from typing import Any
 
 from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
-from tests.contract.plans import failure, plan, technique
+from tests.contract.plans import plan, technique
 from tests.stores import cypher
 
 
@@ -82,17 +82,3 @@ def test_totals_count_techniques_pairs_and_examples(store: GraphStore) -> None:
     store.merge([plan("ab"), plan("abb")])
     stats = store.stats()
     assert (stats.techniques, stats.pairs, stats.transitions, stats.trajectories) == (2, 3, 5, 2)
-
-
-def test_a_technique_that_was_merged_away_does_not_come_back(store: GraphStore) -> None:
-    store.add_techniques([technique("a", replaces=("cuda/b",), disowned=("Not me",))])
-    assert store.add_techniques([technique("a", aliases=("Not me", "Me")), technique("b")]) == 0
-    assert [(technique.id, technique.aliases) for technique in store.techniques()] == [
-        ("cuda/a", ("Me",))
-    ]
-    store.merge([plan("b", failures=[failure("b", after=0)])])
-    assert [(row.source, row.target) for row in store.transitions()] == [
-        ("cuda/start", "cuda/a"),
-        ("cuda/start", "cuda/a"),
-    ]
-    assert store.check() == ()

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 GENERATE = ROOT / "docs" / "generate.py"
 IN_A_PROCESS = (
@@ -31,17 +29,3 @@ def test_every_module_says_what_it_holds() -> None:
     modules = runpy.run_path(str(GENERATE))["modules"]()
     assert "| `regraph_kg/cli/docs.py` | `regraph docs`:" in modules
     assert [row for row in modules.splitlines() if row.endswith("|  |")] == []
-
-
-def test_a_field_that_goes_from_an_answer_needs_another_version(tmp_path: Path) -> None:
-    made = runpy.run_path(str(GENERATE))
-    answers = made["answers"]
-    told = json.loads(answers())
-    told["doctor"]["$defs"]["CheckRow"]["properties"]["colour"] = {"type": "string"}
-    answers.__globals__["ANSWERS"] = tmp_path / "answers.json"
-    (tmp_path / "answers.json").write_text(json.dumps(told))
-    with pytest.raises(SystemExit, match=r"doctor: without CheckRow\.colour; raise VERSIONS"):
-        answers()
-    told["doctor"]["$id"] = "urn:regraph:doctor:0"
-    (tmp_path / "answers.json").write_text(json.dumps(told))
-    assert json.loads(answers())["doctor"]["$id"] == "urn:regraph:doctor:1"

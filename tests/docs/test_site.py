@@ -13,7 +13,6 @@ from typing import get_args, get_type_hints
 import pytest
 
 import regraph_kg
-from regraph_kg.cli.docs import MADE
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -21,7 +20,7 @@ PAGES = {
     path.relative_to(DOCS).with_suffix("").as_posix()
     for path in DOCS.rglob("*")
     if path.suffix in (".md", ".ipynb")
-} | {*MADE, "corpus", "dev/modules"}
+} | {"cli", "corpus", "dev/modules"}
 
 
 def built(folder: Path, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:

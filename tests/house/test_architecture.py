@@ -30,7 +30,7 @@ VIOLATIONS = {
     "inside-evaluation": ("evaluation.verify.verify", "evaluation.evaluate"),
     "inside-wiring": ("wiring.stores", "wiring.names"),
     "inside-runs": ("runs.choice", "runs.ingest"),
-    "inside-backends": ("backends.merge", "backends.store"),
+    "inside-backends": ("backends.write", "backends.store"),
     "inside-llm": ("llm.ollama", "llm.scripted"),
     "inside-collect": ("collect.judged_steps", "collect.kept"),
     "inside-ingest": ("ingest.read", "ingest.plan"),

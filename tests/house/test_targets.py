@@ -11,7 +11,6 @@ STAGES = ("regraph_kg", "adopt", "collect", "ingest", "search", "evaluation")
 NAMED = {
     "regraph_kg/bench/pareval.py": "what ParEval calls them",
     "regraph_kg/models/target.py": "the values themselves",
-    "evaluation/compile/toolchain.py": "the optional extra that brings the toolkit",
     "evaluation/worker/spawn.py": "a field of what a confined worker is told",
     "evaluation/confined/worker.py": "flavours of confinement",
     "evaluation/confined/seccomp.py": "flavours of confinement",

@@ -25,8 +25,7 @@ from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import find_embedded, open_store, start_embedded, stop_embedded
-from tests.contract.holdings import holdings, ingest_in_turn
-from tests.contract.overlap import VOCABULARY, write_files
+from tests.contract.overlapping import VOCABULARY, holdings, ingest_in_turn, write_files
 from tests.ingest.trajectories import lexical
 from tests.neo4j_server import prepared, running
 from tests.stores import wipe

@@ -22,7 +22,7 @@ def test_a_file_of_something_else_is_told_and_leaves_no_litter(desk: Desk) -> No
     file = desk.write("heat3d.cpp", "#include <cmath>", "void f()", "{", "}")
     done = desk.run("ingest", file)
     assert done.code == 1
-    assert f"{file}: not JSON; give Trajectory JSONL (regraph docs --schema trajectory)" in done.err
+    assert f"{file}: not JSON; give Trajectory JSONL (regraph docs trajectory-schema)" in done.err
     assert sorted(path.name for path in desk.folder.iterdir()) == ["corpus", "heat3d.cpp"]
     learned = desk.run("learn", file)
     assert (learned.code, "start a new run" in learned.err) == (2, False)

@@ -10,7 +10,7 @@ import pytest
 from tests import install_neo4j
 from tests.requirement import require
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.settings import Settings
-from tests.contract.holdings import contents
+from tests.contract.overlapping import contents
 from tests.ingest.trajectories import VOCABULARY, lexical, many, row
 from tests.stores import wipe
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.embedder import (
     Embedder,
@@ -80,7 +79,7 @@ def _real(folder: Path) -> Iterator[Embedder]:
 def tiny_transformer(folder: Path) -> str:
     """A folder with a sentence-transformers model of random weights."""
     if find_spec("sentence_transformers") is None:
-        require("embed", f"sentence-transformers is not installed: {remedies.install('embed')}")
+        require("embed", "sentence-transformers is not installed")
     script = Path(__file__).with_name("tiny_transformer.py")
     made = subprocess.run(
         [sys.executable, "-W", "ignore", str(script), str(folder)], capture_output=True, check=False

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from regraph_kg.backends.evidence import Evidence, Pair
-from regraph_kg.backends.statistics import RowKey, Share, share, total
+from regraph_kg.backends.statistics import NextRows, RowKey, add, contribution
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.plan import plan
 from regraph_kg.models.evaluation import EvalReport, Interval, Outcome, Timing, code_hash
@@ -114,9 +114,12 @@ def paths(found: Harvest) -> list[str]:
     ]
 
 
-def statistics(found: Harvest) -> Share:
+def statistics(found: Harvest) -> NextRows:
     """The NEXT rows of a graph that holds this harvest alone."""
-    return total(share(Evidence.of(_plan(trajectory))) for trajectory in found.trajectories)
+    rows: NextRows = {}
+    for trajectory in found.trajectories:
+        add(rows, contribution(Evidence.of(_plan(trajectory))))
+    return rows
 
 
 def _plan(trajectory: Trajectory):  # type: ignore[no-untyped-def]
@@ -129,11 +132,11 @@ def tries(found: Harvest) -> dict[str, tuple[int, int]]:
     """Transition -> (tried, verified)."""
     return {
         f"{pair.source.partition('/')[2]} {pair.target.partition('/')[2]}": (
-            tally.counts["tried"],
-            tally.counts["verified"],
+            tally["tried"],
+            tally["verified"],
         )
         for (pair, _), tally in statistics(found).items()
-        if tally.counts["tried"]
+        if tally["tried"]
     }
 
 
@@ -210,7 +213,7 @@ def test_a_step_says_what_was_measured_and_what_it_gained() -> None:
 
 
 def _sum(found: Harvest) -> int:
-    return statistics(found)[Pair("openmp/a", "openmp/b"), RowKey("cpu", HEADER.model)].counts[
+    return statistics(found)[Pair("openmp/a", "openmp/b"), RowKey("cpu", HEADER.model)][
         "sum_log2_effect"
     ]
 

@@ -73,7 +73,6 @@ def successor(
         tried=tried,
         verified=verified,
         sum_log2_effect=round(EFFECT_SCALE * log2_effects),
-        best_effect=None,
         statistics=statistics,  # type: ignore[arg-type]
     )
 

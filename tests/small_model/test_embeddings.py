@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from regraph_kg import remedies
 from regraph_kg.llm.embedder import Embedder, SentenceTransformerEmbedder
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.settings import Settings
@@ -37,7 +36,7 @@ ASKED = "let all cores of the processor work at once"
 def minilm(embedder: Path) -> str:
     """The folder, where the library is there, too."""
     if find_spec("sentence_transformers") is None:
-        require("embed", f"sentence-transformers is not installed: {remedies.install('embed')}")
+        require("embed", "sentence-transformers is not installed")
     return str(embedder)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from regraph_kg import remedies
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.hosts.judges import JudgeRequest
 from regraph_kg.evaluation.hosts.pool import PoolOptions
@@ -34,7 +33,7 @@ def scaled(text: str, body: str = RIGHT) -> Candidate:
 
 def ray_or_skip() -> None:
     if not find_spec("ray"):
-        require("ray", f"Ray is not installed: {remedies.install('ray')}")
+        require("ray", "Ray is not installed")
 
 
 @pytest.fixture(scope="module")

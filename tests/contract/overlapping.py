@@ -1,47 +1,27 @@
-"""Trajectory files that overlap, and what they add up to, reckoned apart from the product."""
+"""Trajectory files that overlap, and what a store holds, for comparison with another one."""
 
 import json
-import math
 import random
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from regraph_kg.graph import GraphStore
+from regraph_kg.ingest import pipeline
+from regraph_kg.ingest.read import read, split
 from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import Trajectory
+from tests.ingest.trajectories import lexical
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta", "Epsilon")
 NEW = "Zigzag"
 """In no vocabulary: whoever ingests it first makes the technique."""
 VOCABULARY = tuple(Technique(id=f"cuda/{name.lower()}", name=name, target="cuda") for name in NAMES)
 DEVICES = ("GPU A", "GPU B", "GPU C")
-START = "cuda/start"
 
 Line = dict[str, Any]
-Pair = tuple[str, str]
-
-
-@dataclass
-class Sums:
-    """What a pair's trials on one device add up to."""
-
-    tried: int = 0
-    verified: int = 0
-    verified_first: int = 0
-    sum_log2_effect: int = 0
-    best_effect: float | None = None
-    failed: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass
-class Reckoning:
-    """What a graph must say once it holds some lines."""
-
-    trajectories: int
-    examples: Counter[Pair]
-    trials: dict[tuple[Pair, str], Sums]
 
 
 def write_files(folder: Path, count: int, *, trajectories: int, seed: int = 1) -> list[Path]:
@@ -109,47 +89,52 @@ def _measured(run: str, rng: random.Random) -> Line:
     }
 
 
-def reckon(files: Iterable[Path]) -> Reckoning:
-    """What every line of all these files, each trial counted once, adds up to."""
-    known: dict[str, list[str]] = {}
-    trials: dict[str, tuple[Pair, Line]] = {}
+def ingest_in_turn(store: GraphStore, files: Iterable[Path]) -> None:
+    """Ingest file after file."""
+    cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
     for path in files:
-        for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            name = line["ref"]
-            known[name] = path_of(line)
-            trials.update(_trials(name, known[name], line))
-    sums: defaultdict[tuple[Pair, str], Sums] = defaultdict(Sums)
-    for pair, trial in trials.values():
-        _count(sums[pair, trial["device"]], trial)
-    examples = Counter(pair for steps in known.values() for pair in pairwise(steps))
-    return Reckoning(len(known), examples, dict(sums))
+        with path.open("rb") as file:
+            for batch in pipeline.ingest(read(split(file)), store, cascade):
+                assert not batch.rejected, batch.rejected
 
 
-def path_of(line: Mapping[str, Any]) -> list[str]:
-    """Technique ids from the start on."""
-    return [START, *(f"cuda/{step['label'].lower()}" for step in line["steps"])]
+def holdings(store: GraphStore) -> dict[str, Any]:
+    """What is the same in two stores that were told the same in another order.
 
-
-def _trials(name: str, path: Sequence[str], line: Line) -> dict[str, tuple[Pair, Line]]:
-    """Measurements and failures by what makes them one and the same."""
-    found = {
-        f"{name} {at} {one['device']} {one['run']}": ((path[at], path[at + 1]), one)
-        for at, step in enumerate(line["steps"])
-        for one in step["measurements"]
+    An example counts in the row of its latest measurement's device: so examples are per pair.
+    """
+    rows = store.transitions()
+    examples: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        examples[row.source, row.target] += row.examples
+    return {
+        "trials": [asdict(row) | {"examples": None} for row in rows if row.tried],
+        "examples": examples,
+        "trajectories": [_in_order(one) for one in store.export()],
+        "techniques": [
+            technique.model_copy(update={"created": ""}) for technique in store.techniques()
+        ],
+        "stats": store.stats(),
     }
-    for one in line["failures"]:
-        pair = (path[one["after_step"]], f"cuda/{one['label'].lower()}")
-        found[f"{name} {sorted(one.items())}"] = (pair, one)
-    return found
 
 
-def _count(sums: Sums, trial: Line) -> None:
-    sums.tried += 1
-    if trial["outcome"] != "passed":
-        sums.failed[trial["outcome"]] += 1
-        return
-    effect = trial["before_seconds"] / trial["seconds"]
-    sums.verified += 1
-    sums.verified_first += trial["repairs"] == 0
-    sums.sum_log2_effect += round(2**20 * math.log2(effect))
-    sums.best_effect = max(effect, sums.best_effect or effect)
+def contents(store: GraphStore) -> dict[str, Any]:
+    """All that a store holds, but for the hour at which it was told."""
+    techniques = [
+        technique.model_dump(exclude={"created"}) | {"aliases": sorted(technique.aliases)}
+        for technique in store.techniques()
+    ]
+    return {
+        "export": [trajectory.model_dump(mode="json") for trajectory in store.export()],
+        "transitions": [asdict(row) for row in store.transitions()],
+        "stats": asdict(store.stats()),
+        "techniques": techniques,
+    }
+
+
+def _in_order(trajectory: Trajectory) -> dict[str, Any]:
+    told = trajectory.model_dump(mode="json")
+    for step in told["steps"]:
+        step["measurements"].sort(key=lambda one: (one["device"], one["run"]))
+    told["failures"].sort(key=json.dumps)
+    return told

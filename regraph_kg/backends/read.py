@@ -1,0 +1,245 @@
+"""Answers about the graph: neighbourhoods, failures, rows, exports, and a check of NEXT.
+
+A search leaves out its own problem: what that problem's trajectories contribute is summed when it
+asks, and subtracted from NEXT. Not covered: on Neo4j a reader may meet a commit while it is
+applied, so that counts may for an instant be one trajectory off; they are never negative.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from regraph_kg.backends import evidence
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
+from regraph_kg.backends.evidence import Evidence, Pair
+from regraph_kg.backends.statistics import (
+    FAILURES,
+    NUMBERS,
+    SEARCHED,
+    Counts,
+    NextRows,
+    RowKey,
+    add,
+    contribution,
+    differences,
+    precedence,
+    read_counts,
+    successor,
+    together,
+)
+from regraph_kg.errors import StoreError
+from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import (
+    KnownFailure,
+    Neighbourhood,
+    StoredTrajectory,
+    Successor,
+    TransitionStats,
+)
+from regraph_kg.models.target import Target
+from regraph_kg.models.technique import Technique, start_id
+
+PAGE = 500
+"""Trajectories read at a time."""
+READINGS = 20
+"""Tries to read a page that writers keep changing."""
+_TECHNIQUE = {"id", "name", "target"}
+"""Without these a technique is being made or deleted: Neo4j shows it in part."""
+
+_ByPair = dict[Pair, dict[RowKey, Counts]]
+
+
+def techniques(ask: Query, target: Target | None = None) -> tuple[Technique, ...]:
+    """The techniques by id, of all targets or one, without the initial states."""
+    every = (Technique.model_validate(row["technique"]) for row in ask("techniques"))
+    return tuple(
+        technique
+        for technique in every
+        if target in (None, technique.target) and technique.id != start_id(technique.target)
+    )
+
+
+def neighbourhood(
+    ask: Query, technique: str, device: str, limit: int, exclude_problem: str | None
+) -> Neighbourhood:
+    """See `graph.GraphStore`."""
+    rows = [
+        row
+        for row in ask("neighbourhood", technique=technique)
+        if row["technique"].keys() >= _TECHNIQUE
+    ]
+    nodes = {row["technique"]["id"]: row["technique"] for row in rows}
+    known = _without(
+        ask,
+        ((Pair(technique, row["technique"]["id"]), row["statistics"]) for row in rows),
+        f"{technique} ",
+        exclude_problem,
+    )
+    ranked = sorted((precedence(counts), pair.target) for pair, counts in known.items())
+    return Neighbourhood(
+        technique,
+        tuple(
+            successor(
+                Technique.model_validate(nodes[target]), known[Pair(technique, target)], device
+            )
+            for (given, learned), target in ranked
+            if given or learned
+        )[:limit],
+    )
+
+
+def pooled(
+    ask: Query, target: Target, device: str, exclude_problem: str | None
+) -> tuple[Successor, ...]:
+    """See `graph.GraphStore`."""
+    wanted = {technique.id: technique for technique in techniques(ask, target)}
+    rows = ask("transitions", prefix=f"{target}/")
+    known = _without(
+        ask,
+        ((Pair.of(row), row["statistics"]) for row in rows),
+        f"{target}/",
+        exclude_problem,
+    )
+    start = start_id(target)
+    sums: defaultdict[str, dict[RowKey, Counts]] = defaultdict(dict)
+    most: dict[str, tuple[int, str]] = {}
+    # Of sources with as many examples the start counts: it is where a search begins.
+    for pair, by_key in sorted(known.items(), key=lambda row: (row[0].source != start, row[0])):
+        examples = sum(counts["examples"] for counts in by_key.values())
+        if pair.target not in wanted or not examples:
+            continue
+        if examples > most.get(pair.target, (0, ""))[0]:
+            most[pair.target] = (examples, pair.source)
+        for key, counts in by_key.items():
+            sums[pair.target].setdefault(key, Counts()).update(counts)
+    return tuple(
+        replace(successor(technique, sums[key], device), after=most.get(key, (0, ""))[1])
+        for key, technique in wanted.items()
+    )
+
+
+def _without(
+    ask: Query,
+    rows: Iterator[tuple[Pair, dict[str, Any]]],
+    source: str,
+    problem: str | None,
+) -> _ByPair:
+    """NEXT rows by pair, without what a problem's trajectories contribute to those from `source`.
+
+    NEXT is read first: a trajectory that comes between the two reads is subtracted too much,
+    never left in.
+    """
+    known: _ByPair = {}
+    for pair, properties in rows:
+        if "device" in properties:  # else it is being made
+            known.setdefault(pair, {})[RowKey.of(properties)] = read_counts(properties)
+    own = ask("own_counts", problem=problem, source=source) if problem else []
+    for row in own:
+        ends, _, device = row["counted"].partition("\t")
+        rows_of_pair = known.get(Pair(*ends.split(" ")), {})
+        counts = rows_of_pair.get(RowKey(device, row["learner"]), Counts())
+        for name in SEARCHED:
+            counts[name] -= row[name]
+            if name != "sum_log2_effect":
+                counts[name] = max(counts[name], 0)
+    return known
+
+
+def failures(
+    ask: Query, pair: Pair, exclude_problem: str | None, limit: int
+) -> tuple[KnownFailure, ...]:
+    """See `graph.GraphStore`."""
+    rows = ask("failures", pair=pair.id, exclude_problem=exclude_problem, limit=limit)
+    return tuple(
+        KnownFailure(**row | {"outcome": Outcome(row["outcome"])}) for row in rows if row["before"]
+    )  # else the code is not disclosed, nor what failed there
+
+
+def transitions(ask: Query) -> tuple[TransitionStats, ...]:
+    """See `graph.GraphStore`."""
+    rows = ask("transitions", prefix="")
+    return tuple(
+        _transition_stats(
+            pair, device, together({RowKey.of(p): read_counts(p) for p in _properties(group)})
+        )
+        for (pair, device), group in groupby(rows, lambda row: (Pair.of(row), _device(row)))
+    )
+
+
+def _properties(rows: Iterator[GraphRow]) -> Iterator[dict[str, Any]]:
+    return (row["statistics"] for row in rows)
+
+
+def _device(row: GraphRow) -> str:
+    return str(row["statistics"]["device"])
+
+
+def _transition_stats(pair: Pair, device: str, counts: Counts) -> TransitionStats:
+    return TransitionStats(
+        source=pair.source,
+        target=pair.target,
+        device=device,
+        **{name: counts[name] for name in NUMBERS},
+        failed={name.removeprefix("failed_"): counts[name] for name in FAILURES if counts[name]},
+    )
+
+
+def check(ask: Query) -> tuple[str, ...]:
+    """See `graph.GraphStore`."""
+    expected: NextRows = {}
+    after, lines = "", list[str]()
+    examples = {row["id"]: Pair.of(row) for row in ask("places_of_transitions")}
+    while page := ask("page_of_evidence", after=after, limit=PAGE):
+        for row in page:
+            known = Evidence.read(row)
+            add(expected, contribution(known))
+            for number, pair in enumerate(known.pairs, 1):
+                place = examples.pop(f"{row['id']}/{number}", None)
+                if place != pair:
+                    lines.append(f"{row['id']}/{number}: is at {place}, not at {pair.id}")
+        after = page[-1]["id"]
+    lines += [f"{key}: no trajectory has it" for key in examples]
+    rows = [(Pair.of(row), row["statistics"]) for row in ask("transitions", prefix="")]
+    found = ((pair, RowKey.of(node), read_counts(node)) for pair, node in rows)
+    return (*lines, *differences(expected, found))
+
+
+def stored(bolt: Bolt) -> Iterator[StoredTrajectory]:
+    """Every trajectory by id; those merged meanwhile may or may not be among them.
+
+    One that is shown without its (:Steps), while a writer's commit is applied, is read again.
+    """
+    last = ""
+    while page := bolt.read(partial(page_of_trajectories, after=last, limit=PAGE)):
+        yield from page
+        last = page[-1].trajectory.id
+
+
+def page_of_trajectories(ask: Query, after: str, limit: int) -> list[StoredTrajectory]:
+    """The next trajectories by id."""
+    torn = ""
+    for _ in range(READINGS):
+        rows = ask("page_of_trajectories", after=after, limit=limit)
+        torn = next((row["trajectory"]["id"] for row in rows if not row["steps"]), "")
+        if not torn:
+            return _with_codes(ask, rows) if rows else []
+    raise StoreError(
+        f"graph store: the steps of trajectory {torn[:12]} are missing; unless somebody writes it"
+        " all the time, the graph is damaged: ingest an export or your files into an empty one"
+    )
+
+
+def _with_codes(ask: Query, rows: list[GraphRow]) -> list[StoredTrajectory]:
+    ends = {"first": rows[0]["trajectory"]["id"], "last": rows[-1]["trajectory"]["id"]}
+    failed = ask("failures_of_trajectories", **ends)
+    codes = {row["id"]: row["code"] for row in failed if row["code"] is not None}
+    return [
+        StoredTrajectory(
+            evidence.trajectory(row["trajectory"], row["steps"], codes),
+            tuple(row["steps"]["stages"]),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,393 @@
+"""Writes facts in one transaction each: merges, purges, and a rebuild; NEXT follows by addition.
+
+Only the transaction that created a trajectory's node writes its steps; a later sender adds only
+measurements and failures, and a known trajectory keeps its disclosure: failures of another one
+cannot be compared and are left out. A partly disclosed trajectory names its own content; a
+contradicting one is refused.
+
+NEXT rows are linear sums of what trajectories contribute (`statistics.contribution`), so that a
+merge adds, a purge subtracts, and no order of writers matters. Recounting the pairs of each batch
+costs too much on a hot pair (docs/dev/decisions/0035-facts-counted-when-asked.md). Locks are taken
+in this order, in each statement sorted by id: trajectories, techniques, NEXT, which every writer
+wants and which therefore come last.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
+from regraph_kg.backends.evidence import (
+    Evidence,
+    Pair,
+    example,
+    latest,
+    node,
+    steps_node,
+    stored_disclosure,
+)
+from regraph_kg.backends.statistics import (
+    NextRows,
+    add,
+    contribution,
+    read_counts,
+    row_id,
+    row_properties,
+    trajectory_counts,
+)
+from regraph_kg.errors import StoreError
+from regraph_kg.models.graph import MergeCounts, MergePlan
+from regraph_kg.models.purge import PurgeCounts
+from regraph_kg.models.technique import Technique
+from regraph_kg.models.trajectory import FailedStep, Trajectory
+
+_FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
+_TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps", "source")
+"""Properties that known techniques get where they lack them, besides aliases."""
+
+
+class MissingTechniques(StoreError):
+    """Examples of techniques that are not in the graph: nothing was written."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        super().__init__(
+            f"merge: neither the graph nor the plan knows {', '.join(ids)}; nothing was written;"
+            " if it was purged just now, run the same command again"
+        )
+        self.ids = ids
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One trajectory of a batch."""
+
+    key: str
+    """`Trajectory.id`."""
+    plan: MergePlan
+    evidence: Evidence
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The planned trajectory."""
+        return self.plan.trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """New measurements and failures of a known trajectory."""
+
+    arrival: Arrival
+    before: Evidence
+    after: Evidence
+
+
+def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
+    """Merge a batch inside the transaction of `ask`; a purge meanwhile restarts it."""
+    if ask("read_stamp")[0]["rebuilding"]:
+        raise StoreError("merge: somebody rebuilds the graph; run the same command again later")
+    return merge_rebuilt(ask, plans)
+
+
+def merge_rebuilt(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
+    """Merge a batch, also while the graph is being rebuilt."""
+    counts = MergeCounts()
+    try:
+        for batch in _rounds(plans):
+            counts += _merged(ask, batch)
+    except MissingTechniques as error:
+        ours = {technique.id for plan in plans for technique in plan.new}
+        if ours.isdisjoint(error.ids):
+            raise
+        raise Overtaken from None  # a purge deleted it after `create_techniques` saw it
+    return counts
+
+
+def _rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
+    """The trajectories of a batch, sorted by id, no id and no ref twice in a round.
+
+    So a copy, or other content under the same ref, finds the first one in the graph.
+    """
+    rest = list(plans)
+    while rest:
+        batch: dict[str, Arrival] = {}
+        refs: set[str] = set()
+        later: list[MergePlan] = []
+        for plan in rest:
+            key, ref = plan.trajectory.id, plan.trajectory.ref
+            if key in batch or ref in refs:
+                later.append(plan)
+                continue
+            batch[key] = Arrival(key, plan, Evidence.of(plan))
+            refs |= {ref} if ref is not None else set()
+        yield [batch[key] for key in sorted(batch)]
+        rest = later
+
+
+def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
+    conflicts = _ref_clashes(ask, batch)
+    accepted = {arrival.key: arrival for arrival in batch if arrival.key not in conflicts}
+    new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
+    created = create_techniques(ask, new)
+    nodes = {
+        key: node(one.trajectory, key, one.evidence) | trajectory_counts(one.evidence)
+        for key, one in accepted.items()
+    }
+    rows = [{"id": key, "properties": properties} for key, properties in nodes.items()]
+    claimed = ask("claim_trajectories", rows=rows)
+    if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
+        raise Overtaken
+    added = [accepted[row["id"]] for row in claimed if row["new"]]
+    additions, known = _recognize(accepted, [row for row in claimed if not row["new"]])
+    _create_examples(ask, added, nodes)
+    _write_additions(ask, additions)
+    failures = _failures(added, additions)
+    if failures:
+        ask("write_failures", rows=failures)
+    extend_techniques(ask, new)
+    growth: NextRows = {}
+    for arrival in added:
+        add(growth, contribution(arrival.evidence))
+    for addition in additions:
+        # A newer judge's measurement replaces older ones: what counted before is taken out whole.
+        add(growth, contribution(addition.after))
+        add(growth, contribution(addition.before), -1)
+    _add_to_next(ask, growth)
+    return known + MergeCounts(
+        added=len(added),
+        examples=sum(len(arrival.trajectory.steps) for arrival in added),
+        techniques=created,
+        measurements=sum(arrival.evidence.measured() for arrival in added)
+        + sum(addition.after.measured() - addition.before.measured() for addition in additions),
+        failures=len(failures),
+        conflicts=conflicts,
+    )
+
+
+def _recognize(
+    batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]
+) -> tuple[list[Addition], MergeCounts]:
+    """The batch's additions to the known trajectories `rows`, and the counts of these."""
+    additions: list[Addition] = []
+    refused: dict[str, str] = {}
+    otherwise = 0
+    for row in rows:
+        arrival, before = batch[row["id"]], Evidence.read(row)
+        if not before.may_be_same(arrival.evidence):
+            refused[arrival.key] = (
+                f"its content names trajectory {arrival.key[:12]}, which has another problem,"
+                " target or number of steps"
+            )
+            continue
+        same = stored_disclosure(arrival.trajectory.disclosed) == row["disclosed"]
+        after = before.plus(
+            arrival.evidence.measurements, arrival.evidence.failures if same else ()
+        )
+        if after != before:
+            additions.append(Addition(arrival, before, after))
+        otherwise += not same
+    known = len(rows) - len(refused)
+    return additions, MergeCounts(known=known, disclosed_otherwise=otherwise, conflicts=refused)
+
+
+def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:
+    """Ids to refuse, with the reason: their ref names other content."""
+    refs = {arrival.key: arrival.trajectory.ref for arrival in batch if arrival.trajectory.ref}
+    rows = [{"id": key, "ref": ref} for key, ref in refs.items()]
+    return {
+        row["id"]: f"ref {refs[row['id']]!r} already names other content"
+        f" (trajectory {row['other'][:12]})"
+        for row in (ask("ref_clashes", rows=rows) if rows else ())
+    }
+
+
+def _create_examples(ask: Query, added: Sequence[Arrival], nodes: Mapping[str, GraphRow]) -> None:
+    """Write the texts of new trajectories' steps; step k is an example of technique k."""
+    texts = [steps_node(arrival.plan, arrival.key) for arrival in added]
+    if not texts:
+        return
+    ask("create_steps", rows=texts)
+    rows = [
+        pair._asdict() | {"properties": example(nodes[one.key], steps, number, one.evidence)}
+        for one, steps in zip(added, texts, strict=True)
+        for number, pair in enumerate(one.evidence.pairs, 1)
+    ]
+    rows.sort(key=lambda row: (Pair.of(row), row["properties"]["id"]))
+    if ask("create_transitions", rows=rows)[0]["written"] != len(rows):
+        refuse_missing(ask, (end for row in rows for end in Pair.of(row)))
+
+
+def _write_additions(ask: Query, additions: Sequence[Addition]) -> None:
+    """Give known trajectories, and their examples, what their new measurements decide."""
+    if not additions:
+        return
+    ask(
+        "set_evidence",
+        rows=[
+            {"id": one.arrival.key, "properties": one.after.stored() | trajectory_counts(one.after)}
+            for one in additions
+        ],
+    )
+    rows = [
+        one.after.pairs[at]._asdict()
+        | {"properties": {"id": f"{one.arrival.key}/{at + 1}"} | latest(measured)}
+        for one in additions
+        for at, measured in enumerate(one.after.measurements)
+        if measured != one.before.measurements[at]
+    ]
+    rows.sort(key=lambda row: (Pair.of(row), row["properties"]["id"]))
+    if rows:
+        ask("update_transitions", rows=rows)
+
+
+def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[dict[str, Any]]:
+    """The (:Failure) nodes of new failures, sorted by id."""
+    new = [(arrival, arrival.evidence) for arrival in added]
+    for addition in additions:
+        failures = addition.after.failures[len(addition.before.failures) :]
+        new.append((addition.arrival, replace(addition.after, failures=failures)))
+    rows = [
+        {
+            "id": f"{arrival.key}/{failure.key}",
+            "created": arrival.plan.created,
+            "properties": {
+                "pair": pair.id,
+                **pair._asdict(),
+                "trajectory": arrival.key,
+                "problem": arrival.trajectory.problem,
+                "code": failure.code or None,
+                **failure.model_dump(mode="json", include=_FAILURE),
+            },
+        }
+        for arrival, evidence in new
+        for failure, pair in evidence.failed
+    ]
+    return sorted(rows, key=lambda row: str(row["id"]))
+
+
+def _add_to_next(ask: Query, growth: NextRows) -> None:
+    """Add to NEXT rows, made where they are missing; rows that count nothing any more go."""
+    changed = {place: counts for place, counts in growth.items() if any(counts.values())}
+    if not changed:
+        return
+    places = {
+        row_id(*place): {"id": row_id(*place), **place[0]._asdict()}
+        for place in sorted(changed, key=lambda place: row_id(*place))
+    }
+    claimed = ask("claim_next", rows=list(places.values()))
+    locked = {row["statistics"]["id"]: row["statistics"] for row in claimed}
+    if len(locked) != len(places):
+        refuse_missing(ask, (end for pair, _ in changed for end in pair))
+    kept, empty = [], []
+    for (pair, key), counts in changed.items():
+        place = places[row_id(pair, key)]
+        counts.update(read_counts(locked[place["id"]]))
+        if any(counts.values()):
+            kept.append(place | {"properties": row_properties(key, counts)})
+        else:
+            empty.append(place)
+    if kept:
+        ask("set_next", rows=kept)
+    if empty:
+        ask("delete_next", rows=empty)
+
+
+def refuse_missing(ask: Query, ids: Iterable[str]) -> None:
+    """Raise for the techniques of `ids` that the graph lacks, which undoes the transaction."""
+    wanted = set(ids)
+    known = {row["id"] for row in ask("read_techniques", ids=sorted(wanted))}
+    raise MissingTechniques(sorted(wanted - known))
+
+
+def create_techniques(ask: Query, techniques: Iterable[Technique]) -> int:
+    """Make unknown techniques; return their number. Known ones are neither written nor locked."""
+    rows = [
+        {"id": t.id, "properties": t.model_dump(exclude={"id"})}
+        for t in sorted(set(techniques), key=lambda technique: technique.id)
+    ]
+    if not rows:
+        return 0
+    added: list[str] = ask("add_techniques", techniques=rows)[0]["added"]
+    if added:
+        ask("label_techniques", ids=sorted(added))
+    return len(added)
+
+
+def extend_techniques(ask: Query, techniques: Sequence[Technique]) -> None:
+    """Give known techniques the names and texts that they lack."""
+    lacking = _missing_properties(ask, techniques)
+    if not lacking:
+        return
+    ask("lock_techniques", ids=sorted(lacking))
+    # Read again under the lock: another writer may have taught them meanwhile.
+    taught = _missing_properties(ask, [t for t in techniques if t.id in lacking])
+    write_techniques(ask, taught)
+
+
+def write_techniques(ask: Query, properties: Mapping[str, Mapping[str, object]]) -> None:
+    """Make techniques, or give known ones these properties, by id."""
+    rows = [{"id": key, "properties": properties[key]} for key in sorted(properties)]
+    if rows:
+        ask("write_techniques", rows=rows)
+        ask("label_techniques", ids=[row["id"] for row in rows])
+
+
+def _missing_properties(
+    ask: Query, techniques: Sequence[Technique]
+) -> dict[str, dict[str, object]]:
+    """Properties that known techniques lack, by id, without aliases that somebody took away."""
+    rows = ask("read_techniques", ids=sorted({t.id for t in techniques})) if techniques else []
+    current = {row["id"]: _read_technique(row["id"], row["technique"]) for row in rows}
+    taught: dict[str, dict[str, object]] = {}
+    for technique in techniques:
+        if (now := current.get(technique.id)) is None:
+            continue
+        missing = {name: getattr(technique, name) for name in _TAUGHT if not getattr(now, name)}
+        names = (*now.aliases, *(a for a in technique.aliases if a not in now.disowned))
+        missing["aliases"] = tuple(dict.fromkeys(names))
+        current[technique.id] = after = now.model_copy(update=missing)
+        if after != now:
+            taught.setdefault(technique.id, {}).update(missing)
+    return taught
+
+
+def _read_technique(key: str, properties: Mapping[str, Any]) -> Technique:
+    """A technique; Neo4j shows one in creation in part, and it is read again under a lock."""
+    parts = {"id": key, "name": key, "target": key.partition("/")[0]}
+    return Technique.model_validate(parts | dict(properties))
+
+
+def delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
+    """Delete trajectories with all that follows from them; skip those that are gone."""
+    held = {
+        row["id"]: Evidence.read(row)
+        for row in ask("hold_trajectories", ids=sorted(ids))
+        if row["id"] is not None
+    }
+    loss: NextRows = {}
+    by_pair: defaultdict[Pair, list[str]] = defaultdict(list)
+    failures: list[str] = []
+    for key, evidence in held.items():
+        add(loss, contribution(evidence), -1)
+        for number, pair in enumerate(evidence.pairs, 1):
+            by_pair[pair].append(f"{key}/{number}")
+        failures += [f"{key}/{failure.key}" for failure, _ in evidence.failed]
+    rows = [{**pair._asdict(), "ids": by_pair[pair]} for pair in sorted(by_pair)]
+    ask("delete_transitions", rows=rows)
+    ask("delete_failures", ids=failures)
+    ask("delete_trajectories", ids=sorted(held))
+    _add_to_next(ask, loss)
+    return PurgeCounts(
+        trajectories=len(held),
+        examples=sum(len(evidence.pairs) for evidence in held.values()),
+        failures=len(failures),
+    )
+
+
+def delete_idle_techniques(ask: Query) -> int:
+    """Delete techniques that only an ingest made, or that another replaced, and nobody uses."""
+    idle = [row["id"] for row in ask("idle_techniques")]
+    if idle:
+        # Not DETACH: one that a writer has just used fails the transaction, which is tried again.
+        ask("delete_techniques", ids=idle)
+    return len(idle)
