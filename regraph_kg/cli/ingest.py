@@ -198,7 +198,7 @@ def _origin(serial: Path | None, problem: str | None, target: Target | None) -> 
         raise BadInput(
             "step lists need --serial, --problem and --target together, or a FILE.toml beside"
         )
-    return FileOrigin(target, problem, read_serial(serial))
+    return FileOrigin(target=target, problem=problem, serial=read_serial(serial))
 
 
 def _summarise(ingested: Ingested, *, as_json: bool) -> None:

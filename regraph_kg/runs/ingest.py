@@ -7,6 +7,7 @@ twice, so that an interrupted ingest is simply run again. Not here: lines (inges
 import os
 import shutil
 import stat
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -46,8 +47,10 @@ COUNTS = (
     *("added", "known", "disclosed_otherwise", "examples", "measurements", "techniques"),
     "rejected",
 )
-HEAD = 200
+HEAD = 4096
 """First bytes of a file, by which a wrong one is told."""
+TAR = b"ustar"
+"""The mark of a tar archive, at byte 257."""
 FOREIGN = {
     b"\x1f\x8b": "compressed by gzip; give FILE as <(zcat FILE)",
     b"\x28\xb5\x2f\xfd": "compressed by zstd; give FILE as <(zstdcat FILE)",
@@ -301,6 +304,11 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
         if copy is not None:
             raise Environment(f"{path}: {error.strerror}; make room for a copy of it") from None
         raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
+    inside = head
+    with suppress(zlib.error):  # no gzip
+        inside = zlib.decompressobj(wbits=31).decompress(head, HEAD)
+    if inside[257:].startswith(TAR):
+        raise BadInput(f"{path}: a tar archive; unpack it")
     for begins, mistake in FOREIGN.items():
         if head.startswith(begins):
             raise BadInput(f"{path}: {mistake}")

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,29 @@ def test_the_corpus_report_shows_names_as_text(desk: Desk) -> None:
     said = corpus_report(read_trajectories(desk.write("file.jsonl", one)), [])
     assert "a&#124;b &lt;img src=x> [x]&#40;http://x)" in said
     assert label not in said
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ({"task_id": "T/1", "prompt": "Write add.", "files": []}, "task_id, prompt, files"),
+        ({"node": [], "edge": []}, "a graph of nodes and edges"),
+    ],
+)
+def test_lines_of_other_systems_are_told_by_what_they_hold(
+    desk: Desk, line: dict[str, object], told: str
+) -> None:
+    file = desk.write("other.jsonl", line)
+    done = desk.run("ingest", file)
+    assert done.code == 1
+    assert told in done.err
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_tar_archive_is_refused_as_one(desk: Desk, packed: bool) -> None:
+    inside = desk.write("problems.jsonl", row(1))
+    path = desk.folder / "problems.tar.gz"
+    with tarfile.open(path, "w:gz" if packed else "w") as archive:
+        archive.add(inside)
+    done = desk.run("ingest", path)
+    assert (done.code, "tar archive" in done.err) == (2, True)
