@@ -22,10 +22,10 @@ from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.models.trajectory import Source, Step
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.extract import ParseFailure, parse
 from regraph_kg.search.prompts.examples import failure_text, fill
 from regraph_kg.search.prompts.fences import without_blocks
 from regraph_kg.search.prompts.render import FailedAnswer, prompts_id, system_text
+from regraph_kg.search.read_answer import ParseFailure, parse
 
 FOLDER = Path(__file__).parent / "prompts"
 VERSION = 1

@@ -3,20 +3,19 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
 from regraph_kg.models.graph import Example, Neighbourhood, Successor
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique, free_id, start_id
-from regraph_kg.search.ask import Request
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import free_advice, rag_advice
-from regraph_kg.search.propose import Proposer
+from regraph_kg.search.request import Request
+from regraph_kg.search.sample import Proposer
 from regraph_kg.search.successors import Successors
 
 
@@ -88,10 +87,8 @@ class Context:
         after = source if follows else self.graph.seen_after(technique.id) or source
         if part:
             technique = technique.model_copy(update={"recipe": technique.steps[0]})
-        renewed = partial(self.adviser, after, technique, code)
-        return Request(
-            path, technique, attempt, code, renewed(), alternatives, source, renewed, part=part
-        )
+        advice = self.adviser(after, technique, code)
+        return Request(path, technique, attempt, code, advice, alternatives, source, part=part)
 
 
 @dataclass(frozen=True, slots=True)

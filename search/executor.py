@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.prompt import Reply
-from regraph_kg.search.continued import continued
 from regraph_kg.search.driver import Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
 from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.by_rule import BY_RULE
+from regraph_kg.search.read_answer import continued
 from regraph_kg.search.world import World
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ grow, and would come twice), times taken while the machine did other work, steps
 an unknown technique, and results that the final measurement disproved. A declined technique is
 recorded as declined, neither a try nor a failure. A step that applied another known technique
 counts for that one. Not covered: steps that name no technique; tries under a path
-without a verified leaf; the merge (ingest/pipeline.py); trust in a trace (claims.py).
+without a verified leaf; the merge (ingest/pipeline.py).
 """
 
 from collections import Counter, defaultdict
@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.run import StepRecord
+from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.run import RunHeader, StepRecord
 from regraph_kg.models.trajectory import (
     FailedStep,
     Measurement,
@@ -29,7 +30,7 @@ from regraph_kg.models.trajectory import (
     Step,
     Trajectory,
 )
-from regraph_kg.search.reasonings import reasonings
+from regraph_kg.search.prompts.fences import without_blocks
 from regraph_kg.search.run_record import RunRecord
 
 BUSY = "timed while the machine did other work"
@@ -41,6 +42,8 @@ UNASKED = {
     "other": "did another technique than the one asked for, unknown which",
 }
 """Why a step says nothing of the technique that it was asked for, by `Applied`."""
+REASONING_CHARACTERS = 2_000
+"""Stored characters of a model's text beside its code."""
 StepPath = tuple[str, ...]
 """Path elements of a step; () is the serial code."""
 
@@ -85,14 +88,29 @@ class VerifiedStep:
         return quiet and self.step.outcome is Outcome.PASSED
 
 
-def refuse(run: RunRecord, *, recorded: bool = False) -> None:
-    """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass."""
+def refuse(run: RunRecord, *, recorded: bool = False, trust: bool = False, judge: str = "") -> None:
+    """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass.
+
+    `trust`: what another installation wrote passes, too; `judge`: the version whose figures are
+    meant, if any.
+    """
     header = run.header
     why, spec = None, ModelSpec.traced(header.model)
     if spec is not None and spec.is_recorded and not recorded:
         why = f"its model is {header.model}: recorded answers never enter the graph"
     elif header.judge != "live" and not recorded:
         why = f"its judge is {header.judge}: recorded verdicts never enter the graph"
+    elif not (run.ours or trust):
+        why = (
+            "this installation did not write it, so that its times are claims (--trust takes them)"
+        )
+    elif judge and any(report.evaluator != judge for report in run.reports.values()):
+        other = next(
+            report.evaluator for report in run.reports.values() if report.evaluator != judge
+        )
+        why = (
+            f"its judge was version {other}, this one is {judge}, and their figures do not compare"
+        )
     elif header.excluded != header.problem:
         why = "it read its own problem's examples: what worked may be copied, and would count twice"
     elif not run.ended:
@@ -101,13 +119,11 @@ def refuse(run: RunRecord, *, recorded: bool = False) -> None:
         raise BadInput(f"run {run.id}: {why}")
 
 
-def harvest(run: RunRecord, serial: str, *, recorded: bool = False) -> Harvest:
+def harvest(run: RunRecord, serial: str) -> Harvest:
     """The trajectories of a run on a problem with the serial code `serial`.
 
-    `BadInput` where it must not teach (`refuse`), and for other serial code than it began with.
-    `recorded` is for benchmarks alone, whose graphs are thrown away.
+    `BadInput` for other serial code than it began with; whether it may teach: `refuse`.
     """
-    refuse(run, recorded=recorded)
     check_serial(run, serial)
     tree = _Tree(run)
     tree.grow(step for record in run.records for step in record.steps)
@@ -306,3 +322,31 @@ def _did(step: StepRecord) -> str | None:
 def _label(technique: str | None) -> str:
     """A technique's id in words: its name is the vocabulary's affair."""
     return (technique or "").partition("/")[2].replace("-", " ")
+
+
+def reasonings(run: RunRecord) -> dict[str, str]:
+    """The text beside each step's code, by the code's hash; the first answer counts.
+
+    A step's code need not stand in its answer, as it may be mended, or
+    be a file of which the model wrote a part: its answer is found by what it was asked.
+    """
+    texts: dict[str, str] = {}
+    replies = dict(run.replies)
+    for step in (step for record in run.records for step in record.steps):
+        reply = replies.get(_key(run.header, step))
+        if reply is None or step.code is None:
+            continue
+        prose = without_blocks(reply.text.replace("\r\n", "\n")).replace("\0", " ")
+        texts.setdefault(code_hash(step.code), " ".join(prose.split())[:REASONING_CHARACTERS])
+    return texts
+
+
+def _key(header: RunHeader, step: StepRecord) -> PromptKey:
+    """The prompt's key of a step's last answer on a walk."""
+    return PromptKey(
+        problem=header.problem,
+        target=header.target,
+        path=(*step.path[:-1], step.technique or ""),
+        attempt=step.sample,
+        repair=max(0, step.cost.calls - 1),
+    )

@@ -5,7 +5,6 @@ asked. It ends where the trace does. Not covered: runs whose prompts were made o
 than those of this version, and runs of other serial code.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,17 +14,15 @@ from regraph_kg.models.run import RunHeader, Task
 from regraph_kg.search.driver import Executor, Finished
 from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.run import search
+from regraph_kg.search.run_record import TraceReader
 from regraph_kg.search.trace import TraceMemory
-from regraph_kg.search.trace_lines import TraceLine
 from regraph_kg.search.world import World
 
 
-def prompts_again(
-    lines: Sequence[TraceLine], header: RunHeader, task: Task
-) -> dict[PromptKey, Prompt]:
+def prompts_again(trace: Path, header: RunHeader, task: Task) -> dict[PromptKey, Prompt]:
     """Every prompt of a run, as far as the trace goes or the search comes out as it did."""
-    memory = TraceMemory(Path())
-    memory.remember(lines[1:])
+    memory = TraceMemory(trace)
+    memory.remember(list(TraceReader(trace))[1:])
     executor = _Prompts(memory.executor(_Nobody()))
     try:
         for _ in search(task, header, memory.world(_NOBODY), executor):

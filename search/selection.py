@@ -8,7 +8,7 @@ walk begins, which action it takes next, and what an answer teaches. Three rules
     PaperBound            the paper's: selection by P-UCB, expansion, rollout (method.md 3.1)
     Uniform               each successor is equally likely
 
-Not here: asking for a step and judging it (propose.py), beliefs about an edge (beliefs.py).
+Not here: asking for a step and judging it (sample.py), beliefs about an edge (beliefs.py).
 """
 
 import math

@@ -5,13 +5,14 @@ file answers earlier questions, in the order of their answers, and new questions
 appended. Every line is written at once; a line torn by a kill is dropped on resuming. Not covered:
 a power failure.
 
-Its lines: trace_lines.py. One process at a time writes a trace (flock).
+One process at a time writes a trace (flock). Not here: its lines, and how it is read
+(run_record.py).
 """
 
 import json
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -21,12 +22,11 @@ from regraph_kg import locks, regular
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.graph import Example
-from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
 from regraph_kg.search.driver import Executor, Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
-from regraph_kg.search.trace_lines import (
+from regraph_kg.search.run_record import (
     VALUES,
     Event,
     TraceLine,
@@ -181,7 +181,7 @@ class Trace(TraceMemory):
         if not read.ours:
             raise BadInput(
                 f"{self.path}: not written by this installation, so that its times are not"
-                " believed: start a new run, or have its codes judged again with regraph learn"
+                " believed: start a new run"
             )
         self.remember(lines[1:])
         last = lines[-1]
@@ -292,27 +292,19 @@ def address(effect: Effect) -> tuple[Event, str]:
 def refuse_differences(path: Path, was: RunHeader, now: RunHeader) -> None:
     """Raise `BadInput` naming the first thing in which a run would differ from its trace.
 
-    It may be more patient, or reach nearer to the roof: then it goes on where it ended.
+    It may be more patient: then it goes on where it ended.
     """
     old, new = _flat(was), _flat(now)
-    free = {"created", *_later(was.limits, now.limits)}
+    may_differ = {"created"}
+    before, after = was.limits.patient_calls, now.limits.patient_calls
+    if before is not None and (after is None or after >= before):
+        may_differ.add("limits.patience")
     for name in old | new:
-        if name not in free and old.get(name) != new.get(name):
+        if name not in may_differ and old.get(name) != new.get(name):
             raise BadInput(
                 f"{path}: {name} was {old.get(name)!r}, now it is {new.get(name)!r};"
                 " resume with what it was, or start a new run"
             )
-
-
-def _later(was: SearchLimits, now: SearchLimits) -> Iterator[str]:
-    """The fields that end a run no earlier than they did."""
-    ends = {
-        "patience": (was.patient_calls, now.patient_calls),
-        "stop_at_roof": (was.stop_at_roof, now.stop_at_roof),
-    }
-    for name, (old, new) in ends.items():
-        if old is not None and (new is None or new >= old):
-            yield f"limits.{name}"
 
 
 def _flat(header: RunHeader) -> dict[str, object]:

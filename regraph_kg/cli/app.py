@@ -34,8 +34,6 @@ COMMANDS = {
     "bench": "Compare methods at equal budgets.",
     "collect": "Collect new trajectories from models or an evolution's programs.",
     "docs": "Read a document, or the settings in force.",
-    "corpus": "A corpus of trajectories as a whole.",
-    "dev": "For maintainers of a corpus or a vocabulary.",
 }
 """Each is the function, or the `app` of commands, of the module of its name in this folder; a
 module's `EPILOG` stands below the options."""

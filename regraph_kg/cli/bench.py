@@ -107,8 +107,8 @@ def bench(  # noqa: PLR0913 (a command's options)
     results.json and bench.html there.
 
     An arm such as mcgs/shuffled-statistics is a control: the method, with a graph that knows
-    less. What does as well as the whole graph shows what the graph was not needed for. mcgs+mend=no
-    is the method without one part of its prompts.
+    less. What does as well as the whole graph shows what the graph was not needed for.
+    mcgs+prefill=no is the method without one part of its prompts.
 
     Exit code 0: the bench is done; 2: it cannot be, and why; 3: model, store or compiler are not
     there; 4: it was stopped, or they were lost, and the same command goes on.

@@ -20,9 +20,9 @@ from regraph_kg.errors import RegraphError
 from regraph_kg.models.prompt import Prompt
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.search import require_graph
-from regraph_kg.search.answer import FINALISTS
 from regraph_kg.search.context import Iteration
 from regraph_kg.search.effects import Effects, ModelRequest
+from regraph_kg.search.final_answer import FINALISTS
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import begin
@@ -92,9 +92,7 @@ def estimate(settings: Settings, runs: Path, choice: SearchChoice) -> EstimateAn
         prompts = first_prompts(search)
         header = search.header
     limits = header.limits
-    method = kind_of(header.method)  # a walk's verdict after an answer is a thought
-    thinks = method.thinks or (method.walks and header.prompting.verdict == "model")
-    thoughts = limits.calls if thinks else 0
+    thoughts = limits.calls if kind_of(header.method).thinks else 0
     requests = limits.calls + thoughts
     mean = fmean(tokens(prompt) for prompt in prompts)
     prompt_tokens, output_tokens = round(mean * requests), settings.model_max_tokens * requests

@@ -22,8 +22,8 @@ from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.query import GraphTable
 from regraph_kg.runs.ingest import embed_new, embedding
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.answers import embedder_of
-from regraph_kg.wiring.stores import open_reader, open_store
+from regraph_kg.wiring.open_model import embedder_of
+from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,3 +256,15 @@ def update(
 
 app.command()(exchange.check)
 app.command()(exchange.export)
+
+
+@app.command()
+def browser_pack(
+    folder: Annotated[Path, argument("Where to write; made if it is not there.")],
+) -> None:
+    """Write saved queries and a style for Neo4j Browser, to be dropped onto its page.
+
+    What each query answers, with pictures: regraph docs browser.
+    """
+    queries, style = write_browser_pack(folder)
+    typer.echo(f"drag onto Neo4j Browser: {queries}, then {style}")

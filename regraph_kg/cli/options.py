@@ -216,7 +216,7 @@ def resume_command(options: Options, problem: str, trace: Path, output: Path | N
     for name, value in {"--model": options.model, "--output": output}.items():
         words += [name, str(value)] if value is not None else []
     again = [f"{_RUN}judge="]
-    again += [f"{_LIMIT}patience=", f"{_LIMIT}stop_at_roof="] if options.resume else []
+    again += [f"{_LIMIT}patience="] if options.resume else []
     for name in again:
         words += [word for text in _texts(options, name)[-1:] for word in ("--set", text)]
     words += ["--learn"] if options.learn else []

@@ -94,15 +94,11 @@ def follow(run: LiveRun, show: Show, handover: Handover) -> RunSummary:
 
 def _show(run: LiveRun, show: Show) -> None:
     """Search, show the progress, and say why the search stopped before its budget."""
-    doubt = ""
     for record in run.records():
         show.record(record)
-        if run.roof_doubt != doubt:
-            doubt = run.roof_doubt
-            show.say(f"limit.stop_at_roof does nothing here: {doubt}")
     spared = run.header.limits.calls - run.calls
-    if run.stopped in ("roof", "patience") and spared > 0:
-        reason = report.stopped(run.stopped, run.calls, run.header.limits, run.roof)
+    if run.stopped == "patience" and spared > 0:
+        reason = report.stopped(run.stopped, run.calls, run.header.limits)
         show.say(f"stopped {reason}")
 
 

@@ -13,7 +13,7 @@ from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.models.target import USUAL
 from regraph_kg.search.methods import kind_of
-from regraph_kg.search.trace_lines import read_header
+from regraph_kg.search.run_record import read_header
 
 BUDGET = 50
 USUAL_WORDS: Words = "lean"

@@ -30,7 +30,6 @@ from regraph_kg.search.methods import kind_of
 from regraph_kg.search.prompts.render import prompts_id
 from regraph_kg.search.replay import prompts_again
 from regraph_kg.search.run_record import RunRecord, TracedStep
-from regraph_kg.search.trace_lines import read
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.problems import find_problem, task_of
@@ -107,7 +106,7 @@ def _prompts(run: RunRecord, task: Task | None) -> Mapping[PromptKey, Prompt]:
     same = run.header.prompts == prompts_id()
     if task is None or not same or not run.ours or run.size > REPLAYED:
         return {}
-    return prompts_again(read(run.path), run.header, task)
+    return prompts_again(run.path, run.header, task)
 
 
 def _headline(run: RunRecord) -> str:

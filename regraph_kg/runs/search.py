@@ -18,7 +18,6 @@ from regraph_kg.models.base import Metric
 from regraph_kg.models.graph import Neighbourhood
 from regraph_kg.models.html import code
 from regraph_kg.models.run import (
-    RoofShare,
     RunHeader,
     RunSummary,
     SearchChoice,
@@ -28,7 +27,7 @@ from regraph_kg.models.run import (
 )
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.answer import final_answer, finalists, summarise
+from regraph_kg.search.final_answer import final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import search as begin_search
@@ -90,19 +89,9 @@ class LiveRun:
         return finalists(self._records)
 
     @property
-    def roof_doubt(self) -> str:
-        """Why limit.stop_at_roof has no effect; "" where it has, or is not set."""
-        return self._ledger.roof.doubt if self.header.limits.stop_at_roof is not None else ""
-
-    @property
     def stopped(self) -> Stopped | None:
         """The reason of the end; None while the search runs."""
         return self._ledger.stopped
-
-    @property
-    def roof(self) -> RoofShare | None:
-        """The fastest code's share of the roof, where that is known."""
-        return self._ledger.roof.reached
 
     def records(self) -> Iterator[SimulationRecord]:
         """Search; each iteration is in the trace when it is yielded.

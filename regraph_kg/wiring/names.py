@@ -6,7 +6,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput, file_errors, first_mistake
 from regraph_kg.ingest.cascade import Cascade
-from regraph_kg.ingest.check import RecordedVerdicts
 from regraph_kg.ingest.relabel.embedding import Shortlists
 from regraph_kg.ingest.relabel.lexical import LexicalRule
 from regraph_kg.ingest.relabel.model import Sorter
@@ -15,7 +14,7 @@ from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model, embedder_of
+from regraph_kg.wiring.open_model import any_model, embedder_of
 from regraph_kg.wiring.shipped import corpus_folder
 
 
@@ -58,8 +57,3 @@ def open_cascade(
     shortlists = Shortlists(vocabulary.candidates, embedder_of(settings))
     model = model or any_model(settings, ModelSpec.parse(settings.model))
     return Cascade(vocabulary, lexical, shortlists, Sorter(model, vocabulary, shortlists))
-
-
-def recorded_verdicts(settings: Settings) -> LanguageModel:
-    """The recorded answers to labels of the corpus's labelled set (half "test")."""
-    return RecordedVerdicts(corpus_folder(settings) / "relabel" / "recorded" / "test.jsonl")

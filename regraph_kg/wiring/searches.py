@@ -25,9 +25,9 @@ from regraph_kg.search.reader import GraphReader
 from regraph_kg.search.recorded_judge import RecordedJudge
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model, embedder_of, language_model
 from regraph_kg.wiring.judges import open_judge, open_judges
 from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.open_model import any_model, embedder_of, language_model
 from regraph_kg.wiring.problems import find_problem, good_problem, task_of
 from regraph_kg.wiring.stores import open_store
 
@@ -170,7 +170,6 @@ def _reading(
         header.device,
         header.excluded,
         lambda space: embedder_of(settings, space),
-        patience=settings.patience_seconds,
     )
     world = World(
         neighbours=reader.neighbours,

@@ -17,9 +17,9 @@ from typing import Literal
 from pydantic import Field
 
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
+from regraph_kg.search.request import Request
 from regraph_kg.search.selection import (
     ExpectedImprovement,
     NextStep,

@@ -29,7 +29,6 @@ from pydantic import Field
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
-from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.prompts.examples import short
@@ -40,6 +39,7 @@ from regraph_kg.search.prompts.render import (
     render_thought,
     thought_advice,
 )
+from regraph_kg.search.request import Request
 from regraph_kg.search.uct import Visits, level_reward
 
 

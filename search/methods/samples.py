@@ -12,11 +12,11 @@ from typing import Literal
 from pydantic import Field
 
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import cot_advice, free_advice
+from regraph_kg.search.request import Request
 
 
 class StandardSettings(MethodSettings):

@@ -82,7 +82,7 @@ def test_of_a_large_graph_what_was_tried_most_is_shown(
     assert graph_page(view).count("<details") == 4
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_page_fits_three_widths_and_leads_to_a_technique(
     store: GraphStore, store_settings: Settings, browser: Page, tmp_path: Path, axe: str
 ) -> None:

@@ -8,9 +8,8 @@ from pydantic import TypeAdapter
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary
 from regraph_kg.runs.steps_shown import PageShare, steps_shown
-from regraph_kg.search.run_record import RunRecord
+from regraph_kg.search.run_record import VALUES, Event, RunRecord
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.trace_lines import VALUES, Event
 from tests.pages.traces import record, searched, step
 from tests.search.recorded_run import still
 from tests.search.toy import SEAL, SERIAL, Run, header

@@ -81,13 +81,13 @@ def test_every_setting_of_the_prompts_can_be_set() -> None:
         changed = {bool: False, int: 7}.get(type(value), words)
         prompting = chosen(sets=(f"prompt.{name}={changed}",)).prompting
         assert prompting.model_dump()[name] == changed
-    both = chosen(sets=("prompt.tried=9", "depth=2", "prompt.examples=5"))
+    both = chosen(sets=("prompt.known_failures=9", "depth=2", "prompt.examples=5"))
     assert (both.prompting, both.settings.model_dump()["depth"]) == (
-        LEAN.model_copy(update={"tried": 9, "examples": 5}),
+        LEAN.model_copy(update={"known_failures": 9, "examples": 5}),
         2,
     )
-    full = chosen(sets=("prompt.tried=9", "prompt.words=full")).prompting
-    assert full == Prompting(tried=9)
+    full = chosen(sets=("prompt.known_failures=9", "prompt.words=full")).prompting
+    assert full == Prompting(known_failures=9)
 
 
 @pytest.mark.parametrize(("method", "name"), [("regrapht", "attempts"), ("mcts-rag", "rollouts")])
@@ -103,7 +103,7 @@ def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
         ({"sets": ("depth",)}, "set 'depth': mcgs knows depth, "),
         ({"sets": ("method=cot",)}, "set 'method=cot': mcgs knows depth, "),
         ({"method": "standard", "sets": ("depth=1",)}, "standard knows no setting"),
-        ({"sets": ("prompt.depth=1",)}, "set 'prompt.depth=1': a prompt knows contrast, "),
+        ({"sets": ("prompt.depth=1",)}, "set 'prompt.depth=1': a prompt knows decline, "),
         ({"sets": ("depth=none",)}, "--set depth=None: it should be a valid integer"),
         ({"sets": ("limit.calls=3",)}, "set 'limit.calls=3': a limit knows evaluations, "),
         ({"sets": ("run.target=cuda",)}, "set 'run.target=cuda': a run knows final, "),
@@ -123,14 +123,6 @@ def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
             {"sets": ("limit.patience=nan",)},
             "--set limit.patience=nan: it should be greater than 0",
         ),
-        (
-            {"sets": ("limit.stop_at_roof=1.2",)},
-            "--set limit.stop_at_roof=1.2: it should be less than or equal to 1",
-        ),
-        (
-            {"sets": ("limit.stop_at_roof=0",)},
-            "--set limit.stop_at_roof=0: it should be greater than 0",
-        ),
         ({"parallel": 0}, "--parallel 0: no call would be made"),
         ({"problems": ("a", "b", "a")}, "problem a is named twice"),
         ({"problems": ("a", "b"), "resume": Path("x")}, "a trace is of one problem"),
@@ -149,7 +141,6 @@ def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], sa
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("prompt.tried=-1", "it should be greater"),
         ("depth=deep", "it should be a valid integer"),
         ("run.final=fast", "it should be '"),
         ("run.seed=one", "it should be a valid integer"),
@@ -157,7 +148,6 @@ def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], sa
         ("limit.seconds=0.0", "it should be greater than 0"),
         ("limit.patience=0", "it should be greater than 0"),
         ("limit.patience=-3", "it should be greater than 0"),
-        ("limit.stop_at_roof=nan", ""),
         ("limit.tokens=-1", "it should be greater"),
         ("limit.evaluations=0", "it should be greater"),
         ("prompt.examples=-1", "it should be greater"),
@@ -215,11 +205,7 @@ def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
 
 def test_when_a_search_has_had_enough_is_typed_set_or_its_traces(tmp_path: Path) -> None:
     assert chosen(sets=("limit.patience=0.3",), budget=20).limits.patient_calls == 6
-    assert chosen(sets=("limit.patience=12", "limit.stop_at_roof=0.9")).limits == SearchLimits(
-        calls=50, patience=12, stop_at_roof=0.9
-    )
-    off = replace(NOTHING, sets=["limit.stop_at_roof=none"])
-    assert choose(off, "recorded").limits.stop_at_roof is None
+    assert chosen(sets=("limit.patience=12",)).limits == SearchLimits(calls=50, patience=12)
     with Trace.create(tmp_path, header(limits=SearchLimits(calls=7, patience=2)), SEAL) as trace:
         path = trace.path
     was = choose(replace(NOTHING, resume=path), "recorded")
@@ -228,11 +214,9 @@ def test_when_a_search_has_had_enough_is_typed_set_or_its_traces(tmp_path: Path)
 
 
 def test_the_command_that_goes_on_keeps_a_longer_patience() -> None:
-    options = replace(
-        NOTHING, resume=Path("t"), sets=["limit.patience=none", "limit.stop_at_roof=1"]
-    )
+    options = replace(NOTHING, resume=Path("t"), sets=["limit.patience=none"])
     words = shlex.split(resume_command(options, "x", Path("t"), None))
-    assert words[-4:] == ["--set", "limit.patience=none", "--set", "limit.stop_at_roof=1"]
+    assert words[-2:] == ["--set", "limit.patience=none"]
 
 
 def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:

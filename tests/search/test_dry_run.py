@@ -9,18 +9,16 @@ from regraph_kg.cli import dry_run
 from regraph_kg.cli.dry_run import first_prompts, look_back
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader
 from regraph_kg.search.effects import Evaluate, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.trace_lines import read
 from regraph_kg.wiring.searches import DrySearch
 from tests.search.test_choice import chosen
 from tests.search.test_optimize import Lab, grown, lab
-from tests.search.toy import SEAL, TASK, Toy, code, fenced, header, judge, searching
+from tests.search.toy import SEAL, TASK, Toy, code, fenced, header, judge, read, searching
 
 __all__ = ["grown", "lab"]  # fixtures
 
@@ -108,36 +106,6 @@ def test_a_method_without_a_graph_needs_none_and_a_thinking_one_counts_thoughts(
     (told,) = json.loads(lab.run(*words, "rethink-mcts", "--json").out)
     assert (told["calls"], told["thoughts"]) == (7, 7)
     assert told["output_tokens"] == 14 * 4096
-
-
-def test_a_verdict_of_the_model_is_a_thought_of_a_method_that_walks_the_graph(grown: Lab) -> None:
-    words = (
-        "optimize",
-        "scale",
-        "--dry-run",
-        "--budget",
-        "7",
-        "--set",
-        "prompt.verdict=model",
-        "--json",
-    )
-    (told,) = json.loads(grown.run(*words).out)
-    assert (told["calls"], told["thoughts"]) == (7, 7)
-    assert told["output_tokens"] == 14 * 4096
-    (told,) = json.loads(grown.run(*words, "--method", "fsr").out)
-    assert told["thoughts"] == 0
-
-
-@pytest.mark.parametrize("method", tuple(METHODS))
-def test_there_are_no_more_verdicts_than_calls(method: str) -> None:
-    def judging(key: PromptKey) -> str:
-        return '{"applied": "asked", "technique": ""}' if key.ask == "verdict" else answer(key)
-
-    head = header(settings=kind_of(method).settings(), prompting=Prompting(verdict="model"))
-    ledger = Ledger(head.limits)
-    list(searching(Toy(GRAPH, judging).world, head, ledger=ledger))
-    assert (ledger.spent.thoughts > 0) == (kind_of(method).thinks or kind_of(method).walks)
-    assert ledger.spent.thoughts <= ledger.spent.calls
 
 
 def test_a_target_that_is_not_here_can_be_looked_at(grown: Lab) -> None:

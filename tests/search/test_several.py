@@ -19,11 +19,12 @@ from regraph_kg.errors import ModelError, StoreError
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.target import Target
-from regraph_kg.search.trace_lines import read, read_header
+from regraph_kg.search.run_record import read_header
 from regraph_kg.wiring import searches
 from tests.llm.fake_ollama import FakeModel, FakeOllama
 from tests.search.lab import FASTER, ONLY_SLOW, SERIAL
 from tests.search.test_optimize import Lab, grown, lab, wait_for
+from tests.search.toy import read
 
 __all__ = ["grown", "lab"]  # fixtures
 

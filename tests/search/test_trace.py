@@ -15,20 +15,13 @@ import pytest
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.method import SearchLimits
-from regraph_kg.search import trace_lines
+from regraph_kg.search import run_record
 from regraph_kg.search.methods.mcgs import McgsSettings, PaperSettings
 from regraph_kg.search.recorded_judge import RecordedJudge
+from regraph_kg.search.run_record import TraceReader, checksum, ending, mac_of, read_header
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.trace_lines import (
-    TraceReader,
-    checksum,
-    ending,
-    mac_of,
-    read,
-    read_header,
-)
 from tests.search.recorded_run import HEADER, recorded_toy, still, toy
-from tests.search.toy import SEAL, Run, code, traced
+from tests.search.toy import SEAL, Run, code, read, traced
 
 ROOT = Path(__file__).parents[2]
 
@@ -235,7 +228,7 @@ def test_nothing_is_said_behind_the_mac(whole: tuple[Path, Run], tmp_path: Path)
 def test_a_line_that_is_too_long_ends_the_reading(
     whole: tuple[Path, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trace_lines, "LONGEST_LINE", 100)
+    monkeypatch.setattr(run_record, "LONGEST_LINE", 100)
     with pytest.raises(BadInput, match=r"\.jsonl: a line is too long; give a trace as"):
         read(whole[0])
 
@@ -256,10 +249,10 @@ def test_a_trace_that_was_changed_is_noticed(whole: tuple[Path, Run]) -> None:
         (b"hello\n", r"trace.jsonl:1: not a line"),
         (
             b'{"event":"header","key":"","value":{"schema_version":1}}\n',
-            "a trace of an older version",
+            "not a line of a trace",
         ),
     ],
-    ids=["empty", "torn header", "text", "older schema"],
+    ids=["empty", "torn header", "text", "the first schema"],
 )
 def test_what_is_no_trace_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
