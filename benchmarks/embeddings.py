@@ -7,8 +7,8 @@ Names: each name of corpus/relabel (half "test") looks for its technique among t
 recall@k counts names with a technique that have it among the k nearest. "alone" takes the nearest
 technique from a cosine on that gives 95 % precision on the half "dev": what nearness would merge
 without any other rule. Examples: the queries of benchmarks/queries/nearest.jsonl (labelled blind,
-half "test") look among the 110 steps that they were labelled for. Codes: the code before each step
-of the corpus looks for codes before the same technique in other problems.
+half "test") look among the 110 steps that they were labelled for. Codes: the code before each of
+these steps looks for codes before the same technique in other problems.
 """
 
 import json
@@ -131,15 +131,14 @@ def mean(found: Sequence[tuple[float, float]]) -> dict[str, float]:
 
 def examples(embedder: Embedder, known: Sequence[CorpusStep]) -> dict[str, float]:
     """The labelled queries of the half "test", among the steps that they were labelled for."""
-    some = [step for step in known if step.ref.startswith(LABELLED)]
-    texts = vectors(embedder.embed([step.text for step in some]))
+    texts = vectors(embedder.embed([step.text for step in known]))
     asked = [line for line in lines([QUERIES]) if line["split"] == "test"]
     found = []
     for line, query in zip(
         asked, vectors(embedder.embed_queries([line["query"] for line in asked])), strict=True
     ):
         order = np.argsort(-(texts @ query), kind="stable")
-        ranked = [some[row].ref for row in order if some[row].target == line["target"]]
+        ranked = [known[row].ref for row in order if known[row].target == line["target"]]
         found.append(scores(ranked, frozenset(line["relevant"])))
     return mean(found)
 
@@ -166,18 +165,18 @@ def codes(embedder: Embedder, known: Sequence[CorpusStep]) -> dict[str, float]:
 def main(specs: Sequence[str]) -> None:
     """Measure and print."""
     vocabulary = Vocabulary(read_vocabulary(Settings()))
-    known = list(steps(vocabulary))
+    labelled = [step for step in steps(vocabulary) if step.ref.startswith(LABELLED)]
     rows = {}
     for spec in specs:
         embedder = embedder_of(Settings(embedder=spec))
         start = time.perf_counter()
-        embedder.embed([step.text for step in known])
+        embedder.embed([step.text for step in labelled])
         seconds = time.perf_counter() - start
         rows[embedder.space.model] = {
             "names": names(embedder, vocabulary),
-            "examples": examples(embedder, known),
-            "codes": codes(embedder, known),
-            "ms a text": round(1000 * seconds / len(known), 2),
+            "examples": examples(embedder, labelled),
+            "codes": codes(embedder, labelled),
+            "ms a text": round(1000 * seconds / len(labelled), 2),
         }
     print(json.dumps(rows, indent=1))
 

@@ -21,11 +21,18 @@ _HINT = "write problem, target and serial (a file), a line each: regraph docs in
 
 
 class FileOrigin(Frozen):
-    """The facts that a step list lacks; in the file beside one `serial` is a path."""
+    """The facts that a step list lacks."""
 
     target: Target
     problem: Name
     serial: str
+
+
+class _Sidecar(FileOrigin):
+    """The file beside a step list."""
+
+    serial: Name
+    """Path of the serial code."""
 
 
 def sidecar(path: Path) -> Path:
@@ -37,7 +44,7 @@ def read_origin(path: Path) -> FileOrigin | None:
     """The origin that stands beside `path`; None where nothing does. `BadInput` for a bad one."""
     beside = sidecar(path)
     try:
-        origin = FileOrigin.model_validate(tomllib.loads(beside.read_text(encoding="utf-8")))
+        origin = _Sidecar.model_validate(tomllib.loads(beside.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -52,7 +59,7 @@ def read_origin(path: Path) -> FileOrigin | None:
         raise BadInput(f"{beside}: serial: {origin.serial} is in another folder; put it beside")
     if serial.exists() and not serial.is_file():
         raise BadInput(f"{beside}: serial: {origin.serial} is no file; {_HINT}")
-    return origin.model_copy(update={"serial": read_serial(serial)})
+    return FileOrigin(target=origin.target, problem=origin.problem, serial=read_serial(serial))
 
 
 def read_serial(path: Path) -> str:

@@ -101,6 +101,10 @@ def test_judged_steps_end_in_a_file_and_are_paid_for_once(tmp_path: Path, cache:
     again = gather(tmp_path, cache, script({}))  # who would be asked anew has no answer
     assert again.calls == 0
     assert again.kept == [one.ref]
+    told = replace(choice(tmp_path), credit=Source(model="somebody", licence="BSD"))
+    outcome(collect(Settings(cache_dir=cache), told, script({})))
+    (one,) = kept(tmp_path / "out.jsonl")
+    assert (one.source.licence, one.source.model) == ("BSD", "somebody")
 
 
 @pytest.mark.slow
@@ -119,35 +123,6 @@ def test_an_experts_version_becomes_measured_steps(tmp_path: Path, cache: Path) 
     assert [step.label for step in one.steps] == ["Threads", "Lanes"]
     assert one.steps[-1].code.strip() == best.strip()
     assert all(len(step.measurements) == 1 for step in one.steps)
-
-
-@pytest.mark.slow
-def test_the_same_steps_twice_are_two_trajectories_of_which_one_is_kept(
-    tmp_path: Path, cache: Path
-) -> None:
-    answers: dict[str, str] = {}
-    for number in (0, 1):
-        answers |= {f"{number}.1.0": answer("Threads", THREADS), f"{number}.2.0": DONE}
-    answers |= {"1.2.0": answer("Vectorize", WRONG), "1.2.1": answer("Vectorize", WRONG)}
-    answers |= {"1.2.2": answer("Vectorize", WRONG), "1.3.0": DONE}
-    model = ScriptedModel(
-        "a script",
-        {
-            DecisionKey(kind="collect", subject=f"scale.openmp {place}", attempt=int(place[0])): one
-            for place, one in answers.items()
-        },
-    )
-    two = replace(choice(tmp_path), trajectories=2)
-    settings = Settings(cache_dir=cache)
-    gathered = outcome(collect(settings, two, model))
-    (first,) = gathered.kept
-    assert gathered.collected == 2
-    assert first not in gathered.left_out
-    assert len(gathered.left_out) == 1
-    told = replace(two, credit=Source(model="somebody", licence="BSD"))
-    outcome(collect(settings, told, model))
-    (one,) = kept(tmp_path / "out.jsonl")
-    assert (one.source.licence, one.source.model) == ("BSD", "somebody")
 
 
 def test_a_file_that_is_not_its_own_is_left_alone(tmp_path: Path, cache: Path) -> None:

@@ -149,12 +149,6 @@ def test_whatever_is_said_of_a_program_can_be_stored(tmp_path: Path) -> None:
     assert Step.model_validate_json(second.model_dump_json())
 
 
-def test_lineages_of_ids_that_begin_alike_have_refs_of_their_own(tmp_path: Path) -> None:
-    for number in (1, 2):
-        program(tmp_path, f"p{number}", None, code(f"fast{number}"), id="x" * 300 + str(number))
-    assert len({lineage.ref for lineage in lineages(tmp_path, best=2)}) == 2
-
-
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("first", [None, "p1999"])
 def test_long_lineages_take_no_time(tmp_path: Path, first: str | None) -> None:
