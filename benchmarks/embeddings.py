@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from regraph_kg.wiring.answers import embedder_of
 
 from regraph_kg.ingest.relabel.embedding import Shortlists
 from regraph_kg.llm.embedder import Embedder
 from regraph_kg.models.technique import Vocabulary, start_id
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.open_model import embedder_of
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 QUERIES = Path(__file__).parent / "queries" / "nearest.jsonl"

@@ -20,10 +20,6 @@ _DIGITS = 3
 _KILO = 1000.0
 _DIAGNOSIS = 200
 """Characters of a failure's diagnosis that a table shows."""
-_COSTS = (
-    *("calls", "thoughts", "tokens in", "out", "evaluations"),
-    *("time", "model", "judge", "energy"),
-)
 _DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
 """The kinds of `Applied` that were not asked for."""
 _STOPPED: Mapping[Stopped, str] = {
@@ -228,41 +224,34 @@ def limits(budget: SearchLimits) -> str:
 
 
 def several_table(searches: Sequence[tuple[str, RunSummary | None, str]]) -> str:
-    """One line a search: its problem, its result and cost, or how it ended without a summary.
-
-    Columns without any figure are left out.
-    """
-    names = ("problem", "speedup", "95 %", *_COSTS)
-    cells = [(problem, *_cells(summary, ended)) for problem, summary, ended in searches]
-    filled = [index for index in range(len(names)) if any(cell[index] for cell in cells)]
-    columns = [[names[index], *(cell[index] or "-" for cell in cells)] for index in filled]
-    widths = [max(map(len, column)) for column in columns]
-    lines = []
-    for line in zip(*columns, strict=True):
-        first, *rest = zip(line, widths, strict=True)
-        figures = (f"{text:>{width}}" for text, width in rest)
-        lines.append("  ".join([f"{first[0]:<{first[1]}}", *figures]).rstrip())
-    return "\n".join(lines)
-
-
-def _cells(summary: RunSummary | None, ended: str) -> tuple[str, ...]:
-    """A line of `several_table` without its problem."""
-    if summary is None:
-        return (ended, *[""] * (1 + len(_COSTS)))
-    cost, spread = summary.cost, summary.speedup_interval
-    surely = summary.improved and spread is not None
-    return (
-        times(summary.speedup) if surely else "none",
-        interval(spread) if surely and spread is not None else "",
-        f"{cost.calls}",
-        f"{cost.thoughts or ''}",
-        f"{cost.prompt_tokens or ''}",
-        f"{cost.output_tokens or ''}",
-        f"{cost.evaluations}",
-        seconds(summary.active_seconds),
-        seconds(cost.model_seconds) if cost.model_seconds else "",
-        seconds(cost.judge_seconds) if cost.judge_seconds else "",
-        energy(cost.joules) if cost.joules else "",
+    """One line a search: its problem, its result and cost, or how it ended without a summary."""
+    lines: list[tuple[str, ...]] = [
+        ("problem", "speedup", "95 %", "calls", "tokens", "evaluations", "time")
+    ]
+    for problem, summary, ended in searches:
+        if summary is None:
+            lines.append((problem, ended, *["-"] * 5))
+            continue
+        cost, spread = summary.cost, summary.speedup_interval
+        sure = summary.improved and spread is not None
+        lines.append(
+            (
+                problem,
+                times(summary.speedup) if sure else "none",
+                interval(spread) if sure and spread is not None else "-",
+                f"{cost.calls}",
+                f"{cost.prompt_tokens + cost.output_tokens}",
+                f"{cost.evaluations}",
+                seconds(summary.active_seconds),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            [f"{line[0]:<{widths[0]}}"]
+            + [f"{text:>{width}}" for text, width in zip(line[1:], widths[1:], strict=True)]
+        )
+        for line in lines
     )
 
 

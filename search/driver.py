@@ -21,10 +21,10 @@ from regraph_kg.search.context import Iteration, Method
 from regraph_kg.search.effects import Effect, Effects, ModelRequest, Result
 from regraph_kg.search.ledger import Ledger
 
+# Log gain of a best that ends a row of calls in vain; less may be noise of a screening.
 GAIN = 0.05
-"""Log gain of a best that ends a row of calls in vain; less may be noise of a screening."""
+# Expected log gain of a sample that is worth a call beyond patience.
 PROMISE = 0.1
-"""Expected log gain of a sample that is worth a call beyond patience."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,7 @@ class Driver:
         """`first` is what was bought before the method began."""
         self._method, self._executor, self._ledger = method, executor, ledger
         self._first = first
+        # iterations that wait for the judge leave the model idle, so half as many again may begin
         self._parallel, self._most = parallel, parallel + parallel // 2
         self._recorder = Recorder()
         self._patience = Patience(ledger)
@@ -134,6 +135,7 @@ class Driver:
             yield self._recorder.record(self._first, self._ledger.spent.calls)
         while True:
             yield from self._begin()
+            # only answers by file are waited for: no effect of ours will end
             if len(self._waiting) == self._pending:
                 break
             finished = self._executor.finish()
@@ -159,6 +161,7 @@ class Driver:
             self._pending += 1  # it keeps its place among those under way
             return
         self._asking -= isinstance(finished.effect, ModelRequest)
+        # equal effects were begun once: all that wait for one go on with its result
         for work in self._waiting.pop(_name(finished.effect)):
             yield from self._advance(work, finished.result)
 

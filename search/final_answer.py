@@ -48,6 +48,7 @@ def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:
     fastest: dict[str, StepRecord] = {}
     for step in _steps(records):
         if step.code is not None and (step.speedup or 0) > 1:
+            # equal code has one verdict; the path that found it first is the answer's
             fastest.setdefault(step.code, step)
     return sorted(fastest.values(), key=lambda step: -(step.speedup or 0))[:FINALISTS]
 
@@ -64,6 +65,7 @@ def final_answer(
     best: Final | None = None
     finals = list[Final]()
     for step in finalists(records):
+        # timed in turn with the best so far: two serial times would add their scatter
         candidate = Candidate(task.target, step.code or "", best and best[0].code)
         report = evaluate_final(candidate)
         if report.outcome is Outcome.UNSTABLE_TIMING:  # our machine's fault: timed once more
@@ -82,6 +84,7 @@ def better(best: Final | None, other: Final) -> Final | None:
     if best is None:
         return other
     rivalry = other[1].rivalry
+    # without a rivalry the two were timed apart, each over its own serial time
     ratio = rivalry.ratio if rivalry else (other[1].speedup or 0) / (best[1].speedup or 1)
     return other if ratio > 1 else best
 
@@ -128,6 +131,7 @@ def summarise(
 
 def _taken_back(answer: Answer) -> TakenBack | None:
     """The fastest of the search, where no finalist was confirmed."""
+    # a speedup that the user saw go by must not vanish without a reason
     if answer.report is not None or not answer.finals:
         return None
     step, report = answer.finals[0]

@@ -33,17 +33,17 @@ from regraph_kg.models.trajectory import (
 from regraph_kg.search.prompts.fences import without_blocks
 from regraph_kg.search.run_record import RunRecord
 
+# Why a step's time is no evidence; the step may still be part of a path.
 BUSY = "timed while the machine did other work"
-"""Why a step's time is no evidence; the step may still be part of a path."""
+# A step without a transition.
 NAMELESS = "names no technique"
-"""A step without a transition."""
 UNASKED = {
     "nothing": "changed nothing",
     "other": "did another technique than the one asked for, unknown which",
 }
 """Why a step says nothing of the technique that it was asked for, by `Applied`."""
+# Stored characters of a model's text beside its code.
 REASONING_CHARACTERS = 2_000
-"""Stored characters of a model's text beside its code."""
 StepPath = tuple[str, ...]
 """Path elements of a step; () is the serial code."""
 
@@ -152,6 +152,7 @@ class _Tree:
 
     def grow(self, steps: Iterable[StepRecord]) -> None:
         """Place all steps, shorter paths first."""
+        # records come as iterations end: a child's may stand before its parent's
         for step in sorted(steps, key=lambda step: len(step.path)):
             if step.outcome is None or (not step.path and not step.cost.calls):
                 continue  # a recorded model had no answer, or it is the start
@@ -195,6 +196,7 @@ class _Tree:
 
     def _disproved(self, step: StepRecord) -> StepRecord:
         """The step as a failure, where the final measurement found its code wrong."""
+        # the full grade looks at more inputs than the screening did
         final = self.run.finals.get(code_hash(step.code or ""))
         if final is None or final.outcome.is_right:
             return step
@@ -211,6 +213,7 @@ class _Tree:
 
 def _trajectories(tree: _Tree, serial: str) -> Iterator[Trajectory]:
     """One a leaf; each measurement and each failure goes with the first that passes its place."""
+    # a shared step is in several trajectories: counted in each, one try would weigh as many
     covered: set[StepPath] = set()
     for leaf in tree.leaves():
         way = [leaf[:length] for length in range(len(leaf) + 1)]
@@ -266,6 +269,7 @@ def _measurement(
     serial = report.baseline.median if report.baseline else None
     reference = None if before is None or not before.passed else before.report
     over = reference.speedup if reference else None
+    # levels drift between sessions: the same session's serial time cancels that out
     earlier = serial / over if serial is not None and over else None
     seconds, rivalry = report.timing.median if report.timing else None, report.rivalry
     if seconds and rivalry and reference and rivalry.code_hash == reference.code_hash:
@@ -309,8 +313,10 @@ def _try(tree: _Tree, place: StepPath) -> str:
     """
     samples = []
     for length, element in enumerate(place, start=1):
+        # a sample number alone would collide with that of the technique it strayed to
         strayed = tree.nodes[place[:length]].step.did is not None
         samples.append(element if strayed else element.partition("#")[2] or "0")
+    # the store takes measurements of one name for one
     return tree.run.id if set(samples) == {"0"} else f"{tree.run.id} {'.'.join(samples)}"
 
 

@@ -20,6 +20,7 @@ def launched(answer: MendedCode, launch: NewLaunch) -> MendedCode | None:
     None also where it kept the kernel, or where the kernel has no thread numbers.
     """
     tree = tree_of(answer.code)
+    # nothing is guessed: each condition below rules out an answer that may be meant otherwise
     kernel = events_of(tree.root).functions.get(launch.kernel)
     calls = launches_of(tree.root, launch.kernel)
     if kernel is None or not calls:

@@ -5,8 +5,8 @@ from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, RoofShare, Stopped
 
+# Largest believable share of the speed of light: peaks are measured, and may be a little low.
 BELIEVED = 1.1
-"""Largest believable share of the speed of light: peaks are measured, and may be a little low."""
 
 
 class RoofWatch:
@@ -28,6 +28,7 @@ class RoofWatch:
         if account is None or light is None:
             return
         share = light.seconds / account.seconds
+        # one impossible share shows that declared work or peaks are wrong for all codes
         self._wrong = self._wrong or share > BELIEVED
         if self._wrong:
             self.reached = None
@@ -55,6 +56,7 @@ class Ledger:
     @property
     def stopped(self) -> Stopped | None:
         """The limit that is reached, or why the search was settled; None while it goes on."""
+        # a search that had enough keeps its reason, though calls in flight may reach a limit
         if self._settled:
             return self._settled
         limits, spent = self.limits, self.spent
@@ -72,6 +74,7 @@ class Ledger:
     @property
     def left(self) -> int:
         """Calls that may still be asked for; those under way are taken off."""
+        # calls under way will be paid: they are promised already
         return 0 if self.stopped else self.limits.calls - self.spent.calls - self.under_way
 
     def begin_call(self) -> None:

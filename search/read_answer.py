@@ -19,8 +19,8 @@ from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.prompts.fences import blocks, fence
 
+# Characters; what is longer is no answer but a model that runs on.
 LONGEST_CODE = 60_000
-"""Characters; what is longer is no answer but a model that runs on."""
 LONGEST_REASON = 200
 CLOSED = "the step's end put behind that loop"
 _FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
@@ -87,6 +87,7 @@ def parse(reply: Reply, *entries: str, current: str = "") -> str | ParseFailure:
     named = [block for block in candidates if re.search(rf"\b(?:{names})\s*\(", block)]
     distinct = {normalized(block): block for block in named}
     if len(distinct) > 1:
+        # models like to say what they start from
         distinct.pop(normalized(current), None)
     chosen = list(distinct.values())
     if len(chosen) > 1:

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Examples of a transition that a search reads.
 SHOWN = 24
-"""Examples of a transition that a search reads."""
+# Failures of a transition that a search reads.
 KNOWN = 24
-"""Failures of a transition that a search reads."""
+# Examples read for each one shown: some hold equal codes.
 OVERSAMPLED = 3
-"""Examples read for each one shown: some hold equal codes."""
 
 
 class GraphReader:

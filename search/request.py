@@ -49,6 +49,7 @@ class Request:
 
         A free step from the serial code asks what `standard` asks, and so by the same key.
         """
+        # recorded answers of `standard` serve a first free choice, too
         here = bool(self.step) and (self.technique is not None or bool(self.path))
         return (*self.path, self.step) if here else self.path
 
@@ -74,6 +75,7 @@ class Asker:
         `may_decline`: it may decline the technique.
         """
         prompting = self._prompting
+        # the key alone decides the seed: a resumed run asks the same, in any order
         key = self.key("code", path=request.way, attempt=request.attempt, repair=repair)
         prompt = render(
             self._task,
@@ -89,6 +91,7 @@ class Asker:
             recipe=request.technique.recipe if request.technique is not None else "",
             seed=self.seed(key),
         )
+        # counted while it is under way: others must not spend the same call
         self._ledger.begin_call()
         try:
             reply = yield from asked(prompt)
@@ -123,4 +126,5 @@ class Asker:
     def seed(self, key: PromptKey) -> int:
         """hash(run, p, a, k) of method.md 3.2, and the rest of the key; 31 bits, as servers do."""
         text = f"{self._run}\n{key.model_dump_json()}"
+        # servers take seeds of 31 bits
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1

@@ -42,6 +42,7 @@ def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Cont
     """The context of a run's method."""
     rng = random.Random(header.seed)
     if header.prompting.machine:
+        # prompts of a resumed run name the machine that it began on
         task = replace(task, machine=header.machine)
     failures = KnownFailures(world.failures, header.prompting.known_failures)
     proposer = Proposer(task, rng.getrandbits(32), header.prompting, ledger, failures)
@@ -68,6 +69,7 @@ def search(
 ) -> Iterator[SimulationRecord]:
     """The search that `header` names, from its beginning; its records as iterations end."""
     ledger = Ledger(header.limits) if ledger is None else ledger
+    # a method begins where the start is known: nothing else may run before
     task, first = alone(started(task, ledger), executor)
     ledger.seconds = executor.seconds()
     method = begin(task, header, world, ledger)
@@ -82,6 +84,7 @@ def started(task: Task, ledger: Ledger) -> Effects[tuple[Task, Iteration | None]
     steps: list[StepRecord] = []
     for port in task.ports:
         code = port.whole(port.start)
+        # it is the serial code itself, which needs no verdict
         if normalized(code) == normalized(task.serial):
             return replace(task, port=port), None
         report = yield from judged(Candidate(task.target, code))
@@ -108,6 +111,7 @@ def started(task: Task, ledger: Ledger) -> Effects[tuple[Task, Iteration | None]
 
 def works(report: EvalReport) -> bool:
     """Whether its code computes what it should, however slowly."""
+    # a start may be slow: what the model makes of it is judged anew
     slow = report.outcome is Outcome.TIMED_OUT and RIGHT_BUT_SLOW in report.diagnosis
     return slow or report.outcome.is_right
 

@@ -24,7 +24,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import EvalReport, code_hash
 from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood, Successor
-from regraph_kg.models.prompt import PromptKey, Reply
+from regraph_kg.models.prompt import PromptKey, PromptText, Reply
 from regraph_kg.models.run import (
     Cost,
     RunHeader,
@@ -37,8 +37,8 @@ from regraph_kg.search.final_answer import Answer, Final, better, finalists, sum
 from regraph_kg.search.ledger import Ledger, RoofWatch
 from regraph_kg.search.methods import read_settings
 
+# `RunHeader.schema_version`.
 SCHEMA = 4
-"""`RunHeader.schema_version`."""
 Event = Literal[
     "header",
     "neighbours",
@@ -67,18 +67,25 @@ VALUES: dict[Event, TypeAdapter[Any]] = {
     "stop": TypeAdapter(Stopped),
 }
 """The type of a line's value."""
+# Events that only a search that has come to its end leaves; none where calls ran out, and nothing
+# was faster than the serial code.
 ENDS = ("final", "stop")
-"""Events that only a search that has come to its end leaves; none where calls ran out, and nothing
-was faster than the serial code."""
 RunState = Literal["finished", "running", "measuring the best again", "not finished"]
 
 _ANY: TypeAdapter[object] = TypeAdapter(object)
 _READ: tuple[Event, ...] = ("reply", "report", "final", "record", "stop")
 _TIMED = ("reply", "report", "record")
+# The remedy for an unreadable trace.
 AS_WRITTEN = "give a trace as this version's regraph optimize wrote it"
-"""The remedy for an unreadable trace."""
+# Bytes; a file with a longer one is no trace, and is not read into memory to find that out.
 LONGEST_LINE = 1 << 26
-"""Bytes; a file with a longer one is no trace, and is not read into memory to find that out."""
+
+
+class AskedPrompt(Frozen):
+    """A prompt as the model read it."""
+
+    system: PromptText
+    user: PromptText
 
 
 class TraceLine(Frozen):
@@ -87,6 +94,8 @@ class TraceLine(Frozen):
     event: Event
     key: str
     value: Any
+    prompt: AskedPrompt | None = None
+    """The question that a "reply" answers."""
     at: float
     sum: str
     mac: str = ""
@@ -125,7 +134,9 @@ class TraceReader:
         for number, text in enumerate(self._texts(), start=1):
             body = text.rpartition(b',"sum":')[0]
             total, mac = checksum(total, body), mac_of(self._key, mac, body)
+            # constant time: how much of a forged seal is right must not show
             self.ours = self.ours and hmac.compare_digest(text, body + ending(total, mac))
+            # a changed line is refused, one sealed by others is only not ours
             line = _line(self.path, number, text)
             if line.sum != total:
                 raise BadInput(f"{self.path}:{number}: the trace was changed here; {AS_WRITTEN}")
@@ -164,6 +175,7 @@ def header_of(path: Path, first: TraceLine) -> RunHeader:
     """The header in the first line of the trace `path`; `BadInput` names what is not ours."""
     value = first.value if isinstance(first.value, dict) else {}
     raw, schema = value.get("settings"), value.get("schema_version")
+    # before anything else is looked at: an old header fails in fields that its user never set
     if isinstance(schema, int) and schema < SCHEMA:
         raise BadInput(
             f"{path}: a trace of regraph-kg {value.get('version', '?')} (schema {schema}), of which"
@@ -211,6 +223,8 @@ class RunRecord:
     ours: bool = True
     """Whether this installation wrote it; else what it measured is a claim."""
     replies: tuple[tuple[PromptKey, Reply], ...] = ()
+    prompts: Mapping[PromptKey, AskedPrompt] = field(default_factory=dict)
+    """The questions of the replies."""
     times: tuple[float, ...] = ()
     """Active seconds at each record."""
     stopped: Stopped | None = None
@@ -234,6 +248,7 @@ class RunRecord:
         header = header_of(path, first)
         events: dict[str, list[tuple[str, Any, float]]] = {event: [] for event in _READ}
         replies, last, seconds = list[tuple[PromptKey, Reply]](), "", 0.0
+        prompts: dict[PromptKey, AskedPrompt] = {}
         for number, line in enumerate(lines, start=2):
             if line.event not in _READ:
                 continue
@@ -241,16 +256,20 @@ class RunRecord:
                 value = VALUES[line.event].validate_python(line.value)
                 if line.event == "reply":
                     replies.append((PromptKey.model_validate_json(line.key), value))
+                    if line.prompt is not None:
+                        prompts[replies[-1][0]] = line.prompt
             except ValidationError:
                 raise BadInput(
                     f"{path}:{number}: no search writes such a line; {AS_WRITTEN}"
                 ) from None
             events[line.event].append((line.key, value, line.at))
             last = line.event if line.event in ("reply", *ENDS) else last
+            # final measurements are outside all limits, so their time is no search time
             seconds = line.at if line.event in _TIMED else seconds
         records = tuple(value for _, value, _ in events["record"])
         about = f"{header.created} {header.problem} {header.method} {header.seed}"
         return cls(
+            # the header as it was written: fields that come later make no other run of it
             id=f"{about} {code_hash(_ANY.dump_json(first.value).decode())[7:19]}",
             header=header,
             records=records,
@@ -259,6 +278,7 @@ class RunRecord:
             ended=last in ENDS or _spent(records) >= header.limits.calls,
             ours=reader.ours,
             replies=tuple(replies),
+            prompts=prompts,
             times=tuple(at for _, _, at in events["record"]),
             stopped=next((value for _, value, _ in reversed(events["stop"])), None),
             seconds=seconds,
@@ -314,6 +334,7 @@ class RunRecord:
         """The run's state: a search may be writing its trace."""
         if self.finished:
             return "finished"
+        # who writes a trace holds its lock, however long nothing is written
         if locks.is_held(self.path):
             return "measuring the best again" if self.ended else "running"
         return "not finished"
@@ -345,6 +366,7 @@ class RunRecord:
     def summary(self) -> RunSummary:
         """The summary that `regraph optimize` prints; no code where there is no answer."""
         ledger = Ledger(self.header.limits)
+        # where calls ran out the search wrote no reason
         ledger.settle(self.stopped or "calls")
         ledger.spent, ledger.seconds, ledger.roof = self.cost, self.seconds, RoofWatch()
         for report in self.reports.values():

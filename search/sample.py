@@ -25,8 +25,8 @@ from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_o
 from regraph_kg.search.read_answer import Declined, MendedCode, ParseFailure, declined, read_code
 from regraph_kg.search.request import Asker, Request
 
+# Declines that show whether a model declines what applies.
 DECLINES = 3
-"""Declines that show whether a model declines what applies."""
 CURRENT = "your code is the current code, unchanged; change it"
 BEFORE = "your code is the code that all this began with, unchanged; change the current code"
 _NOTHING_TO_MEND = (Outcome.UNSTABLE_TIMING, Outcome.DECLINED)
@@ -92,6 +92,7 @@ class Proposer:
             verdict, judging = yield from verdicts.judge(reply, request.code, declinable)
             cost += judging
             self._warn(request, verdict)
+            # right code is never asked for again, nor is code that our machine timed badly
             if not verdict.failed:
                 break
         return _step(request, verdict, cost)
@@ -149,6 +150,7 @@ class Verdicts:
             return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
         if why_same := self._unchanged(answer.code, current):
             return SampleVerdict(Outcome.UNCHANGED, None, None, why_same, answer.done), Cost()
+        # most answers mean the new launch; the judge tells which of the two is right
         other = launched(answer, reply.launch) if reply.launch else None
         verdict, cost = yield from self._judged(other or answer, current)
         if other is None or not verdict.failed:
@@ -192,6 +194,7 @@ class Verdicts:
         """Judge code, twice where our machine spoiled the first timing."""
         candidate = Candidate(self._task.target, code, rival)
         reports = [(yield from judged(candidate, self._best_seconds))]
+        # noise is ours, not the candidate's
         if reports[0].outcome is Outcome.UNSTABLE_TIMING and text not in self._verdicts:
             reports.append((yield from judged(candidate, self._best_seconds)))
         if text in self._verdicts:  # an equal code's verdict, which came in just before
@@ -206,6 +209,7 @@ class Verdicts:
         factor, code = speedup_of(report), candidate.code
         if report.passed and report.rivalry and candidate.rival:
             before = self._verdicts.get(normalized(candidate.rival))
+            # timed in turn with the code before it, a step's gain is surer than two serial ratios
             factor = ((before and before.speedup) or 1.0) * report.rivalry.ratio
         self._verdicts[text] = SampleVerdict(report.outcome, code, factor, report.diagnosis)
         if factor is None:

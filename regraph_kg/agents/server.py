@@ -1,6 +1,6 @@
 """The server that agents connect to: tools, pages to read, and a prompt that says how to go about.
 
-Not here: by which way they connect (transports.py).
+Not here: by which way they connect (serve.py).
 """
 
 import inspect
@@ -33,7 +33,7 @@ OPTIMIZE = """Make the function of problem {problem} faster for {target}.
 applies, look at its example and at known_failures.
 4. Apply it to the whole code. evaluate it. Where it fails, read the diagnosis and mend it once or \
 twice; else go back to the last right code and choose another technique.
-5. Go on from the fastest right code until roofline says that little is left, or three techniques \
+5. Go on from the fastest right code until account says that little is left, or three techniques \
 in a row gained nothing.
 6. evaluate the best with grade "full", and tell its speedup with the interval, the path of \
 techniques, and the code.

@@ -15,30 +15,22 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from regraph_kg import report
-from regraph_kg.agents import drafts
-from regraph_kg.agents.draft_folder import DraftFolder
-from regraph_kg.agents.drafts import Author
-from regraph_kg.agents.folder import JudgeQuestion, ProjectFolder
+from regraph_kg.agents.folder import ProjectFolder
 from regraph_kg.agents.judging import Hear, JudgeDesk
+from regraph_kg.agents.recording import FOLDER, AgentSteps, name_of
 from regraph_kg.api.graph import Graph, open_graph
 from regraph_kg.errors import BadInput, RegraphError
-from regraph_kg.ingest.cascade import Cascade
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
-from regraph_kg.models.technique import Vocabulary
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.key import trace_key
-from regraph_kg.wiring.names import open_cascade, read_vocabulary
 from regraph_kg.wiring.problems import declared_problem
 
 P = ParamSpec("P")
 T = TypeVar("T")
 MOST_TRACES, LARGEST_TRACE = 20, 64 * 2**20
 """Searches that are listed; larger files are left out."""
-MOST_REPORTS = 100
 
 Code = Annotated[str, Field(description="Source text; or give file.")]
 File = Annotated[str, Field(description="Path inside the project's folder; or give code.")]
@@ -81,10 +73,10 @@ class Tools:
     def __init__(self, settings: Settings, folder: ProjectFolder, limits: Limits) -> None:
         self._settings, self._folder, self._limits = settings, folder, limits
         self._desk = JudgeDesk(settings, limits.judge_seconds)
-        self._writing = asyncio.Lock()
+        self._recording = asyncio.Lock()
         self._opening = asyncio.Lock()
         self._graph: Graph | None = None
-        self._reports: dict[JudgeQuestion, EvalReport] = {}
+        self._recorded: dict[str, AgentSteps] = {}
 
     def close(self) -> None:
         """End the judge and release the graph; idempotent."""
@@ -97,7 +89,7 @@ class Tools:
         """The tools that change nothing."""
         return [
             *(self.next_techniques, self.examples, self.known_failures, self.check_problem),
-            *(self.evaluate, self.compare, self.roofline, self.search_status),
+            *(self.evaluate, self.compare, self.search_status),
         ]
 
     @property
@@ -211,7 +203,8 @@ class Tools:
         Use grade "full" once, for your final answer.
         """
         text = self._folder.code(code, file)
-        return await self._judged(problem, Candidate(target, text), grade, context)
+        place = self._folder.problem(problem)
+        return await self._desk.evaluate(place, Candidate(target, text), grade, hearing(context))
 
     @plain_errors
     async def compare(
@@ -239,30 +232,6 @@ class Tools:
         }
 
     @plain_errors
-    async def roofline(
-        self,
-        *,
-        problem: ProblemName,
-        context: Context[Any, Any],
-        code: Code = "",
-        file: File = "",
-        target: Target = USUAL,
-    ) -> ToolAnswer:
-        """How near code comes to what the device can do, and what bounds it: memory or compute.
-
-        Near 100 % nothing is left to gain. Code that was evaluated before costs nothing.
-        """
-        candidate = Candidate(target, self._folder.code(code, file))
-        place = self._folder.problem(problem)
-        await asyncio.to_thread(declared_problem, self._settings, place)
-        earlier = self._reports.get(self._folder.question(place, candidate))
-        judged = earlier or await self._judged(problem, candidate, "screening", context)
-        if judged.account is None:
-            raise BadInput(f"no roofline: the code was not timed ({judged.outcome})")
-        words = report.roofline(judged.account)
-        return {"summary": words, "account": judged.account.model_dump(mode="json")}
-
-    @plain_errors
     async def record_step(  # noqa: PLR0913 (a tool's arguments)
         self,
         *,
@@ -287,38 +256,39 @@ class Tools:
         A step that fails is kept as a failure, and the next one stands on the step before it. A
         step that is right is kept even where it is slower, and the next one stands on it: evaluate
         first, and record what you go on from.
-        Name what the code shows: a step that shows no sign of its technique is refused.
+        Name what the code shows: the graph corrects a name by the code where it can.
+        A trajectory ends with the server; its file can be ingested by hand.
         What is finished goes into the graph, marked with you and your model: others find it there.
         """
         text = self._folder.code(code, file)
         place = self._folder.problem(problem)
-        declared = await asyncio.to_thread(declared_problem, self._settings, place)
-        author = Author(agent=agent, model=model)
-        step = drafts.step(technique, reasoning, text, target)
-        folder = DraftFolder(self._folder.root, trace_key(self._settings))
-        async with folder.taken(trajectory, drafts.begin(declared, target, author)) as draft:
-            if text == draft.code:
-                raise BadInput("the code is as it was before this step: give the code after it")
-            step = drafts.named(step, draft, await self._cascade(target))
-            judged = await self._judged(problem, Candidate(target, text), "screening", context)
-            longer = draft.with_step(step, judged)
-            path = folder.keep(longer)
-        answer: ToolAnswer = {
-            "trajectory": longer.id,
-            "kept_in": str(path.relative_to(self._folder.root)),
-            "technique": drafts.technique_names(step),
-            "steps": len(longer.steps),
-            "failures": len(longer.failures),
-            "report": judged.model_dump(mode="json"),
-        }
-        if judged.passed and judged.load:
-            answer["note"] = (
-                "timed while other programs ran: the graph keeps this step without a time"
-            )
-        if finish:
-            async with self._writing:
-                add = functools.partial(drafts.add_to_graph, self._settings, longer)
-                answer["graph"] = await asyncio.to_thread(add)
+        author = f"{name_of(model, 'model')} ({name_of(agent, 'agent')})"
+        async with self._recording:  # one step after the other: each stands on the one before
+            declared = await asyncio.to_thread(declared_problem, self._settings, place)
+            begun = AgentSteps(declared, target, author)
+            steps = self._recorded.get(trajectory) if trajectory else begun
+            if steps is None:
+                raise BadInput("trajectory: this server began no such one; leave it empty")
+            steps.refuse_unlike(begun)
+            step = steps.step(technique, reasoning, text)
+            candidate = Candidate(target, text)
+            judged = await self._desk.evaluate(place, candidate, "screening", hearing(context))
+            steps.add(step, judged)
+            self._recorded[steps.id] = steps
+            path = steps.write(self._folder.inside(str(FOLDER)))
+            answer: ToolAnswer = {
+                "trajectory": steps.id,
+                "kept_in": str(path.relative_to(self._folder.root)) if path else "",
+                "steps": len(steps.steps),
+                "failures": len(steps.failures),
+                "report": judged.model_dump(mode="json"),
+            }
+            if judged.passed and judged.load:
+                answer["note"] = (
+                    "timed while other programs ran: the graph keeps this step without a time"
+                )
+            if finish:
+                answer["graph"] = await asyncio.to_thread(steps.teach, self._settings)
         return answer
 
     @plain_errors
@@ -339,28 +309,6 @@ class Tools:
             if self._graph is None:
                 self._graph = await asyncio.to_thread(open_graph, self._settings)
             return self._graph
-
-    async def _cascade(self, target: Target) -> Cascade:
-        """The relabelling of the ingest."""
-        graph = await self.graph()
-        in_graph = await asyncio.to_thread(graph.techniques, target)
-        vocabulary = Vocabulary(read_vocabulary(self._settings), in_graph)
-        return open_cascade(self._settings, vocabulary, drafts.LEVEL)
-
-    async def _judged(
-        self,
-        problem: str,
-        candidate: Candidate,
-        grade: Literal["screening", "full"],
-        context: Context[Any, Any],
-    ) -> EvalReport:
-        place = self._folder.problem(problem)
-        question = self._folder.question(place, candidate)
-        verdict = await self._desk.evaluate(place, candidate, grade, hearing(context))
-        if len(self._reports) >= MOST_REPORTS:
-            self._reports.pop(next(iter(self._reports)))
-        self._reports[question] = verdict
-        return verdict
 
     def _traces(self) -> list[Path]:
         return [trace for trace in self._folder.traces() if trace.stat().st_size <= LARGEST_TRACE][

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Literal
 
 import typer
@@ -241,7 +240,6 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
     estimates = [
         estimate(
             order.settings,
-            order.folder / "runs" / search.folder,
             replace(
                 order.choice,
                 problem=search.address,
@@ -257,12 +255,9 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
     calls = sum(cost.calls + cost.thoughts for cost in estimates)
     prompts = sum(cost.prompt_tokens for cost in estimates)
     answers = sum(cost.output_tokens for cost in estimates)
-    known = [cost.seconds for cost in estimates if cost.seconds is not None]
-    took = report.seconds(fmean(known) * len(estimates)) if known else ""
     typer.echo(
         f"{count}, {calls} calls of {order.choice.model} at most, about"
         f" {prompts} tokens in prompts, at most {answers} in answers"
-        + (f"; about {took} by what is done, one call at once" if took else "")
     )
 
 

@@ -89,6 +89,7 @@ def learn_from(
     other installations are believed. `BadInput` for a file that is no trace, before anything is
     written; a refused run is in the result.
     """
+    # all are read before anything is written: a file that is no trace stops the command
     key = trace_key(settings)
     records = {path: RunRecord.read(path, key) for path in dict.fromkeys(runs)}
     lessons = [_lesson(settings, path, run, problems, trust=trust) for path, run in records.items()]
@@ -102,6 +103,7 @@ def _lesson(
     settings: Settings, path: Path, run: RunRecord, problems: Sequence[Path], *, trust: bool
 ) -> Lesson:
     try:
+        # one refused run must not keep the others from teaching
         refuse(run, trust=trust, judge=evaluate.EVALUATOR)
         result = harvest(run, _problem(settings, run, problems).serial_code)
     except BadInput as error:
@@ -127,6 +129,7 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
     """The run's problem, from the given folders or the corpus."""
     name = run.header.problem
     candidates = [declared_problem(settings, str(folder)) for folder in problems]
+    # a folder that was named wins over a problem of the corpus
     for problem in candidates:
         if problem.name == name:
             return problem
@@ -140,6 +143,7 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
 def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
     """Merge the harvested trajectories; their techniques are ids."""
     lines = io.BytesIO(lines_of(learned.trajectories).encode())
+    # by the front door: a lesson is judged by the same rules as anybody's file
     counts = yield from grow(settings, lines, "exact", "learning")
     return Learned(learned.runs, counts["added"], counts["known"], counts["rejected"])
 

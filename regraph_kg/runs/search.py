@@ -99,9 +99,11 @@ class LiveRun:
         Raises the error that ends it: `ModelError` and `StoreError` after all retries of the
         patience, `ToolError`, `AnswersPending` where answers come by file.
         """
+        # what the trace holds comes in again first, so that a resumed search is the same one
         executor = self._trace.executor(self._search.executor)
         search = self._search
         for record in begin_search(search.task, search.header, self._world, executor, self._ledger):
+            # written before it is shown: what a user saw is never lost
             self._trace.record(record)
             self._records.append(record)
             yield record
@@ -123,6 +125,7 @@ def open_run(
     settings: Settings, choice: SearchChoice, folder: Path, resume: Path | None = None
 ) -> Iterator[LiveRun]:
     """Open a search with a new trace in `folder`, or the one to `resume`."""
+    # a resumed search has read its graph already
     if resume is None:
         look_at_graph(settings, choice)
     with open_search(settings, choice) as search, begin(search, folder, resume) as run:
@@ -147,6 +150,7 @@ def look_at_graph(settings: Settings, choice: SearchChoice) -> None:
     The check of a problem takes up to half a minute, and would be for
     nothing. Replayed verdicts need no such look.
     """
+    # replayed verdicts need no graph of their own machine
     if choice.judge is not None or not kind_of(choice.settings.method).walks:
         return
     excluded = None if choice.include_own else find_problem(settings, choice.problem).name

@@ -111,6 +111,7 @@ class MctsRag:
         node, way = self._root, list[_Action]()
         while True:
             way.append(self._choose(node))
+            # counted at once, so that a parallel iteration goes another way
             way[-1].visits.begin()
             child = way[-1].child()
             if child is None:
@@ -141,6 +142,7 @@ class MctsRag:
                 self._grow(node, action, step)
         for visited in way:
             visited.visits.end(reward)
+        # an iteration that bought nothing is no rollout
         self._begun -= reward is None
         return Iteration((), steps, reward)
 

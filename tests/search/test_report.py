@@ -204,24 +204,12 @@ def test_a_shortfall_is_told_by_what_ended_the_search_and_what_failed() -> None:
     assert report.shortfall(ended) == "its time was over; crashed, once"
 
 
-def test_several_searches_are_one_table_without_empty_columns() -> None:
-    negative = summary(
-        improved=False,
-        speedup=1.0,
-        speedup_interval=None,
-        cost=Cost(calls=5, evaluations=5, judge_seconds=2.0),
-    )
-    rows = [
-        ("toy", summary(), ""),
-        ("another", negative, ""),
-        ("lost", None, "failed"),
-    ]
-    assert report.several_table(rows).splitlines() == [
-        "problem  speedup            95 %  calls  evaluations  time   judge",
-        "toy        12.3x  11.9x to 12.6x     23           19  20 s  12.3 s",
-        "another     none               -      5            5  20 s     2 s",
-        "lost      failed               -      -            -     -       -",
-    ]
+def test_several_searches_are_one_table() -> None:
+    negative = summary(improved=False, speedup=1.0, speedup_interval=None)
+    rows = [("toy", summary(), ""), ("another", negative, ""), ("lost", None, "failed")]
+    lines = [line.split() for line in report.several_table(rows).splitlines()]
+    assert lines[1][:5] == ["toy", "12.3x", "11.9x", "to", "12.6x"]
+    assert [line[:3] for line in lines[2:]] == [["another", "none", "-"], ["lost", "failed", "-"]]
 
 
 @pytest.mark.parametrize(("joules", "text"), [(350.0, "350 J"), (1234.5, "1.23 kJ")])
