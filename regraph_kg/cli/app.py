@@ -143,8 +143,10 @@ GONE = {
     "runs --delete": "rm; the files of a run begin with its name",
     "worker": "hosts are started by Ray's own command; set REGRAPH_WORKERS (regraph docs settings)",
     "graph report": "regraph bench compares arms with and without the graph",
-    "graph restore": "regraph ingest FILE, of an export",
-    "graph diff": "diff of two exports",
+    "graph restore": "regraph ingest FILE, of an export (regraph graph export)",
+    "corpus": "regraph graph query, with the saved queries of regraph graph browser-pack",
+    "dev browser-pack": "regraph graph browser-pack",
+    "dev": "scripts of a checkout, in corpus/tools",
     "techniques audit": "edit techniques.json, then regraph ingest --rebuild",
     "techniques mend": "edit techniques.json, then regraph ingest --rebuild",
 }
