@@ -178,6 +178,7 @@ def _reading(
         evaluate_final=lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
         pooled=partial(reader.pooled, choice.target),
     )
+    # the graph opens at the first read: a method without a graph needs no store
     with closing(reader):
         yield DrySearch(task, header, world)
 
@@ -233,9 +234,9 @@ def _judging(
     if choice.judge is not None:
         yield _replayed(choice.judge)
         return
-    at_once = (
-        max(2, choice.parallel) if together else 1 if _single_threaded(choice) else choice.parallel
-    )
+    at_once = 1 if _single_threaded(choice) else choice.parallel
+    if together:  # while one search asks its model, another may have code judged
+        at_once = max(2, choice.parallel)
     with open_judges(settings, choice.target, at_once) as (judge, judges):
         yield _Judging(judge, judges)
 
@@ -250,16 +251,17 @@ def _nobody(settings: Settings, choice: SearchChoice) -> _Judging:
     if choice.judge is not None:
         return _replayed(choice.judge)
     device = toolchain = machine = ""
+    # a machine without the device can still show what would be asked
     with suppress(ToolError), open_judge(settings) as judge:
         device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
         machine = judge.hardware(choice.target)
-    facts = {"device": device, "toolchain": toolchain, "hardware": machine}
-    answers = {name: partial(_fact, fact) for name, fact in facts.items()}
-    return _Judging(SimpleNamespace(evaluate=_refuse, **answers))
-
-
-def _fact(fact: str, _: str) -> str:
-    return fact
+    nobody = SimpleNamespace(
+        evaluate=_refuse,
+        device=lambda _: device,
+        toolchain=lambda _: toolchain,
+        hardware=lambda _: machine,
+    )
+    return _Judging(nobody)
 
 
 def _refuse(*_: object) -> NoReturn:
