@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
 
 from regraph_kg.agents.folder import ProjectFolder
-from regraph_kg.agents.tools import Limits, Tools
+from regraph_kg.agents.tools import Tools
 from regraph_kg.errors import RegraphError
 from regraph_kg.models.target import TARGETS, USUAL, Target
 from regraph_kg.settings import Settings
@@ -42,16 +42,19 @@ RECORD = """In place of evaluate you may call record_step for each step, with fi
 the graph then learns what you found."""
 
 
-def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
+def build(
+    settings: Settings, root: Path, judge_seconds: float, *, read_only: bool
+) -> MCPServer[None]:
     """The server for the folder `root`; `BadInput` where that is none."""
     folder = ProjectFolder(root, settings)
-    tools = Tools(settings, folder, limits)
+    tools = Tools(settings, folder, judge_seconds)
 
     @asynccontextmanager
     async def living(_: MCPServer[None]) -> AsyncIterator[None]:
         try:
             yield None
         finally:
+            # the candidate of an agent that is gone must not run on
             tools.close()
 
     server = MCPServer[None](
@@ -61,10 +64,12 @@ def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
         lifespan=living,
         log_level="WARNING",
     )
-    for tool in tools.all:
+    # a docstring is written for agents: it is all that they read
+    for tool in tools.offered(read_only):
         server.add_tool(tool, description=inspect.getdoc(tool))
     _add_pages(server, folder, tools)
-    record = "" if limits.read_only else RECORD
+    # a prompt must not name a tool that is not there
+    record = "" if read_only else RECORD
 
     @server.prompt()
     def optimize_this_function(problem: str, target: str = USUAL) -> str:
