@@ -9,6 +9,7 @@ from pathlib import Path
 
 from regraph_kg.api.sources import read_source
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.project import paths_of
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, problem_names
 
