@@ -169,7 +169,7 @@ def transitions(ask: Query) -> tuple[TransitionStats, ...]:
         counts = together(rows)
         failed = {name.removeprefix("failed_"): counts[name] for name in FAILURES if counts[name]}
         numbers = {name: counts[name] for name in NUMBERS}
-        answer.append(TransitionStats(*pair, device, failed=failed, **numbers))
+        answer.append(TransitionStats(pair.source, pair.target, device, failed=failed, **numbers))
     return tuple(answer)
 
 
