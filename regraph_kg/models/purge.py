@@ -26,3 +26,6 @@ class PurgeCounts:
         """Both together."""
         sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
         return PurgeCounts(**sums)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{getattr(self, f.name)} {f.name}" for f in fields(self))
