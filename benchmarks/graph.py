@@ -26,7 +26,7 @@ from benchmarks.walks import DEVICES, HOTTEST, IDS, START, STEPS, Walks, reasoni
 from benchmarks.writers import BATCH_LINES, Span, Work, Writers, writing
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import Vector
-from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_store
 from tests import install_neo4j
 

@@ -31,7 +31,7 @@ from regraph_kg.models.graph import EmbeddedKind, Example, Vector
 from regraph_kg.models.target import Target
 from regraph_kg.runs.ingest import grow
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_store, stop_embedded
 
 CORPUS = Path(__file__).parents[1] / "corpus"

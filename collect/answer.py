@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from regraph_kg.collect.steps import label_of
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.text import plain
-from regraph_kg.search.extract import ParseFailure, parse
 from regraph_kg.search.prompts.fences import without_blocks
+from regraph_kg.search.read_answer import ParseFailure, parse
 
 _FIELD = re.compile(
     r"^[ \t#>*_-]*(?P<name>TECHNIQUE|REASONING|DETAIL)[*_]*[ \t]*:[*_]*(?P<text>.*?)"

@@ -19,9 +19,9 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.models.trajectory import Source
-from regraph_kg.search.extract import ParseFailure
 from regraph_kg.search.prompts.examples import failure_text, fill
 from regraph_kg.search.prompts.render import FailedAnswer, prompts_id, system_text
+from regraph_kg.search.read_answer import ParseFailure
 
 FOLDER = Path(__file__).parent / "prompts"
 VERSION = 1

@@ -13,16 +13,11 @@ from pathlib import Path
 
 from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
-from regraph_kg.cli.corpus import read_fields
 from regraph_kg.cli.docs import commands, trajectory_schema
-from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.settings import Settings, setting_names, variable
-from regraph_kg.survey.report import corpus_report
-from regraph_kg.wiring.names import read_vocabulary
-from regraph_kg.wiring.shipped import corpus_files
 
 ROOT = Path(__file__).parents[1]
 METHODS_PAGE = ROOT / "docs" / "methods.md"
@@ -129,15 +124,6 @@ def _settings_of(kind: type[MethodSettings]) -> list[str]:
     return table if rows else ["Nothing to set."]
 
 
-def corpus() -> str:
-    """What the committed trajectories show."""
-    settings = Settings(corpus=ROOT / "corpus")
-    paths = corpus_files(settings)
-    trajectories = [trajectory for path in paths for trajectory in read_trajectories(path)]
-    fields = read_fields(ROOT / "corpus" / "fields.toml")
-    return corpus_report(trajectories, read_vocabulary(settings), fields)
-
-
 def results() -> str:
     """docs/results.md, with what the committed results of benches show between its marks."""
     folder = ROOT / "docs" / "results"
@@ -171,7 +157,6 @@ def built() -> dict[Path, str]:
     """Pages of the site that are not committed, and their texts."""
     return {
         ROOT / "docs" / "cli.md": commands(),
-        ROOT / "docs" / "corpus.md": corpus(),
         ROOT / "docs" / "dev" / "modules.md": modules(),
     }
 

@@ -5,7 +5,7 @@
 
 In the repository's root; needs what the test of the Browser needs: a Chromium and a Neo4j. What
 the pictures show is the graph of tests/browser/sample.py. With a trace (`make demo` leaves one)
-they are the pages of that run and of the settings' graph alone, and no Neo4j is needed.
+it is the page of that run alone, and no Neo4j is needed.
 """
 
 import json
@@ -14,8 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from regraph_kg.pages.render import graph_page, runs_page
-from regraph_kg.runs.graph_page import view_graph
+from regraph_kg.pages.render import runs_page
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.stores import write_browser_pack
@@ -91,11 +90,10 @@ def text(name: str) -> str:
 
 
 def report(trace: Path) -> None:
-    """The pages of a run and of the settings' graph, as docs/images/report.png and graph.png."""
+    """The page of a run, as docs/images/report.png."""
     settings = read_settings()
     pages = {
         "report": (runs_page(view_runs(settings, [trace])), ".tree"),
-        "graph": (graph_page(view_graph(settings)), "details[open]"),
     }
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
@@ -105,7 +103,7 @@ def report(trace: Path) -> None:
             file = Path(folder) / f"{name}.html"
             file.write_text(html, encoding="utf-8")
             page.size(1000, 1700)
-            page.open(f"{file.as_uri()}#openmp/loop-interchange")
+            page.open(file.as_uri())
             page.wait(f"!!document.querySelector({json.dumps(last)})", last)
             _, top, _, height = page.box(last)
             top += page.evaluate("scrollY")

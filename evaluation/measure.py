@@ -17,9 +17,8 @@ from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.report import WHOLE
 from regraph_kg.models.base import Metric
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.trajectory import (
-    FailedStep,
     Measurement,
     RooflinePosition,
     Trajectory,
@@ -84,25 +83,6 @@ def measurements(
         passed = new.outcome is Outcome.PASSED
         before, rival = (new.seconds, code) if passed else (None, None)
     return tuple(measured)
-
-
-def failures(trajectory: Trajectory, problem: Problem, judge: Evaluator) -> tuple[FailedStep, ...]:
-    """The attempts that failed, each that was not judged yet with its verdict.
-
-    One that does not fail is left out: nobody claims that it is a step.
-    """
-    judged = []
-    for failure in trajectory.failures:
-        if not failure.code or failure.device:
-            judged.append(failure)
-            continue
-        code = for_device_pointers(failure.code) if problem.metric == "device" else failure.code
-        report = judge.evaluate(Candidate(trajectory.target, code), problem, grade="screening")
-        if not report.outcome.is_right:
-            verdict = {"outcome": report.outcome, "diagnosis": report.diagnosis}
-            hashed = {"device": report.device, "code_hash": code_hash(failure.code)}
-            judged.append(failure.model_copy(update=verdict | hashed))
-    return tuple(judged)
 
 
 def measure(trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str) -> Trajectory:

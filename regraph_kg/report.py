@@ -7,11 +7,11 @@ from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import (
     CommonFailure,
     Cost,
-    RoofShare,
     RunSummary,
     SimulationRecord,
     StepRecord,
     Stopped,
+    TakenBack,
 )
 
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -20,10 +20,6 @@ _DIGITS = 3
 _KILO = 1000.0
 _DIAGNOSIS = 200
 """Characters of a failure's diagnosis that a table shows."""
-_COSTS = (
-    *("calls", "thoughts", "tokens in", "out", "evaluations"),
-    *("time", "model", "judge", "energy"),
-)
 _DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
 """The kinds of `Applied` that were not asked for."""
 _STOPPED: Mapping[Stopped, str] = {
@@ -34,13 +30,10 @@ _STOPPED: Mapping[Stopped, str] = {
     "unreadable": "no code was found in one answer after another: try another --model, a larger"
     " REGRAPH_MODEL_MAX_TOKENS where answers are cut, or a larger limit.unreadable",
     "exhausted": "nothing is left to try",
-    "roof": "within {left:.0f} % of {peak}",
     "patience": "{patience} in a row found nothing faster, and little more was expected",
 }
 _PEAKS = {"memory": "peak memory bandwidth", "compute": "peak compute"}
 """Names of the peaks, by `Roof.bound`."""
-_SPARED: frozenset[Stopped] = frozenset({"roof", "patience"})
-"""Reasons to end a search before its limits do."""
 
 
 def times(speedup: float) -> str:
@@ -106,9 +99,28 @@ def failure(commonest: CommonFailure | None) -> str:
 
 
 def shortfall(summary: RunSummary) -> str:
-    """The known reasons why nothing was found: the search's end, its `failure`, declined steps."""
-    reasons = [_stopped(summary), failure(summary.failure), _declined(summary)]
+    """Why nothing was found: what was measured again, the search's end, its `failure`, declines."""
+    reasons = [
+        taken_back(summary.taken_back),
+        _stopped(summary),
+        failure(summary.failure),
+        _declined(summary),
+    ]
     return "; ".join(filter(None, reasons)) or "nothing was faster"
+
+
+def taken_back(best: TakenBack | None) -> str:
+    """The best of a search that is no answer: "1.97x in the search, measured again 1.02x (..)".
+
+    "" where nothing was faster than the serial code in the search.
+    """
+    if best is None:
+        return ""
+    text = f"{times(best.searched)} in the search"
+    if best.speedup is None:
+        return f"{text}, but measured again it is not right: {best.outcome.words}"
+    spread = "" if best.interval is None else f" (95 %: {interval(best.interval)})"
+    return f"{text}, but {times(best.speedup)}{spread} measured again: not surely faster"
 
 
 def _declined(summary: RunSummary) -> str:
@@ -120,21 +132,15 @@ def _declined(summary: RunSummary) -> str:
     return f"{text}: {summary.declined}"
 
 
-def stopped(
-    why: Stopped | None, calls: int, budget: SearchLimits, roof: RoofShare | None = None
-) -> str:
-    """Why a search ended: "after 23 of 50 calls: within 8 % of peak memory bandwidth".
+def stopped(why: Stopped | None, calls: int, budget: SearchLimits) -> str:
+    """Why a search ended: "after 23 of 50 calls: 15 calls in a row found nothing faster, ..".
 
     "" at its budget. The calls are named where the search ended before its limits.
     """
     if why is None:
         return ""
-    peak, share = (_PEAKS[roof.bound], roof.share) if roof else ("the peak", 1.0)
-    percent = max(1.0, 100 * (1 - share))
-    text = _STOPPED[why].format(
-        left=percent, peak=peak, patience=_count(budget.patient_calls or 0, "call")
-    )
-    return f"after {calls} of {_count(budget.calls, 'call')}: {text}" if why in _SPARED else text
+    text = _STOPPED[why].format(patience=_count(budget.patient_calls or 0, "call"))
+    return f"after {calls} of {_count(budget.calls, 'call')}: {text}" if why == "patience" else text
 
 
 def new_best(record: SimulationRecord, budget: int) -> str:
@@ -213,47 +219,39 @@ def limits(budget: SearchLimits) -> str:
         ""
         if budget.patient_calls is None
         else f"{_count(budget.patient_calls, 'call')} without a gain",
-        "" if budget.stop_at_roof is None else f"{100 * budget.stop_at_roof:.0f} % of the peak",
     ]
     return ", ".join(filter(None, parts))
 
 
 def several_table(searches: Sequence[tuple[str, RunSummary | None, str]]) -> str:
-    """One line a search: its problem, its result and cost, or how it ended without a summary.
-
-    Columns without any figure are left out.
-    """
-    names = ("problem", "speedup", "95 %", *_COSTS)
-    cells = [(problem, *_cells(summary, ended)) for problem, summary, ended in searches]
-    filled = [index for index in range(len(names)) if any(cell[index] for cell in cells)]
-    columns = [[names[index], *(cell[index] or "-" for cell in cells)] for index in filled]
-    widths = [max(map(len, column)) for column in columns]
-    lines = []
-    for line in zip(*columns, strict=True):
-        first, *rest = zip(line, widths, strict=True)
-        figures = (f"{text:>{width}}" for text, width in rest)
-        lines.append("  ".join([f"{first[0]:<{first[1]}}", *figures]).rstrip())
-    return "\n".join(lines)
-
-
-def _cells(summary: RunSummary | None, ended: str) -> tuple[str, ...]:
-    """A line of `several_table` without its problem."""
-    if summary is None:
-        return (ended, *[""] * (1 + len(_COSTS)))
-    cost, spread = summary.cost, summary.speedup_interval
-    surely = summary.improved and spread is not None
-    return (
-        times(summary.speedup) if surely else "none",
-        interval(spread) if surely and spread is not None else "",
-        f"{cost.calls}",
-        f"{cost.thoughts or ''}",
-        f"{cost.prompt_tokens or ''}",
-        f"{cost.output_tokens or ''}",
-        f"{cost.evaluations}",
-        seconds(summary.active_seconds),
-        seconds(cost.model_seconds) if cost.model_seconds else "",
-        seconds(cost.judge_seconds) if cost.judge_seconds else "",
-        energy(cost.joules) if cost.joules else "",
+    """One line a search: its problem, its result and cost, or how it ended without a summary."""
+    lines: list[tuple[str, ...]] = [
+        ("problem", "speedup", "95 %", "calls", "tokens", "evaluations", "time")
+    ]
+    for problem, summary, ended in searches:
+        if summary is None:
+            lines.append((problem, ended, *["-"] * 5))
+            continue
+        cost, spread = summary.cost, summary.speedup_interval
+        sure = summary.improved and spread is not None
+        lines.append(
+            (
+                problem,
+                times(summary.speedup) if sure else "none",
+                interval(spread) if sure and spread is not None else "-",
+                f"{cost.calls}",
+                f"{cost.prompt_tokens + cost.output_tokens}",
+                f"{cost.evaluations}",
+                seconds(summary.active_seconds),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            [f"{line[0]:<{widths[0]}}"]
+            + [f"{text:>{width}}" for text, width in zip(line[1:], widths[1:], strict=True)]
+        )
+        for line in lines
     )
 
 
@@ -293,7 +291,7 @@ def _course(summary: RunSummary) -> dict[str, str]:
 
 
 def _stopped(summary: RunSummary) -> str:
-    return stopped(summary.stopped, summary.cost.calls, summary.limits, summary.roof)
+    return stopped(summary.stopped, summary.cost.calls, summary.limits)
 
 
 def _price(cost: Cost, active: float) -> dict[str, str]:

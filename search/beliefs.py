@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 
 from regraph_kg.models.graph import EFFECT_SCALE, Successor
 
+# Bonus of a neighbourhood's first edge, half for the second: frequent steps gain more.
 RANK_GAIN = 0.1
-"""Bonus of a neighbourhood's first edge, half for the second: frequent steps gain more."""
+# Weights of the graph's gain of an edge against its siblings' and against edges to its target.
 SIBLINGS_WEIGHT, KIN_WEIGHT = 6.0, 4.0
-"""Weights of the graph's gain of an edge against its siblings' and against edges to its target."""
+# Samples that an even chance weighs against how often samples of this run passed.
 RATE_WEIGHT = 4.0
-"""Samples that an even chance weighs against how often samples of this run passed."""
+# Weight of the settings against the later steps of this run.
 LATER_WEIGHT = 4.0
-"""Weight of the settings against the later steps of this run."""
+# Large gains are known less well: this share of a gain is added to its spread.
 RELATIVE_SPREAD = 0.3
-"""Large gains are known less well: this share of a gain is added to its spread."""
+# Share of the variance that stays for a well-known edge: codes differ.
 OWN_SPREAD = 0.1
-"""Share of the variance that stays for a well-known edge: codes differ."""
 
 
 @dataclass(slots=True, eq=False)

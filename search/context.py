@@ -3,20 +3,19 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
 from regraph_kg.models.graph import Example, Neighbourhood, Successor
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique, free_id, start_id
-from regraph_kg.search.ask import Request
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import free_advice, rag_advice
-from regraph_kg.search.propose import Proposer
+from regraph_kg.search.request import Request
+from regraph_kg.search.sample import Proposer
 from regraph_kg.search.successors import Successors
 
 
@@ -48,11 +47,13 @@ class Context:
 
     def walks_from(self, technique: str) -> str:
         """The technique whose successors follow: the start's after a free choice."""
+        # a free choice is of no transition: what is still open is what the start leads to
         target = self.task.target
         return start_id(target) if technique == free_id(target) else technique
 
     def nearest_advice(self, code: str) -> Advice:
         """Advice with the examples nearest to `code`, of any transition: one at least."""
+        # with none this method would ask as `standard` does, under another name
         shown = max(1, self.prompting.examples)
         prompting = self.prompting.model_copy(update={"examples": shown})
         return rag_advice(self.nearest(code), prompting, code, self.device)
@@ -86,12 +87,12 @@ class Context:
             for successor in self.neighbours(source).successors
         )
         after = source if follows else self.graph.seen_after(technique.id) or source
+        # the recipe is what a small model is told: its first part stands in its place
         if part:
             technique = technique.model_copy(update={"recipe": technique.steps[0]})
-        renewed = partial(self.adviser, after, technique, code)
-        return Request(
-            path, technique, attempt, code, renewed(), alternatives, source, renewed, part=part
-        )
+        # examples live on transitions: one that the graph never saw has none of its own
+        advice = self.adviser(after, technique, code)
+        return Request(path, technique, attempt, code, advice, alternatives, source, part=part)
 
 
 @dataclass(frozen=True, slots=True)

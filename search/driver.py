@@ -9,6 +9,7 @@ Equal code is judged once, also while it is being judged. A call whose answer is
 (`AnswersPending`) stays under way; what does not wait for it goes on.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -19,8 +20,11 @@ from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Iteration, Method
 from regraph_kg.search.effects import Effect, Effects, ModelRequest, Result
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.record import Recorder
-from regraph_kg.search.stopping import Patience
+
+# Log gain of a best that ends a row of calls in vain; less may be noise of a screening.
+GAIN = 0.05
+# Expected log gain of a sample that is worth a call beyond patience.
+PROMISE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,59 @@ class Executor(Protocol):
         """The run's active seconds when the last effect ended."""
 
 
+class Recorder:
+    """Numbers the iterations of one run and remembers its best step."""
+
+    def __init__(self) -> None:
+        self._iteration = 0
+        self._speedup = 1.0
+        self._path: tuple[str, ...] = ()
+
+    def record(self, ended: Iteration, spent: int) -> SimulationRecord:
+        """The record of an iteration; `spent` calls have ended by now, whosever they were."""
+        for step in ended.steps:
+            if (step.speedup or 0) > self._speedup:
+                self._speedup, self._path = step.speedup or 0, step.path
+        record = SimulationRecord(
+            iteration=self._iteration,
+            path=ended.path,
+            steps=ended.steps,
+            reward=ended.reward,
+            spent=spent,
+            best_speedup=self._speedup,
+            best_path=self._path,
+        )
+        self._iteration += ended.reward is not None
+        return record
+
+
+class Patience:
+    """Ends a search that has had enough, though its limits would let it go on.
+
+    So many calls in a row brought no best that is better by more than noise, and the last sample
+    did not promise one either, where the method knows what it promises (`Iteration.expected`). It
+    is decided on results alone, in their order: the same answers make the same end.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._best = 0.0
+        self._since = 0
+
+    def see(self, ended: Iteration, record: SimulationRecord) -> None:
+        """An iteration has ended; settles the search where that was enough."""
+        if ended.reward is None:  # it bought no call, and kept no promise
+            return
+        level = math.log(record.best_speedup)
+        if level > self._best + GAIN:
+            self._best, self._since = level, record.spent
+        patient = self._ledger.limits.patient_calls
+        in_vain = record.spent - self._since
+        promised = ended.expected is not None and ended.expected >= PROMISE
+        if patient is not None and in_vain >= patient and not promised:
+            self._ledger.settle("patience")
+
+
 class Driver:
     """Runs a method: at most `parallel` calls of the model at once.
 
@@ -61,6 +118,7 @@ class Driver:
         """`first` is what was bought before the method began."""
         self._method, self._executor, self._ledger = method, executor, ledger
         self._first = first
+        # iterations that wait for the judge leave the model idle, so half as many again may begin
         self._parallel, self._most = parallel, parallel + parallel // 2
         self._recorder = Recorder()
         self._patience = Patience(ledger)
@@ -77,6 +135,7 @@ class Driver:
             yield self._recorder.record(self._first, self._ledger.spent.calls)
         while True:
             yield from self._begin()
+            # only answers by file are waited for: no effect of ours will end
             if len(self._waiting) == self._pending:
                 break
             finished = self._executor.finish()
@@ -102,6 +161,7 @@ class Driver:
             self._pending += 1  # it keeps its place among those under way
             return
         self._asking -= isinstance(finished.effect, ModelRequest)
+        # equal effects were begun once: all that wait for one go on with its result
         for work in self._waiting.pop(_name(finished.effect)):
             yield from self._advance(work, finished.result)
 

@@ -40,6 +40,7 @@ Effects = Generator[Effect, Result, T]
 
 def asked(prompt: Prompt) -> Effects[Reply]:
     """Ask the model."""
+    # who runs the generator sends the result, so that methods know neither threads nor files
     reply = yield ModelRequest(prompt)
     assert isinstance(reply, Reply)
     return reply
@@ -47,6 +48,7 @@ def asked(prompt: Prompt) -> Effects[Reply]:
 
 def judged(candidate: Candidate, incumbent_seconds: float | None = None) -> Effects[EvalReport]:
     """Judge a candidate."""
+    # the incumbent's time lets the judge end a hopeless timing early
     report = yield Evaluate(candidate, incumbent_seconds)
     assert isinstance(report, EvalReport)
     return report

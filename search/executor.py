@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.prompt import Reply
-from regraph_kg.search.continued import continued
 from regraph_kg.search.driver import Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
 from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.by_rule import BY_RULE
+from regraph_kg.search.read_answer import continued
 from regraph_kg.search.world import World
 
 T = TypeVar("T")
@@ -60,10 +60,12 @@ class Threads:
     def start(self, effect: Effect) -> None:
         """Submit it to the model's or the judge's threads."""
         workers = self._callers if isinstance(effect, ModelRequest) else self._judges
+        # pools apart: a slow judge must not keep the model from answering
         workers.submit(self._do, effect)
 
     def finish(self) -> Finished:
         """The next that ends; raises what it raised."""
+        # the error of a thread is raised where it is waited for, in the deciding thread
         return self._ended.get()()
 
     def seconds(self) -> float:
@@ -105,6 +107,7 @@ class Turns:
         with self._changed:
             if self._closed:
                 raise CancelledError
+            # a thread is told only that something waits: whose it is, is decided when it is free
             self._waiting.setdefault(search, deque()).append((future, work))
             self._threads.submit(self._next)
         return future.result()
@@ -123,6 +126,7 @@ class Turns:
         with self._changed:
             if self._closed:
                 return
+            # first in, and back at the end: nobody waits for all pieces of another search
             search, pieces = self._waiting.popitem(last=False)
             future, work = pieces.popleft()
             if pieces:

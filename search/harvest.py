@@ -10,7 +10,7 @@ grow, and would come twice), times taken while the machine did other work, steps
 an unknown technique, and results that the final measurement disproved. A declined technique is
 recorded as declined, neither a try nor a failure. A step that applied another known technique
 counts for that one. Not covered: steps that name no technique; tries under a path
-without a verified leaf; the merge (ingest/pipeline.py); trust in a trace (claims.py).
+without a verified leaf; the merge (ingest/pipeline.py).
 """
 
 from collections import Counter, defaultdict
@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.run import StepRecord
+from regraph_kg.models.prompt import PromptKey
+from regraph_kg.models.run import RunHeader, StepRecord
 from regraph_kg.models.trajectory import (
     FailedStep,
     Measurement,
@@ -29,18 +30,20 @@ from regraph_kg.models.trajectory import (
     Step,
     Trajectory,
 )
-from regraph_kg.search.reasonings import reasonings
+from regraph_kg.search.prompts.fences import without_blocks
 from regraph_kg.search.run_record import RunRecord
 
+# Why a step's time is no evidence; the step may still be part of a path.
 BUSY = "timed while the machine did other work"
-"""Why a step's time is no evidence; the step may still be part of a path."""
+# A step without a transition.
 NAMELESS = "names no technique"
-"""A step without a transition."""
 UNASKED = {
     "nothing": "changed nothing",
     "other": "did another technique than the one asked for, unknown which",
 }
 """Why a step says nothing of the technique that it was asked for, by `Applied`."""
+# Stored characters of a model's text beside its code.
+REASONING_CHARACTERS = 2_000
 StepPath = tuple[str, ...]
 """Path elements of a step; () is the serial code."""
 
@@ -85,14 +88,29 @@ class VerifiedStep:
         return quiet and self.step.outcome is Outcome.PASSED
 
 
-def refuse(run: RunRecord, *, recorded: bool = False) -> None:
-    """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass."""
+def refuse(run: RunRecord, *, recorded: bool = False, trust: bool = False, judge: str = "") -> None:
+    """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass.
+
+    `trust`: what another installation wrote passes, too; `judge`: the version whose figures are
+    meant, if any.
+    """
     header = run.header
     why, spec = None, ModelSpec.traced(header.model)
     if spec is not None and spec.is_recorded and not recorded:
         why = f"its model is {header.model}: recorded answers never enter the graph"
     elif header.judge != "live" and not recorded:
         why = f"its judge is {header.judge}: recorded verdicts never enter the graph"
+    elif not (run.ours or trust):
+        why = (
+            "this installation did not write it, so that its times are claims (--trust takes them)"
+        )
+    elif judge and any(report.evaluator != judge for report in run.reports.values()):
+        other = next(
+            report.evaluator for report in run.reports.values() if report.evaluator != judge
+        )
+        why = (
+            f"its judge was version {other}, this one is {judge}, and their figures do not compare"
+        )
     elif header.excluded != header.problem:
         why = "it read its own problem's examples: what worked may be copied, and would count twice"
     elif not run.ended:
@@ -101,13 +119,11 @@ def refuse(run: RunRecord, *, recorded: bool = False) -> None:
         raise BadInput(f"run {run.id}: {why}")
 
 
-def harvest(run: RunRecord, serial: str, *, recorded: bool = False) -> Harvest:
+def harvest(run: RunRecord, serial: str) -> Harvest:
     """The trajectories of a run on a problem with the serial code `serial`.
 
-    `BadInput` where it must not teach (`refuse`), and for other serial code than it began with.
-    `recorded` is for benchmarks alone, whose graphs are thrown away.
+    `BadInput` for other serial code than it began with; whether it may teach: `refuse`.
     """
-    refuse(run, recorded=recorded)
     check_serial(run, serial)
     tree = _Tree(run)
     tree.grow(step for record in run.records for step in record.steps)
@@ -136,6 +152,7 @@ class _Tree:
 
     def grow(self, steps: Iterable[StepRecord]) -> None:
         """Place all steps, shorter paths first."""
+        # records come as iterations end: a child's may stand before its parent's
         for step in sorted(steps, key=lambda step: len(step.path)):
             if step.outcome is None or (not step.path and not step.cost.calls):
                 continue  # a recorded model had no answer, or it is the start
@@ -179,6 +196,7 @@ class _Tree:
 
     def _disproved(self, step: StepRecord) -> StepRecord:
         """The step as a failure, where the final measurement found its code wrong."""
+        # the full grade looks at more inputs than the screening did
         final = self.run.finals.get(code_hash(step.code or ""))
         if final is None or final.outcome.is_right:
             return step
@@ -195,6 +213,7 @@ class _Tree:
 
 def _trajectories(tree: _Tree, serial: str) -> Iterator[Trajectory]:
     """One a leaf; each measurement and each failure goes with the first that passes its place."""
+    # a shared step is in several trajectories: counted in each, one try would weigh as many
     covered: set[StepPath] = set()
     for leaf in tree.leaves():
         way = [leaf[:length] for length in range(len(leaf) + 1)]
@@ -250,6 +269,7 @@ def _measurement(
     serial = report.baseline.median if report.baseline else None
     reference = None if before is None or not before.passed else before.report
     over = reference.speedup if reference else None
+    # levels drift between sessions: the same session's serial time cancels that out
     earlier = serial / over if serial is not None and over else None
     seconds, rivalry = report.timing.median if report.timing else None, report.rivalry
     if seconds and rivalry and reference and rivalry.code_hash == reference.code_hash:
@@ -293,8 +313,10 @@ def _try(tree: _Tree, place: StepPath) -> str:
     """
     samples = []
     for length, element in enumerate(place, start=1):
+        # a sample number alone would collide with that of the technique it strayed to
         strayed = tree.nodes[place[:length]].step.did is not None
         samples.append(element if strayed else element.partition("#")[2] or "0")
+    # the store takes measurements of one name for one
     return tree.run.id if set(samples) == {"0"} else f"{tree.run.id} {'.'.join(samples)}"
 
 
@@ -306,3 +328,31 @@ def _did(step: StepRecord) -> str | None:
 def _label(technique: str | None) -> str:
     """A technique's id in words: its name is the vocabulary's affair."""
     return (technique or "").partition("/")[2].replace("-", " ")
+
+
+def reasonings(run: RunRecord) -> dict[str, str]:
+    """The text beside each step's code, by the code's hash; the first answer counts.
+
+    A step's code need not stand in its answer, as it may be mended, or
+    be a file of which the model wrote a part: its answer is found by what it was asked.
+    """
+    texts: dict[str, str] = {}
+    replies = dict(run.replies)
+    for step in (step for record in run.records for step in record.steps):
+        reply = replies.get(_key(run.header, step))
+        if reply is None or step.code is None:
+            continue
+        prose = without_blocks(reply.text.replace("\r\n", "\n")).replace("\0", " ")
+        texts.setdefault(code_hash(step.code), " ".join(prose.split())[:REASONING_CHARACTERS])
+    return texts
+
+
+def _key(header: RunHeader, step: StepRecord) -> PromptKey:
+    """The prompt's key of a step's last answer on a walk."""
+    return PromptKey(
+        problem=header.problem,
+        target=header.target,
+        path=(*step.path[:-1], step.technique or ""),
+        attempt=step.sample,
+        repair=max(0, step.cost.calls - 1),
+    )

@@ -1,10 +1,39 @@
 """Ledger: what a run may spend and has spent; the one account of every method."""
 
-from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.models.evaluation import EvalReport, WorkAccount
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import Reply
-from regraph_kg.models.run import Cost, Stopped
-from regraph_kg.search.roof import RoofWatch
+from regraph_kg.models.run import Cost, RoofShare, Stopped
+
+# Largest believable share of the speed of light: peaks are measured, and may be a little low.
+BELIEVED = 1.1
+
+
+class RoofWatch:
+    """How near the fastest verified code comes to the device's speed of light.
+
+    That is the shortest believable time of right code (evaluation/timing/roofline.py). It rests on
+    the problem's declared work and on measured peaks: a right call that is much shorter shows that
+    one of them is wrong, and then this run has no roof.
+    """
+
+    def __init__(self) -> None:
+        self.reached: RoofShare | None = None
+        """Share of the fastest so far; None while it is not known."""
+        self._wrong = False
+
+    def see(self, account: WorkAccount | None) -> None:
+        """Another right code was timed."""
+        light = account.roof.light if account and account.roof else None
+        if account is None or light is None:
+            return
+        share = light.seconds / account.seconds
+        # one impossible share shows that declared work or peaks are wrong for all codes
+        self._wrong = self._wrong or share > BELIEVED
+        if self._wrong:
+            self.reached = None
+        elif self.reached is None or share > self.reached.share:
+            self.reached = RoofShare(bound=light.bound, share=share)
 
 
 class Ledger:
@@ -27,6 +56,7 @@ class Ledger:
     @property
     def stopped(self) -> Stopped | None:
         """The limit that is reached, or why the search was settled; None while it goes on."""
+        # a search that had enough keeps its reason, though calls in flight may reach a limit
         if self._settled:
             return self._settled
         limits, spent = self.limits, self.spent
@@ -44,12 +74,8 @@ class Ledger:
     @property
     def left(self) -> int:
         """Calls that may still be asked for; those under way are taken off."""
+        # calls under way will be paid: they are promised already
         return 0 if self.stopped else self.limits.calls - self.spent.calls - self.under_way
-
-    @property
-    def may_think(self) -> bool:
-        """Whether a thought that no call follows may be asked for: it takes tokens and time."""
-        return self.stopped not in ("seconds", "tokens")
 
     def begin_call(self) -> None:
         """A call is under way."""
@@ -65,12 +91,9 @@ class Ledger:
             self._settled = why
 
     def judged(self, report: EvalReport) -> None:
-        """A verdict came in: it may show that the search stands at the roof."""
+        """A verdict came in."""
         if report.passed:
             self.roof.see(report.account)
-        limit, reached = self.limits.stop_at_roof, self.roof.reached
-        if limit is not None and reached is not None and reached.share >= limit:
-            self.settle("roof")
 
     def read(self, readable: bool) -> None:
         """An answer was looked through for what it may hold: code, or why there is none."""

@@ -20,8 +20,8 @@ from regraph_kg.models.run import GraphShown
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.world import World
 
+# Attempts to swap the ends of two edges, for each edge.
 SWAPS = 100
-"""Attempts to swap the ends of two edges, for each edge."""
 
 _KNOWN = tuple(field.name for field in fields(Successor) if field.name != "technique")
 

@@ -1,15 +1,12 @@
-"""The graph as a search reads it, from a store that may be gone for a moment.
+"""The graph as a search reads it. A store that is lost ends the run, which goes on by its trace.
 
 Not here: who asks what, and the memory of it (trace.py).
 """
 
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
-
-from tenacity import Retrying, retry_if_exception, stop_before_delay, wait_exponential
 
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
@@ -28,20 +25,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Examples of a transition that a search reads.
 SHOWN = 24
-"""Examples of a transition that a search reads."""
+# Failures of a transition that a search reads.
 KNOWN = 24
-"""Failures of a transition that a search reads."""
+# Examples read for each one shown: some hold equal codes.
 OVERSAMPLED = 3
-"""Examples read for each one shown: some hold equal codes."""
 
 
 class GraphReader:
-    """A graph as one search sees it: its device's statistics, without the excluded problem's share.
-
-    A store that worked and is lost is opened and asked again, with growing pauses; one that never
-    worked is not.
-    """
+    """A graph as one search sees it: its device's figures, without the excluded problem's share."""
 
     def __init__(
         self,
@@ -49,21 +42,17 @@ class GraphReader:
         device: str,
         excluded: str | None,
         open_embedder: "Callable[[EmbeddingSpace], Embedder] | None" = None,
-        *,
-        patience: float,
     ) -> None:
         """`open_store` is called when the first question comes.
 
         `open_embedder` opens the embedder of the graph's space; without one, and for a graph
-        without embeddings, examples come best first. A lost store is waited for `patience` seconds.
+        without embeddings, examples come best first.
         """
         self._open_embedder = open_embedder
         self._embedder: Embedder | None = None
         self._open = open_store
         self._device, self._excluded = device, excluded
-        self._patience = patience
         self._store: GraphStore | None = None
-        self._was_open = False
 
     def neighbours(self, technique: str) -> Neighbourhood:
         """Successors of a technique, with this device's statistics."""
@@ -137,30 +126,10 @@ class GraphReader:
         return Vector(self._embedder.space, self._embedder.embed_queries([code])[0], "code")
 
     def _ask(self, question: Callable[[GraphStore], T]) -> T:
-        """Ask, and ask again for as long as patience lasts: after 1/60 of it, 1/30, 1/15, .."""
-        attempts = Retrying(
-            retry=retry_if_exception(self._may_come_back),
-            wait=wait_exponential(multiplier=self._patience / 60, max=self._patience / 4),
-            stop=stop_before_delay(self._patience),
-            sleep=time.sleep,
-            reraise=True,
-        )
-        answer: T = attempts(self._ask_once, question)
-        return answer
-
-    def _may_come_back(self, error: BaseException) -> bool:
-        """Whether a failure may pass: a store that never worked will not come back."""
-        return isinstance(error, StoreError) and self._was_open
-
-    def _ask_once(self, question: Callable[[GraphStore], T]) -> T:
-        try:
-            with _undisturbed():
-                self._store = self._store or self._open()
-                self._was_open = True
-                return question(self._store)
-        except StoreError:
-            self.close()
-            raise
+        """Ask the store, which opens at the first question; a lost one ends the run."""
+        with _undisturbed():
+            self._store = self._store or self._open()
+            return question(self._store)
 
 
 def _distinct(examples: tuple[Example, ...]) -> tuple[Example, ...]:

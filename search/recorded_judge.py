@@ -17,6 +17,7 @@ class RecordedJudge:
 
     def __init__(self, path: Path) -> None:
         self._run = RunRecord.read(path)
+        # the digest tells runs on other verdicts apart, whatever their file is called
         self.name = f"recorded:{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
         self.known = frozenset(self._run.reports)
         """Hashes of the codes that a search with it may ask about."""
@@ -31,6 +32,7 @@ class RecordedJudge:
     ) -> EvalReport:
         """The search's verdict, with a `grade` the last one's; `ToolError` for other code."""
         key = code_hash(candidate.code)
+        # a search asks without a grade; only the final measurement names one
         report = (self._run.reports if grade is None else self._run.finals).get(key)
         if report is None:
             raise ToolError(

@@ -1,22 +1,36 @@
-"""Assembles a run of a method."""
+"""A run of a method from its beginning: what it starts with, and its parts put together.
+
+A search starts with the serial code, or with a working program made of it (evaluation/port/).
+"""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from typing import TypeVar
 
-from regraph_kg.models.run import RunHeader, SimulationRecord, Task
+from regraph_kg.models.evaluation import (
+    RIGHT_BUT_SLOW,
+    Candidate,
+    EvalReport,
+    Outcome,
+    code_hash,
+)
+from regraph_kg.models.run import Cost, RunHeader, SimulationRecord, StepRecord, Task
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.context import Context, Method
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.context import Context, Iteration, Method
 from regraph_kg.search.driver import Driver, Executor
+from regraph_kg.search.effects import Effects, judged
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.known_failures import KnownFailures
-from regraph_kg.search.propose import Proposer
-from regraph_kg.search.start import alone, started
+from regraph_kg.search.sample import Proposer, speedup_of
 from regraph_kg.search.successors import Successors
 from regraph_kg.search.world import World
+
+T = TypeVar("T")
 
 
 def begin(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Method:
@@ -28,6 +42,7 @@ def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Cont
     """The context of a run's method."""
     rng = random.Random(header.seed)
     if header.prompting.machine:
+        # prompts of a resumed run name the machine that it began on
         task = replace(task, machine=header.machine)
     failures = KnownFailures(world.failures, header.prompting.known_failures)
     proposer = Proposer(task, rng.getrandbits(32), header.prompting, ledger, failures)
@@ -54,7 +69,73 @@ def search(
 ) -> Iterator[SimulationRecord]:
     """The search that `header` names, from its beginning; its records as iterations end."""
     ledger = Ledger(header.limits) if ledger is None else ledger
+    # a method begins where the start is known: nothing else may run before
     task, first = alone(started(task, ledger), executor)
     ledger.seconds = executor.seconds()
     method = begin(task, header, world, ledger)
     return Driver(method, executor, ledger, header.parallel, first).run()
+
+
+def started(task: Task, ledger: Ledger) -> Effects[tuple[Task, Iteration | None]]:
+    """The task with the first of its ports that works, and what it cost to know; or as it was.
+
+    A right program that is too slow to be timed is a start, too.
+    """
+    steps: list[StepRecord] = []
+    for port in task.ports:
+        code = port.whole(port.start)
+        # it is the serial code itself, which needs no verdict
+        if normalized(code) == normalized(task.serial):
+            return replace(task, port=port), None
+        report = yield from judged(Candidate(task.target, code))
+        ledger.judged(report)
+        seconds = report.stages.get("total", 0.0)
+        cost = ledger.charge(Cost(evaluations=1, judge_seconds=seconds))
+        steps.append(
+            StepRecord(
+                path=(),
+                technique=None,
+                sample=0,
+                outcome=report.outcome,
+                speedup=speedup_of(report),
+                gain=None,
+                cost=cost,
+                code=code,
+                diagnosis=report.diagnosis,
+            )
+        )
+        if works(report):
+            return replace(task, port=port), Iteration((), tuple(steps), None)
+    return task, Iteration((), tuple(steps), None) if steps else None
+
+
+def works(report: EvalReport) -> bool:
+    """Whether its code computes what it should, however slowly."""
+    # a start may be slow: what the model makes of it is judged anew
+    slow = report.outcome is Outcome.TIMED_OUT and RIGHT_BUT_SLOW in report.diagnosis
+    return slow or report.outcome.is_right
+
+
+def started_from(task: Task, reports: Mapping[str, EvalReport]) -> Task:
+    """The task as a search that got `reports` (by a code's hash) went on with it."""
+    for port in task.ports:
+        code = port.whole(port.start)
+        if normalized(code) == normalized(task.serial):
+            return replace(task, port=port)
+        report = reports.get(code_hash(code))
+        if report is not None and works(report):
+            return replace(task, port=port)
+    return task
+
+
+def alone(work: Effects[T], executor: Executor) -> T:
+    """The result of effects done one after the other."""
+    result = None
+    while True:
+        try:
+            effect = next(work) if result is None else work.send(result)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+        executor.start(effect)
+        result = executor.finish().result

@@ -1,11 +1,17 @@
 """A run as its trace records it, read once: steps, answers, verdicts, and its state.
 
 Whoever looks at a run looks at this: what it teaches (harvest.py), what searches take
-(cli/dry_run.py), pages, tables, agents. It holds answers and codes, and nothing of the graph. Not
-here: going on with a run (trace.py); whether a trace is to be believed (claims.py).
+(cli/dry_run.py), pages, tables, agents. It holds answers and codes, and nothing of the graph.
+
+A trace's lines are {"event": .., "key": .., "value": .., "at": .., "sum": .., "mac": ..}; the first
+is the header (`RunHeader`). `at` are the run's active seconds, `sum` is a checksum of the line and
+all before it, `mac` the same with this installation's key: who lacks the key can write a trace, but
+not one of ours. Not here: writing one, and going on with a run (trace.py).
 """
 
-from collections.abc import Iterable, Mapping
+import hashlib
+import hmac
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from pathlib import Path
@@ -13,10 +19,12 @@ from typing import Any, Literal, Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from regraph_kg import locks
+from regraph_kg import jsonl, locks, regular
 from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import EvalReport, code_hash
-from regraph_kg.models.prompt import PromptKey, Reply
+from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood, Successor
+from regraph_kg.models.prompt import PromptKey, PromptText, Reply
 from regraph_kg.models.run import (
     Cost,
     RunHeader,
@@ -25,19 +33,166 @@ from regraph_kg.models.run import (
     StepRecord,
     Stopped,
 )
-from regraph_kg.search.answer import Answer, Final, better, finalists, summarise
-from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.roof import RoofWatch
-from regraph_kg.search.trace_lines import AS_WRITTEN, VALUES, Event, TraceReader, header_of
+from regraph_kg.search.final_answer import Answer, Final, better, finalists, summarise
+from regraph_kg.search.ledger import Ledger, RoofWatch
+from regraph_kg.search.methods import read_settings
 
+# `RunHeader.schema_version`.
+SCHEMA = 4
+Event = Literal[
+    "header",
+    "neighbours",
+    "examples",
+    "nearest",
+    "failures",
+    "pooled",
+    "reply",
+    "report",
+    "final",
+    "record",
+    "stop",
+]
+
+VALUES: dict[Event, TypeAdapter[Any]] = {
+    "header": TypeAdapter(RunHeader),
+    "neighbours": TypeAdapter(Neighbourhood),
+    "examples": TypeAdapter(tuple[Example, ...]),
+    "nearest": TypeAdapter(tuple[Example, ...]),
+    "failures": TypeAdapter(tuple[KnownFailure, ...]),
+    "pooled": TypeAdapter(tuple[Successor, ...]),
+    "reply": TypeAdapter(Reply),
+    "report": TypeAdapter(EvalReport),
+    "final": TypeAdapter(EvalReport),
+    "record": TypeAdapter(SimulationRecord),
+    "stop": TypeAdapter(Stopped),
+}
+"""The type of a line's value."""
+# Events that only a search that has come to its end leaves; none where calls ran out, and nothing
+# was faster than the serial code.
 ENDS = ("final", "stop")
-"""Events that only a search that has come to its end leaves; none where calls ran out, and nothing
-was faster than the serial code."""
 RunState = Literal["finished", "running", "measuring the best again", "not finished"]
 
 _ANY: TypeAdapter[object] = TypeAdapter(object)
 _READ: tuple[Event, ...] = ("reply", "report", "final", "record", "stop")
 _TIMED = ("reply", "report", "record")
+# The remedy for an unreadable trace.
+AS_WRITTEN = "give a trace as this version's regraph optimize wrote it"
+# Bytes; a file with a longer one is no trace, and is not read into memory to find that out.
+LONGEST_LINE = 1 << 26
+
+
+class AskedPrompt(Frozen):
+    """A prompt as the model read it."""
+
+    system: PromptText
+    user: PromptText
+
+
+class TraceLine(Frozen):
+    """One line of a trace; `value` is validated by who reads that kind of event."""
+
+    event: Event
+    key: str
+    value: Any
+    prompt: AskedPrompt | None = None
+    """The question that a "reply" answers."""
+    at: float
+    sum: str
+    mac: str = ""
+    """Absent from traces of schema 2."""
+
+
+def checksum(before: str, body: bytes) -> str:
+    """Checksum of a line and all lines before it."""
+    return hashlib.sha256(before.encode() + body).hexdigest()[:12]
+
+
+def mac_of(key: bytes, before: str, body: bytes) -> str:
+    """The seal of a line and all lines before it under `key`."""
+    return hmac.digest(key, before.encode() + body, "sha256").hex()
+
+
+def ending(total: str, mac: str) -> bytes:
+    """The end of a line, behind its body."""
+    return f',"sum":"{total}","mac":"{mac}"}}'.encode()
+
+
+class TraceReader:
+    """The whole lines of a trace one by one, in the memory that one of them takes.
+
+    What it says of the file (`size`, `torn`, `ours`) holds of what was read so far.
+    """
+
+    def __init__(self, path: Path, key: bytes | None = None) -> None:
+        """`key`: this installation's, to know whether the trace is `ours`; else it is not."""
+        self.path, self.size, self.torn, self.ours = path, 0, False, key is not None
+        self._key = key or b""
+
+    def __iter__(self) -> Iterator[TraceLine]:
+        """Its lines; `BadInput` names the one that is none, or was changed."""
+        total = mac = ""
+        for number, text in enumerate(self._texts(), start=1):
+            body = text.rpartition(b',"sum":')[0]
+            total, mac = checksum(total, body), mac_of(self._key, mac, body)
+            # constant time: how much of a forged seal is right must not show
+            self.ours = self.ours and hmac.compare_digest(text, body + ending(total, mac))
+            # a changed line is refused, one sealed by others is only not ours
+            line = _line(self.path, number, text)
+            if line.sum != total:
+                raise BadInput(f"{self.path}:{number}: the trace was changed here; {AS_WRITTEN}")
+            self.size += len(text) + 1
+            yield line
+        if self.size == 0:
+            _line(self.path, 1, b"")
+
+    def _texts(self) -> Iterator[bytes]:
+        """Whole lines without their ends; half a line is cut off where the file ends in it."""
+        try:
+            with open(self.path, "rb", opener=regular.opener) as file:
+                for line in jsonl.raw_lines(file, LONGEST_LINE):
+                    self.torn = not line.whole
+                    if line.whole:
+                        yield line.content
+                    elif len(line.content) > LONGEST_LINE:
+                        raise BadInput(f"{self.path}: a line is too long; {AS_WRITTEN}")
+        except OSError as error:
+            raise BadInput(f"{self.path}: {error.strerror}; {AS_WRITTEN}") from None
+
+
+def _line(path: Path, number: int, text: bytes) -> TraceLine:
+    try:
+        return TraceLine.model_validate_json(text)
+    except ValidationError:
+        raise BadInput(f"{path}:{number}: not a line of a trace; {AS_WRITTEN}") from None
+
+
+def read_header(path: Path) -> RunHeader:
+    """The header of a trace; `BadInput` where it is not a trace, or of another schema."""
+    return header_of(path, next(iter(TraceReader(path))))
+
+
+def header_of(path: Path, first: TraceLine) -> RunHeader:
+    """The header in the first line of the trace `path`; `BadInput` names what is not ours."""
+    value = first.value if isinstance(first.value, dict) else {}
+    raw, schema = value.get("settings"), value.get("schema_version")
+    # before anything else is looked at: an old header fails in fields that its user never set
+    if isinstance(schema, int) and schema < SCHEMA:
+        raise BadInput(
+            f"{path}: a trace of regraph-kg {value.get('version', '?')} (schema {schema}), of which"
+            f" this one (schema {SCHEMA}) reads none; finish and learn from it with that version"
+        )
+    if not isinstance(raw, dict) or "method" not in raw:
+        raise BadInput(f"{path}:1: header field 'settings' is not ours; {AS_WRITTEN}")
+    where = "settings."
+    try:
+        settings = read_settings(raw)
+        where = ""
+        return RunHeader.model_validate(value | {"settings": settings})
+    except BadInput as error:
+        raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None
+    except ValidationError as error:
+        field = where + ".".join(map(str, error.errors()[0]["loc"]))
+        raise BadInput(f"{path}:1: header field {field!r} is not ours; {AS_WRITTEN}") from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +223,8 @@ class RunRecord:
     ours: bool = True
     """Whether this installation wrote it; else what it measured is a claim."""
     replies: tuple[tuple[PromptKey, Reply], ...] = ()
+    prompts: Mapping[PromptKey, AskedPrompt] = field(default_factory=dict)
+    """The questions of the replies."""
     times: tuple[float, ...] = ()
     """Active seconds at each record."""
     stopped: Stopped | None = None
@@ -91,6 +248,7 @@ class RunRecord:
         header = header_of(path, first)
         events: dict[str, list[tuple[str, Any, float]]] = {event: [] for event in _READ}
         replies, last, seconds = list[tuple[PromptKey, Reply]](), "", 0.0
+        prompts: dict[PromptKey, AskedPrompt] = {}
         for number, line in enumerate(lines, start=2):
             if line.event not in _READ:
                 continue
@@ -98,16 +256,20 @@ class RunRecord:
                 value = VALUES[line.event].validate_python(line.value)
                 if line.event == "reply":
                     replies.append((PromptKey.model_validate_json(line.key), value))
+                    if line.prompt is not None:
+                        prompts[replies[-1][0]] = line.prompt
             except ValidationError:
                 raise BadInput(
                     f"{path}:{number}: no search writes such a line; {AS_WRITTEN}"
                 ) from None
             events[line.event].append((line.key, value, line.at))
             last = line.event if line.event in ("reply", *ENDS) else last
+            # final measurements are outside all limits, so their time is no search time
             seconds = line.at if line.event in _TIMED else seconds
         records = tuple(value for _, value, _ in events["record"])
         about = f"{header.created} {header.problem} {header.method} {header.seed}"
         return cls(
+            # the header as it was written: fields that come later make no other run of it
             id=f"{about} {code_hash(_ANY.dump_json(first.value).decode())[7:19]}",
             header=header,
             records=records,
@@ -116,6 +278,7 @@ class RunRecord:
             ended=last in ENDS or _spent(records) >= header.limits.calls,
             ours=reader.ours,
             replies=tuple(replies),
+            prompts=prompts,
             times=tuple(at for _, _, at in events["record"]),
             stopped=next((value for _, value, _ in reversed(events["stop"])), None),
             seconds=seconds,
@@ -171,6 +334,7 @@ class RunRecord:
         """The run's state: a search may be writing its trace."""
         if self.finished:
             return "finished"
+        # who writes a trace holds its lock, however long nothing is written
         if locks.is_held(self.path):
             return "measuring the best again" if self.ended else "running"
         return "not finished"
@@ -202,6 +366,7 @@ class RunRecord:
     def summary(self) -> RunSummary:
         """The summary that `regraph optimize` prints; no code where there is no answer."""
         ledger = Ledger(self.header.limits)
+        # where calls ran out the search wrote no reason
         ledger.settle(self.stopped or "calls")
         ledger.spent, ledger.seconds, ledger.roof = self.cost, self.seconds, RoofWatch()
         for report in self.reports.values():

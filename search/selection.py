@@ -8,7 +8,7 @@ walk begins, which action it takes next, and what an answer teaches. Three rules
     PaperBound            the paper's: selection by P-UCB, expansion, rollout (method.md 3.1)
     Uniform               each successor is equally likely
 
-Not here: asking for a step and judging it (propose.py), beliefs about an edge (beliefs.py).
+Not here: asking for a step and judging it (sample.py), beliefs about an edge (beliefs.py).
 """
 
 import math
@@ -118,25 +118,18 @@ class ExpectedImprovement:
     without one come first. Nothing is drawn: the same answers make the same search.
     """
 
-    FAIRNESS = 3.0
-    """A first technique waits for so many calls times the number of first techniques, at most."""
-    WAITING_SHARE = 0.1
-    """Share of the calls for first techniques that have waited too long."""
-    KNOWN_TRIES = 4.0
-    """Tries in the graph that let a first technique wait twice as long."""
+    # Weight of the edge's pass rate against failures of the action itself. A small model was right
+    # in 17 % of samples after a failure and in 54 % of first ones (docs/results.md).
     LOCAL_WEIGHT, SMALL_WEIGHT = 2.0, 0.5
-    """Weight of the edge's pass rate against failures of the action itself; the second is that of a
-    small model, right in 17 % of samples after a failure, in 54 % of first ones (docs/results.md).
-    """
+    # Share of the graph's pass rate that a small model keeps where no new code begins its answer:
+    # it was right in 0.2 to 0.4 of such samples, in 0.8 of others (docs/results.md).
     UNBEGUN = 0.3
-    """Share of the graph's pass rate that a small model keeps where no new code begins its answer:
-    it was right in 0.2 to 0.4 of such samples, in 0.8 of others (docs/results.md)."""
+    # Idle answers at a state that halve the belief in its other actions.
     IDLE_WEIGHT = 3.0
-    """Idle answers at a state that halve the belief in its other actions."""
+    # Another sample over a passed step's best one: what it gains, and how surely.
     AGAIN_GAIN, AGAIN_SPREAD = -0.1, 0.1
-    """Gain of another sample over a passed step's best one, and its spread."""
+    # A technique that the path has already gains nothing more.
     REPEAT_GAIN, REPEAT_SPREAD = 0.0, 0.05
-    """Gain of a technique that the path has already, and its spread."""
 
     def __init__(self, context: Context, *, samples: int, depth: int, free: bool) -> None:
         """At most `samples` of one action, and `depth` steps of a path.
@@ -154,24 +147,22 @@ class ExpectedImprovement:
         self._judged = {normalized(context.task.start)}
         """Normalized codes of all samples."""
         self._best = 0.0
-        self._expected: float | None = None
-        """Worth of the last sample that was begun for its worth."""
-        self._calls = self._waited = 0
-        self._start = self._grow(State(self.beliefs.start, (), context.task.start))
+        self._grow(State(self.beliefs.start, (), context.task.start))
 
     def begin(self) -> Walk | None:
-        """The action that is worth most, or one that has waited too long."""
+        """The action that is worth most."""
         while True:
-            waiting = self._waiting()
-            chosen = waiting or self._worthiest()
-            if chosen is None:
+            worths = [
+                (self._worth(state, action), state, action)
+                for state in self.states.values()
+                for action in self._open(state)
+            ]
+            if not worths:
                 return None
-            state, action = chosen
+            expected, state, action = max(worths, key=lambda one: one[0])
             if not self._leads_back(state, action):
-                break
+                return Walk(state, action, expected=expected)
             action.answered = False
-        self._waited += waiting is not None
-        return Walk(state, action, expected=self._expected)
 
     def choose(self, walk: Walk) -> NextStep | None:
         """The one step."""
@@ -187,7 +178,6 @@ class ExpectedImprovement:
     def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
         """The edge that was taken learns the step's gain; its code becomes a state."""
         state = walk.here
-        self._calls += step.cost.calls
         if step.code:
             self._judged.add(normalized(step.code))
         # a step by rule would come out the same again
@@ -241,30 +231,6 @@ class ExpectedImprovement:
         state.idle += 1
         self.beliefs.fail(self._edge(state.technique, action.leads))
 
-    def _waiting(self) -> tuple[State, NextStep] | None:
-        """A first technique that has waited for too long; few calls go to such ones."""
-        if self._calls * self.WAITING_SHARE < self._waited:
-            return None
-        share = self.FAIRNESS * len(self._start.actions)
-        for action in self._start.actions:
-            tried = self._edge(self._start.technique, action.leads).tried
-            patience = share * (1 + tried / self.KNOWN_TRIES)
-            if action.best is None and self._is_open(action) and self._calls >= patience:
-                return self._start, action
-        return None
-
-    def _worthiest(self) -> tuple[State, NextStep] | None:
-        worths = (
-            (self._worth(state, action), state, action)
-            for state in self.states.values()
-            for action in self._open(state)
-        )
-        best = max(worths, key=lambda one: one[0], default=None)
-        if best is None:
-            return None
-        self._expected = best[0]
-        return best[1:]
-
     def _open(self, state: State) -> list[NextStep]:
         """The open actions: where there is a choice, those without a sample under way."""
         choices = [action for action in state.actions if self._is_open(action)]
@@ -305,12 +271,11 @@ class ExpectedImprovement:
         ready = carried_out(task.shown(state.code), recipe)
         return bool(ready) and normalized(task.whole(ready)) in self._judged
 
-    def _grow(self, state: State) -> State:
+    def _grow(self, state: State) -> None:
         """A new state, unless its code is known; without actions where the depth ends."""
-        existing = self.states.setdefault(normalized(state.code), state)
-        if existing is state and len(state.path) < self._depth:
+        is_new = self.states.setdefault(normalized(state.code), state) is state
+        if is_new and len(state.path) < self._depth:
             state.actions = tuple(self._actions(state))
-        return existing
 
     def _actions(self, state: State) -> Iterator[NextStep]:
         """The actions at a state; the free choice is last.
@@ -329,6 +294,7 @@ class ExpectedImprovement:
             yield NextStep(technique, technique.id, begun)
         if self._free and source in (beliefs.start, self._free_name):
             name = self._free_name
+            # nothing is known of a model's own choice before it was made
             self._edges[source, name] = BelievedEdge(source, name, 0.0, 0.0, 0.0, following)
             yield NextStep(None, name, begun=not self._small)
 
@@ -358,8 +324,8 @@ class Stepwise:
     or does not apply, is closed on its path.
     """
 
+    # Whether a step counts as what its code shows, and not as what it was asked for.
     CHECKED = True
-    """Whether a step counts as what its code shows, and not as what it was asked for."""
 
     def __init__(self, context: Context, *, steps: int) -> None:
         self._context, self._most = context, steps

@@ -17,8 +17,8 @@ from regraph_kg.search.fit.fit import Fit, applicable
 from regraph_kg.search.prompts.recipe import is_small
 
 _LARGE = "Too large a step for a small model: no place in this code has the recipe's new code."
+# Techniques to choose from on serial code, if so many fit.
 ENOUGH = 4
-"""Techniques to choose from on serial code, if so many fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,9 @@ class Successors:
             Offer(successor, self._fit(successor.technique, facts))
             for successor in self.neighbours(technique).successors
         ]
+        # unknown stays: a wrong refusal costs the technique, a wrong offer one call
         fitting = [offer for offer in followers if offer.fit.fits is not False]
+        # with too little to choose from a search is over before it has begun
         if technique == self.start and followers and len(fitting) < self.enough:
             fitting += self._fallbacks(followers, facts)[: self.enough - len(fitting)]
         if self.small and technique not in {offer.successor.technique.id for offer in followers}:

@@ -5,13 +5,14 @@ file answers earlier questions, in the order of their answers, and new questions
 appended. Every line is written at once; a line torn by a kill is dropped on resuming. Not covered:
 a power failure.
 
-Its lines: trace_lines.py. One process at a time writes a trace (flock).
+One process at a time writes a trace (flock). Not here: its lines, and how it is read
+(run_record.py).
 """
 
 import json
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -21,13 +22,14 @@ from regraph_kg import locks, regular
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.graph import Example
-from regraph_kg.models.method import SearchLimits
+from regraph_kg.models.prompt import Prompt
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
 from regraph_kg.search.driver import Executor, Finished
 from regraph_kg.search.effects import Effect, ModelRequest, Result
-from regraph_kg.search.trace_lines import (
+from regraph_kg.search.run_record import (
     VALUES,
+    AskedPrompt,
     Event,
     TraceLine,
     TraceReader,
@@ -40,83 +42,11 @@ from regraph_kg.search.world import World
 
 TraceClock = Callable[[], float]
 
+# Seconds that a look at a trace's lock may take.
 _LOOKED_AT = 0.5
-"""Seconds that a look at a trace's lock may take."""
 
 
-class TraceMemory:
-    """The recorded answers of a run, in front of a live world and executor."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
-        self._results: deque[TraceLine] = deque()
-
-    def remember(self, lines: Iterable[TraceLine]) -> None:
-        """Take in the lines of a trace, its header left out."""
-        for line in lines:
-            if line.event in ("reply", "report"):
-                self._results.append(line)
-            else:
-                self._memory[line.event, line.key].append(line.value)
-
-    def world(self, live: World) -> World:
-        """`live`, with this trace as memory in front of what is asked at once, and as its record.
-
-        Replies and verdicts go by `executor`.
-        """
-        return World(
-            neighbours=lambda technique: self._recall(
-                "neighbours", technique, lambda: live.neighbours(technique)
-            ),
-            examples=partial(self._examples, live),
-            nearest=lambda code: self._recall(
-                "nearest", code_hash(code), lambda: live.nearest(code)
-            ),
-            failures=lambda source, target: self._recall(
-                "failures", f"{source} {target}", lambda: live.failures(source, target)
-            ),
-            complete=live.complete,
-            evaluate=live.evaluate,
-            pooled=lambda: self._recall("pooled", "", live.pooled),
-            evaluate_final=lambda candidate: self._recall(
-                "final", code_hash(candidate.code), lambda: live.evaluate_final(candidate)
-            ),
-        )
-
-    def executor(self, live: Executor) -> Executor:
-        """`live`, behind what has come in before: that comes in again first, in its order."""
-        return _Replay(self, live, self._results)
-
-    def append_result(self, effect: Effect, result: Result) -> float:
-        """Note what an effect came to; the run's active seconds."""
-        return self._append(*address(effect), result)
-
-    def _examples(
-        self, live: World, source: str, target: str, code: str = ""
-    ) -> tuple[Example, ...]:
-        if not code:
-            ask, key = partial(live.examples, source, target), f"{source} {target}"
-        else:
-            ask = partial(live.examples, source, target, code)
-            key = f"{source} {target} {code_hash(code)}"
-        return cast("tuple[Example, ...]", self._recall("examples", key, ask))
-
-    def _recall(self, event: Event, key: str, ask: Callable[[], Any]) -> Any:
-        """The recorded k-th answer to the k-th equal question; else ask."""
-        remembered = self._memory[event, key]
-        if remembered:
-            return VALUES[event].validate_python(remembered.popleft())
-        value = ask()
-        self._append(event, key, value)
-        return value
-
-    def _append(self, event: Event, key: str, value: object) -> float:
-        """Note an answer; the run's active seconds."""
-        raise NotImplementedError
-
-
-class Trace(TraceMemory):
+class Trace:
     """An open trace file: memory and record of a world, keeper of the run's records."""
 
     def __init__(
@@ -126,12 +56,15 @@ class Trace(TraceMemory):
 
         `key` is this installation's; `clock` gives seconds, and never goes back.
         """
-        super().__init__(path)
+        self.path = path
+        self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
+        self._results: deque[TraceLine] = deque()
         self.torn = False
         """Whether half a line was dropped on resuming."""
         self._file = file
         self._key, self._sum, self._mac = key, "", ""
         self._clock, self._earlier, self._opened = clock, 0.0, clock()
+        # two writers would mix their lines, and neither could be resumed
         if not locks.take(file, seconds=_LOOKED_AT):  # who looks (`locks.is_held`) has it, too
             file.close()
             raise BadInput(f"{path}: another search is writing this trace; wait for it")
@@ -181,12 +114,13 @@ class Trace(TraceMemory):
         if not read.ours:
             raise BadInput(
                 f"{self.path}: not written by this installation, so that its times are not"
-                " believed: start a new run, or have its codes judged again with regraph learn"
+                " believed: start a new run"
             )
         self.remember(lines[1:])
         last = lines[-1]
         self._sum, self._mac, self._earlier = last.sum, last.mac, last.at
         self.torn = read.torn
+        # what stands behind the last whole line was never answered for
         self._file.truncate(read.size)
         self._file.seek(read.size)
 
@@ -221,13 +155,79 @@ class Trace(TraceMemory):
         """Active seconds of the run, earlier sittings included; the clock of the wall may jump."""
         return self._earlier + self._clock() - self._opened
 
-    def _append(self, event: Event, key: str, value: object) -> float:
+    def remember(self, lines: Iterable[TraceLine]) -> None:
+        """Take in the lines of a trace, its header left out."""
+        for line in lines:
+            if line.event in ("reply", "report"):
+                # these came in one by one: their order is the course of the search
+                self._results.append(line)
+            else:
+                self._memory[line.event, line.key].append(line.value)
+
+    def world(self, live: World) -> World:
+        """`live`, with this trace as memory in front of what is asked at once, and as its record.
+
+        Replies and verdicts go by `executor`.
+        """
+        return World(
+            neighbours=lambda technique: self._recall(
+                "neighbours", technique, lambda: live.neighbours(technique)
+            ),
+            examples=partial(self._examples, live),
+            nearest=lambda code: self._recall(
+                "nearest", code_hash(code), lambda: live.nearest(code)
+            ),
+            failures=lambda source, target: self._recall(
+                "failures", f"{source} {target}", lambda: live.failures(source, target)
+            ),
+            complete=live.complete,
+            evaluate=live.evaluate,
+            pooled=lambda: self._recall("pooled", "", live.pooled),
+            evaluate_final=lambda candidate: self._recall(
+                "final", code_hash(candidate.code), lambda: live.evaluate_final(candidate)
+            ),
+        )
+
+    def executor(self, live: Executor) -> Executor:
+        """`live`, behind what has come in before: that comes in again first, in its order."""
+        return _Replay(self, live, self._results)
+
+    def append_result(self, effect: Effect, result: Result) -> float:
+        """Note what an effect came to, with the prompt of a call; the run's active seconds."""
+        prompt = effect.prompt if isinstance(effect, ModelRequest) else None
+        return self._append(*address(effect), result, prompt)
+
+    def _examples(
+        self, live: World, source: str, target: str, code: str = ""
+    ) -> tuple[Example, ...]:
+        if not code:
+            ask, key = partial(live.examples, source, target), f"{source} {target}"
+        else:
+            ask = partial(live.examples, source, target, code)
+            key = f"{source} {target} {code_hash(code)}"
+        return cast("tuple[Example, ...]", self._recall("examples", key, ask))
+
+    def _recall(self, event: Event, key: str, ask: Callable[[], Any]) -> Any:
+        """The recorded k-th answer to the k-th equal question; else ask."""
+        remembered = self._memory[event, key]
+        if remembered:
+            return VALUES[event].validate_python(remembered.popleft())
+        value = ask()
+        self._append(event, key, value)
+        return value
+
+    def _append(self, event: Event, key: str, value: object, prompt: Prompt | None = None) -> float:
+        """Write a line; the run's active seconds."""
         at = round(self.seconds(), 3)
         head = f'{{"event":{json.dumps(event)},"key":{json.dumps(key)},"value":'
-        body = head.encode() + VALUES[event].dump_json(value) + f',"at":{at}'.encode()
+        body = head.encode() + VALUES[event].dump_json(value)
+        if prompt is not None:
+            body += b',"prompt":' + _prompt_json(prompt)
+        body += f',"at":{at}'.encode()
         total, mac = checksum(self._sum, body), mac_of(self._key, self._mac, body)
         line = body + ending(total, mac) + b"\n"
         end = self._file.tell()
+        # a write may take a part only; half a line would be read as a torn end
         try:
             while line:
                 line = line[self._file.write(line) :]
@@ -243,7 +243,7 @@ class Trace(TraceMemory):
 class _Replay:
     """An executor whose first results are those of a trace."""
 
-    def __init__(self, trace: TraceMemory, live: Executor, results: deque[TraceLine]) -> None:
+    def __init__(self, trace: Trace, live: Executor, results: deque[TraceLine]) -> None:
         self._trace, self._live, self._results = trace, live, results
         self._known = Counter((line.event, line.key) for line in results)
         self._started: dict[tuple[str, str], list[Effect]] = defaultdict(list)
@@ -252,6 +252,7 @@ class _Replay:
     def start(self, effect: Effect) -> None:
         """Begin an effect, unless the trace knows its result."""
         where = address(effect)
+        # the k-th equal question gets the k-th recorded result
         if self._known[where] > 0:
             self._known[where] -= 1
             self._started[where].append(effect)
@@ -282,6 +283,11 @@ class _Replay:
         return Finished(effects.pop(0), VALUES[line.event].validate_python(line.value))
 
 
+def _prompt_json(prompt: Prompt) -> bytes:
+    asked = AskedPrompt(system=prompt.system, user=prompt.user)
+    return asked.model_dump_json().encode()
+
+
 def address(effect: Effect) -> tuple[Event, str]:
     """Event and key of an effect's line."""
     if isinstance(effect, ModelRequest):
@@ -292,27 +298,20 @@ def address(effect: Effect) -> tuple[Event, str]:
 def refuse_differences(path: Path, was: RunHeader, now: RunHeader) -> None:
     """Raise `BadInput` naming the first thing in which a run would differ from its trace.
 
-    It may be more patient, or reach nearer to the roof: then it goes on where it ended.
+    It may be more patient: then it goes on where it ended.
     """
     old, new = _flat(was), _flat(now)
-    free = {"created", *_later(was.limits, now.limits)}
+    # a longer patience decides nothing that was decided before
+    may_differ = {"created"}
+    before, after = was.limits.patient_calls, now.limits.patient_calls
+    if before is not None and (after is None or after >= before):
+        may_differ.add("limits.patience")
     for name in old | new:
-        if name not in free and old.get(name) != new.get(name):
+        if name not in may_differ and old.get(name) != new.get(name):
             raise BadInput(
                 f"{path}: {name} was {old.get(name)!r}, now it is {new.get(name)!r};"
                 " resume with what it was, or start a new run"
             )
-
-
-def _later(was: SearchLimits, now: SearchLimits) -> Iterator[str]:
-    """The fields that end a run no earlier than they did."""
-    ends = {
-        "patience": (was.patient_calls, now.patient_calls),
-        "stop_at_roof": (was.stop_at_roof, now.stop_at_roof),
-    }
-    for name, (old, new) in ends.items():
-        if old is not None and (new is None or new >= old):
-            yield f"limits.{name}"
 
 
 def _flat(header: RunHeader) -> dict[str, object]:

@@ -46,6 +46,7 @@ class Visits:
 
     def end(self, reward: float | None) -> None:
         """It has ended with `reward`; None: it bought nothing, and was none."""
+        # a recorded model without an answer bought nothing: the choice is as it was
         self.under_way -= 1
         if reward is not None:
             self.n += 1
@@ -53,6 +54,7 @@ class Visits:
 
     def bound(self, parent: int, exploration: float) -> float:
         """The bound above, `parent` is N + O >= n + o; infinite without a visit, W / n from 0."""
+        # never tried comes first, whatever the others are worth
         if not self.all:
             return math.inf
         mean = self.total / self.n if self.n else 0.0

@@ -35,6 +35,7 @@ class World:
     """Code -> the examples nearest to it; none where the graph has no embeddings."""
     failures: Callable[[str, str], tuple[KnownFailure, ...]]
     """Two technique ids -> what is known to fail on the way between them."""
+    # the two below are the only ones that cost anything
     complete: Callable[[Prompt], Reply]
     """Raises `AnswersPending` where the answer is to come by file: noted, and asked then.
 

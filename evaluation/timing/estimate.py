@@ -88,27 +88,11 @@ def ratio(slow: TimeEstimate, fast: TimeEstimate) -> tuple[float, Interval]:
 
 
 def student(freedom: int, tail: float = _TAIL) -> float:
-    """Student's t, beyond which `tail` lies on one side; of 1 degree of freedom at least.
+    """Student's t, beyond which `tail` lies on one side; of 1 degree of freedom at least."""
+    # The import takes 0.2 s, and most commands estimate nothing.
+    from scipy.special import stdtrit  # noqa: PLC0415
 
-    Its distribution is a finite sum (Abramowitz and Stegun, 26.7.3 and 26.7.4), turned round by
-    halving the angle atan(t / sqrt(freedom)).
-    """
-    low, high = 0.0, math.pi / 2
-    while low < (angle := (low + high) / 2) < high:
-        low, high = (low, angle) if _within(freedom, angle) > 1 - 2 * tail else (angle, high)
-    return math.sqrt(freedom) * math.tan(angle)
-
-
-def _within(freedom: int, angle: float) -> float:
-    """The chance to be nearer to 0 than t."""
-    odd = freedom % 2
-    term = math.cos(angle) if odd else 1.0
-    terms = [term] if freedom > 1 else []
-    for power in range(2 + odd, freedom - 1, 2):
-        term *= math.cos(angle) ** 2 * (power - 1) / power
-        terms.append(term)
-    total = math.sin(angle) * math.fsum(terms)
-    return (angle + total) * 2 / math.pi if odd else total
+    return float(stdtrit(freedom, 1 - tail))
 
 
 def _standard_error(timing: Timing) -> float:

@@ -24,8 +24,8 @@ from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.runs.next_steps import Question, next_steps
 from regraph_kg.runs.technique_names import by_id, resolve, resolve_pair
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.answers import embedder_of
 from regraph_kg.wiring.judges import open_judge
+from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_store
 
 

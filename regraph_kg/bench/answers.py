@@ -1,6 +1,6 @@
 """Results of each answer of the model, from a finished run's trace.
 
-Not here: the rules by which a search reads an answer (search/extract.py).
+Not here: the rules by which a search reads an answer (search/read_answer.py).
 """
 
 import re
@@ -13,15 +13,13 @@ from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.extract import ParseFailure, declined, read_code, unmended
-from regraph_kg.search.mends.entry import RequestedEntry
-from regraph_kg.search.mends.launched import launched
-from regraph_kg.search.mends.mend import MendedCode
+from regraph_kg.search.launched import launched
 from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.prompts.fences import blocks
-from regraph_kg.search.reward import speedup
+from regraph_kg.search.read_answer import MendedCode, ParseFailure, declined, read_code
+from regraph_kg.search.run import started_from
 from regraph_kg.search.run_record import RunRecord, place_of
-from regraph_kg.search.start import started_from
+from regraph_kg.search.sample import speedup_of
 
 _WORKED: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 _SHOWN = 3_000
@@ -99,11 +97,10 @@ def _by_tokens(
 
 
 def _files(key: PromptKey, reply: Reply, run: _Run) -> Iterator[MendedCode | ParseFailure]:
-    """The codes of an answer: its readings, and as it stands, for a search may mend nothing."""
-    entry, current = RequestedEntry.of(run.task), run.task.shown(run.current(key))
-    read = read_code(reply, entry, current)
+    """The codes of an answer: as it is read, and with the new launch of its kernel."""
+    read = read_code(reply, run.task.entries, run.task.shown(run.current(key)))
     other = launched(read, reply.launch) if reply.launch and isinstance(read, MendedCode) else None
-    for answer in (read, *([other] if other else []), unmended(reply, entry)):
+    for answer in (read, *([other] if other else [])):
         if isinstance(answer, MendedCode):
             yield MendedCode(run.task.whole(answer.code), answer.done)
         else:
@@ -115,7 +112,7 @@ def _judged(key: PromptKey, reply: Reply, run: _Run) -> MendedCode | ParseFailur
     files = list(_files(key, reply, run))
     codes = (file for file in files if isinstance(file, MendedCode))
     judged = [mended for mended in codes if normalized(mended.code) in run.verdicts]
-    right = (code for code in judged if speedup(run.verdicts[normalized(code.code)]) is not None)
+    right = (code for code in judged if speedup_of(run.verdicts[normalized(code.code)]) is not None)
     return next(right, next(iter(judged), files[0]))
 
 
@@ -123,7 +120,7 @@ def _read(key: PromptKey, reply: Reply, run: _Run) -> ReadAnswer:
     answer = _judged(key, reply, run)
     code = answer.code if isinstance(answer, MendedCode) else None
     report = None if code is None else run.verdicts.get(normalized(code))
-    gain = None if report is None else speedup(report)
+    gain = None if report is None else speedup_of(report)
     kind: AnswerKind
     if key.path and key.repair == 0 and declined(reply):
         kind = "declined"  # methods without a walk do not offer it

@@ -32,10 +32,10 @@ from regraph_kg.models.target import Target
 from regraph_kg.private import make_folder
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import LiveRun, begin
-from regraph_kg.search.reward import speedup
 from regraph_kg.search.run_record import RunRecord
+from regraph_kg.search.sample import speedup_of
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import language_model
+from regraph_kg.wiring.open_model import language_model
 from regraph_kg.wiring.searches import OpenSearch, OpenSearches, open_searches
 
 
@@ -202,7 +202,7 @@ class RunningBench:
             speedup=summary.speedup,
             speedup_interval=summary.speedup_interval,
             improved=summary.improved,
-            start=begun and (speedup(begun) or 1.0),
+            start=begun and (speedup_of(begun) or 1.0),
             start_interval=begun and begun.speedup_interval,
             cost=summary.cost,
             seconds=summary.active_seconds,

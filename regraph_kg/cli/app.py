@@ -34,8 +34,6 @@ COMMANDS = {
     "bench": "Compare methods at equal budgets.",
     "collect": "Collect new trajectories from models or an evolution's programs.",
     "docs": "Read a document, or the settings in force.",
-    "corpus": "A corpus of trajectories as a whole.",
-    "dev": "For maintainers of a corpus or a vocabulary.",
 }
 """Each is the function, or the `app` of commands, of the module of its name in this folder; a
 module's `EPILOG` stands below the options."""
@@ -141,19 +139,36 @@ def main() -> None:
 
 GONE = {
     "docs --schema": "regraph docs trajectory-schema; an answer of --json has its value's fields",
+    "optimize --learn": "regraph learn RUN, once the search has ended",
+    "runs --delete": "rm; the files of a run begin with its name",
+    "worker": "hosts are started by Ray's own command; set REGRAPH_WORKERS (regraph docs settings)",
+    "graph report": "regraph bench compares arms with and without the graph",
+    "graph restore": "regraph ingest FILE, of an export",
+    "graph diff": "diff of two exports",
+    "techniques audit": "edit techniques.json, then regraph ingest --rebuild",
+    "techniques mend": "edit techniques.json, then regraph ingest --rebuild",
 }
 """What earlier versions took, and what does it now."""
+
+
+def _now(words: list[str]) -> str:
+    """What to type in place of a command or an option that is gone; "" for others."""
+    for gone, now in GONE.items():
+        *command, last = gone.split()
+        typed = words[len(command) :]
+        if words[: len(command)] == command and last in (
+            typed if last.startswith("--") else typed[:1]
+        ):
+            return f"regraph {gone} is gone; now: {now}"
+    return ""
 
 
 def _usage(error: typer.TyperException, words: list[str]) -> BadInput:
     text = error.format_message().rstrip(".")
     if not text:  # called without a command: typer has printed the help already
         sys.exit(BadInput.exit_code)
-    typed = " ".join(words)
-    for gone, now in GONE.items():
-        command, _, word = gone.rpartition(" ")
-        if typed.startswith(command) and word in words:
-            return BadInput(f"regraph {gone} is no more: {now}")
+    if now := _now(words):
+        return BadInput(now)
     context = getattr(error, "ctx", None)
     return BadInput(f"{text} (see {context.command_path if context else 'regraph'} --help)")
 

@@ -20,7 +20,7 @@ from regraph_kg.runs import home_changes, take_home
 from regraph_kg.runs.home_changes import HomeChange
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.key import applied_record, trace_key
 from regraph_kg.wiring.problems import find_problem, home_of, problem_folder
 
 _SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp|py)", re.IGNORECASE)
@@ -72,10 +72,9 @@ def apply(  # noqa: PLR0913 (a command's options)
     """
     settings = read_settings()
     trace = trace_of(run, runs)
-    record = trace.with_name(f"{trace.name}.applied.json")
+    record = applied_record(settings, trace)
     if undo:
-        key = trace_key(settings, make=not record.exists())
-        files = home_changes.take_back(record, key)
+        files = home_changes.take_back(record)
         if not answered(BroughtHome("taken back", files), as_json):
             for path in files:
                 typer.echo(f"{path}: as it was")
@@ -92,7 +91,7 @@ def apply(  # noqa: PLR0913 (a command's options)
         return
     typer.echo(plain(text.decode("utf-8", "replace")), nl=False, err=as_json)
     _require_consent(changes, to, yes=yes)
-    home_changes.write(changes, record, trace_key(settings))
+    home_changes.write(changes, record)
     files = [change.path for change in changes]
     if not answered(BroughtHome("written", files), as_json):
         typer.echo(f"wrote {' and '.join(map(str, files))}")

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Literal
 
 import typer
@@ -107,8 +106,8 @@ def bench(  # noqa: PLR0913 (a command's options)
     results.json and bench.html there.
 
     An arm such as mcgs/shuffled-statistics is a control: the method, with a graph that knows
-    less. What does as well as the whole graph shows what the graph was not needed for. mcgs+mend=no
-    is the method without one part of its prompts.
+    less. What does as well as the whole graph shows what the graph was not needed for.
+    mcgs+prefill=no is the method without one part of its prompts.
 
     Exit code 0: the bench is done; 2: it cannot be, and why; 3: model, store or compiler are not
     there; 4: it was stopped, or they were lost, and the same command goes on.
@@ -241,7 +240,6 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
     estimates = [
         estimate(
             order.settings,
-            order.folder / "runs" / search.folder,
             replace(
                 order.choice,
                 problem=search.address,
@@ -257,12 +255,9 @@ def _preview(order: BenchOrder, planned: BenchPlan) -> None:
     calls = sum(cost.calls + cost.thoughts for cost in estimates)
     prompts = sum(cost.prompt_tokens for cost in estimates)
     answers = sum(cost.output_tokens for cost in estimates)
-    known = [cost.seconds for cost in estimates if cost.seconds is not None]
-    took = report.seconds(fmean(known) * len(estimates)) if known else ""
     typer.echo(
         f"{count}, {calls} calls of {order.choice.model} at most, about"
         f" {prompts} tokens in prompts, at most {answers} in answers"
-        + (f"; about {took} by what is done, one call at once" if took else "")
     )
 
 

@@ -1,11 +1,11 @@
-"""The display of `regraph optimize`: progress of one or several searches, and their results.
+"""The display of `regraph optimize`: progress of a search, and its result.
 
 Not here: numbers and tables as text (report.py).
 """
 
 import itertools
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -29,48 +29,15 @@ from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
 
 
-@contextmanager
-def progress(
-    budgets: Mapping[str, int], *, every: bool = False
-) -> Iterator[Callable[[str], "Show"]]:
-    """Show searches by name: a line for each new best, and on a terminal a live bar each.
-
-    `budgets` are their calls; `every` prints every record. Lines of several searches begin with the
-    search's name. Output goes to stderr.
-    """
-    console = PlainConsole(stderr=True, soft_wrap=True)
-    counts = MofNCompleteColumn(), TextColumn("calls"), TextColumn("{task.fields[best]}")
-    times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
-    # counts and times keep their widths; the bar and the description share the rest
-    line = BarColumn(None, table_column=Column(ratio=1))
-    description = Column(ratio=3, no_wrap=True, overflow="ellipsis")
-    text = TextColumn("{task.description}", markup=False, table_column=description)
-    columns = [line, *counts, *times, text]
-    width = max(map(len, budgets), default=0)
-    if len(budgets) > 1:
-        short = Column(max_width=console.width // 6, no_wrap=True, overflow="ellipsis")
-        columns.insert(0, TextColumn("{task.fields[name]}", markup=False, table_column=short))
-    hidden = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden, expand=True) as bar:
-
-        def show(name: str) -> "Show":
-            mark = f"{name:<{width}}  " if len(budgets) > 1 else ""
-            task = bar.add_task("", total=budgets[name], name=name, best="")
-            return Show(bar, task, mark, budgets[name], every)
-
-        yield show
-
-
 @dataclass(slots=True)
 class Show:
-    """The display of one search; callable from any thread."""
+    """The display of one search."""
 
     bar: Progress
     task: TaskID
-    mark: str
-    """Begins each line."""
     budget: int
     every: bool
+    """Whether each record gets a line, or a new best alone."""
     best: float = 1.0
 
     def record(self, record: SimulationRecord) -> None:
@@ -85,7 +52,24 @@ class Show:
 
     def say(self, line: str) -> None:
         """Print another line."""
-        self.bar.console.print(self.mark + line)
+        self.bar.console.print(line)
+
+
+@contextmanager
+def progress(budget: int, *, every: bool = False) -> Iterator[Show]:
+    """Show a search of `budget` calls on stderr: a line for each new best, on a terminal a bar."""
+    console = PlainConsole(stderr=True, soft_wrap=True)
+    # counts and times keep their widths on a narrow terminal; the bar and the words share the rest
+    words = Column(ratio=3, no_wrap=True, overflow="ellipsis")
+    columns = (
+        BarColumn(None, table_column=Column(ratio=1)),
+        *(MofNCompleteColumn(), TextColumn("calls"), TextColumn("{task.fields[best]}")),
+        *(TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()),
+        TextColumn("{task.description}", markup=False, table_column=words),
+    )
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden, expand=True) as bar:
+        yield Show(bar, bar.add_task("", total=budget, best=""), budget, every)
 
 
 def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, str]) -> None:
@@ -94,16 +78,14 @@ def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, st
     An embedded store has no Browser: the commands that show the path stand in its place.
     """
     typer.secho(report.headline(summary), bold=True)
-    walks = kind_of(summary.method).walks
-    typer.echo(report.run_table(summary, rows, walks=walks))
+    typer.echo(report.run_table(summary, rows, walks=kind_of(summary.method).walks))
     path = techniques(summary)
     if len(path) == 1:
         return
     if settings.store != "embedded":
         from regraph_kg.wiring.stores import browser_query  # noqa: PLC0415 (loads the driver)
 
-        query = browser_query(path)
-        typer.echo(f"\nThis path's examples, in Neo4j Browser:\n{query}")
+        typer.echo(f"\nThis path's examples, in Neo4j Browser:\n{browser_query(path)}")
         return
     typer.echo("\nThis path's examples:")
     for pair in itertools.pairwise(path):

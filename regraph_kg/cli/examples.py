@@ -21,7 +21,7 @@ from regraph_kg.models.graph import UNMEASURED, Example
 from regraph_kg.models.target import Target
 from regraph_kg.runs.technique_names import by_id, resolve_pair
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import browser_query, open_store
 
 CONTEXT = 2

@@ -22,8 +22,8 @@ from regraph_kg.models.query import GraphTable
 from regraph_kg.runs.ingest import embed_new, embedding
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.answers import embedder_of
-from regraph_kg.wiring.stores import open_reader, open_store
+from regraph_kg.wiring.open_model import embedder_of
+from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
 
 LONGEST = 80
 """Characters of a text that a table shows."""
@@ -286,3 +286,15 @@ def check(*, as_json: Json = False) -> None:
         )
     if findings:
         raise typer.Exit(1)
+
+
+@app.command()
+def browser_pack(
+    folder: Annotated[Path, argument("Where to write; made if it is not there.")],
+) -> None:
+    """Write saved queries and a style for Neo4j Browser, to be dropped onto its page.
+
+    What each query answers, with pictures: regraph docs browser.
+    """
+    queries, style = write_browser_pack(folder)
+    typer.echo(f"drag onto Neo4j Browser: {queries}, then {style}")

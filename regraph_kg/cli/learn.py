@@ -11,11 +11,11 @@ import typer
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
-from regraph_kg.runs.learn import Doubt, Learned, learn_from, write_lines
+from regraph_kg.runs.learn import Learned, learn_from, write_lines
 from regraph_kg.settings import read_settings
 
 
-def learn(  # noqa: PLR0913 (a command's options)
+def learn(
     *,
     runs: Annotated[list[Path], argument("Traces of finished runs.", metavar="RUN...")],
     problem: Annotated[
@@ -25,7 +25,6 @@ def learn(  # noqa: PLR0913 (a command's options)
     export: Annotated[
         Path | None, option("Also write the trajectories here, one JSON a line.")
     ] = None,
-    again: Annotated[bool, option("Judge every code again, also of this installation's.")] = False,
     trust: Annotated[bool, option("Believe the verdicts in traces of others.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -36,17 +35,15 @@ def learn(  # noqa: PLR0913 (a command's options)
     more than the rest on a transition. What the model declined is counted apart. The same
     run taught twice adds nothing.
 
-    A trace that this installation did not write, or that was changed, is a claim: each of its codes
-    is judged again on this machine first. So are those of an older judge with --again.
-
-    Refused: runs of a recorded model or judge, runs that read their own problem's examples
+    Refused: traces that this installation did not write, or that were changed (--trust believes
+    them), runs of a recorded model or judge, runs that read their own problem's examples
     (run.include_own), runs that have not ended, and figures of an older judge. What was timed while
     the machine did other work is left out.
 
     Exit code 0: something was learned or known already; 1: no run taught anything.
     """
-    doubt = Doubt(again, trust, dry_run)
-    learned = watch(learn_from(read_settings(), runs, problems=problem or (), doubt=doubt))
+    story = learn_from(read_settings(), runs, problems=problem or (), trust=trust, dry=dry_run)
+    learned = watch(story)
     if export is not None:
         write_lines(export, learned.trajectories)
     if not answered(learned, as_json):
@@ -60,8 +57,6 @@ def _table(learned: Learned) -> str:
     for lesson in learned.runs:
         counts = f"{len(lesson.trajectories):>12} {lesson.steps:>7} {lesson.failures:>9}"
         lines.append(f"{counts} {lesson.declined:>9}  {lesson.run.name}")
-        if lesson.judged_again:
-            lines.append(f"{'':>41}judged again here: {lesson.judged_again} codes")
         if lesson.refused:
             lines.append(f"{'':>41}refused: {lesson.refused}")
         for reason, count in lesson.left_out.items():

@@ -1,7 +1,6 @@
 """`regraph optimize`: search for faster code, trace the search, print the best and its path.
 
-Here: the command, one search, and the starter graph. Several at once: running.py; --dry-run:
-dry_run.py.
+Here: the command, and the starter graph. The searches: running.py; --dry-run: dry_run.py.
 """
 
 import io
@@ -11,20 +10,18 @@ from pathlib import Path
 
 import typer
 
-from regraph_kg.cli import display, running
+from regraph_kg.cli.display import say
 from regraph_kg.cli.dry_run import preview
 from regraph_kg.cli.first_look import require_good
-from regraph_kg.cli.json_answers import answered, notes_aside
-from regraph_kg.cli.options import SETTABLE, Options, choose, every_call, set_names, takes_options
+from regraph_kg.cli.json_answers import notes_aside
+from regraph_kg.cli.options import SETTABLE, Options, choose, set_names, takes_options
 from regraph_kg.cli.progress import on_terminal, watch
-from regraph_kg.cli.running import run_several
-from regraph_kg.errors import AnswersPending, BadInput
-from regraph_kg.models.run import SearchChoice
+from regraph_kg.cli.running import run_searches
+from regraph_kg.errors import BadInput
 from regraph_kg.runs.choice import traced_model
-from regraph_kg.runs.search import look_at_graph, open_run
+from regraph_kg.runs.search import look_at_graph
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.problems import chosen_problem
 from regraph_kg.wiring.shipped import corpus_folder, starter_files
 from regraph_kg.wiring.stores import open_store
 
@@ -47,8 +44,8 @@ def optimize(options: Options) -> None:
 
     optimize FILE.cpp --function NAME does regraph problem new and this in one go.
 
-    Several searches go on at once; they take turns at the model and the judge, and one that fails
-    leaves the others alone. --fast is for a first look, --dry-run spends nothing.
+    Several problems are searched one after another; one that fails leaves the others alone. --fast
+    is for a first look, --dry-run spends nothing.
 
     Exit code 0: faster code found (for one problem at least); 1: none found; 4: stopped, or 5:
     waiting for answers by file, and the command to go on is printed.
@@ -63,19 +60,19 @@ def _run(options: Options) -> bool:
     settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
         options = replace(options, problems=[_problem_folder(settings, options)])
-    choice = choose(options, settings.model)
-    if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
+    searches = choose(options, settings.model)
+    first = searches[0]
+    if options.starter or (kind_of(first.settings.method).walks and not options.resume):
         offer(settings, options.starter)
     if options.dry_run:
-        preview(settings, options, choice)
+        preview(settings, searches, as_json=options.as_json)
         return True
-    if len(options.problems) == 1 and not options.resume:
-        look_at_graph(settings, choice)
-    if choice.judge is None:
+    if len(searches) == 1 and not options.resume:
+        # the check of a problem takes up to half a minute, and would be for nothing
+        look_at_graph(settings, first)
+    if first.judge is None:
         require_good(settings, options.problems)
-    if len(options.problems) > 1:
-        return run_several(settings, options, choice)
-    return _run_one(settings, options, choice)
+    return run_searches(settings, options, searches)
 
 
 def _problem_folder(settings: Settings, options: Options) -> str:
@@ -88,29 +85,6 @@ def _problem_folder(settings: Settings, options: Options) -> str:
     file = Path(options.problems[0])
     with notes_aside(options.as_json):
         return f"{problem_of(settings, file, options.function, ask=on_terminal())}/"
-
-
-def _run_one(settings: Settings, options: Options, choice: SearchChoice) -> bool:
-    with open_run(settings, choice, options.runs, options.resume) as run:
-        handover = running.Handover.of(options, choice.problem, run)
-        budgets = {choice.problem: choice.limits.calls}
-        with display.progress(budgets, every=every_call(options, choice)) as shows:
-            try:
-                summary = running.follow(run, shows(choice.problem), handover)
-            except AnswersPending:
-                run.publish(f"go on: {handover.go_on}")
-                raise
-    run.publish()
-    if not answered(summary, options.as_json):
-        rows = {
-            "problem": chosen_problem(settings, choice.problem),
-            "code": str(handover.output),
-            "trace": str(run.trace),
-        }
-        display.print_summary(settings, summary, rows)
-    if options.learn:
-        running.learn(settings, options, [run.trace])
-    return summary.improved
 
 
 def offer(settings: Settings, load: bool | None) -> None:
@@ -139,7 +113,7 @@ def offer(settings: Settings, load: bool | None) -> None:
     lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
     disclosing = settings.model_copy(update={"disclose": "code"})  # the starter graph is public
     counts = watch(grow(disclosing, lines, "lexical", "starter"))
-    display.say(
+    say(
         f"the graph was empty; loaded the starter graph: {counts['added']} trajectories,"
         f" {counts['examples']} examples"
     )

@@ -27,7 +27,6 @@ from regraph_kg.runs.choice import (
     BY_FILE_PARALLEL,
     DEFAULT_METHOD,
     FAST_LIMITS,
-    shares,
     traced_choice,
     usual_choice,
     usual_parallel,
@@ -87,7 +86,7 @@ class Options:
     parallel: Annotated[
         int | None,
         option(
-            "Calls of the model at once, at most; several problems share them.",
+            "Calls of the model at once, at most.",
             show_default=f"1; by file {BY_FILE_PARALLEL}, a quarter of --budget at most",
         ),
     ] = None
@@ -101,8 +100,7 @@ class Options:
             show_default="beside the trace",
         ),
     ] = None
-    learn: Annotated[bool, option("Add what was found to the graph (regraph learn).")] = False
-    dry_run: Annotated[bool, option("Only say what would be sent, and what it may cost.")] = False
+    dry_run: Annotated[bool, option("Only print the first prompt, and its tokens.")] = False
     starter: Annotated[
         bool | None,
         option(
@@ -135,8 +133,6 @@ class RunDetails(Frozen):
     """A trace whose verdicts are replayed; nothing is evaluated."""
     verbose: bool = False
     """A line for every call, not only for a new best."""
-    prompt: bool = False
-    """Print the first prompt with --dry-run."""
 
 
 def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:
@@ -164,10 +160,10 @@ _NO_SETTINGS = {"method", "calls"}
 """Fields that have options of their own."""
 
 
-def choose(options: Options, model: str) -> SearchChoice:
-    """The choice for the first problem; `BadInput` for options that contradict each other."""
+def choose(options: Options, model: str) -> tuple[SearchChoice, ...]:
+    """The choice for each problem; `BadInput` for options that contradict each other."""
     details, method = details_of(options), options.method or DEFAULT_METHOD
-    _check(options, details)
+    _check(options)
     usual = replace(
         usual_choice(options.problems[0], model, fast=options.fast),
         settings=_set(usual_settings(method, fast=options.fast), options, "", method),
@@ -193,18 +189,12 @@ def choose(options: Options, model: str) -> SearchChoice:
     )
     if choice.parallel < 1:
         raise BadInput(f"--parallel {choice.parallel}: no call would be made; give 1 or more")
-    return choice
+    return tuple(replace(choice, problem=problem) for problem in options.problems)
 
 
 def every_call(options: Options, choice: SearchChoice) -> bool:
     """Whether each call gets a line: with run.verbose, and by file, where calls take hours."""
     return details_of(options).verbose or choice.model.by_file
-
-
-def each_choice(choice: SearchChoice, options: Options) -> tuple[SearchChoice, ...]:
-    """The choice for each problem; the minute of --fast counts for each."""
-    minute = options.fast and not _texts(options, f"{_LIMIT}seconds=")
-    return shares(choice, options.problems, FAST_LIMITS["seconds"] if minute else None)
 
 
 def resume_command(options: Options, problem: str, trace: Path, output: Path | None) -> str:
@@ -216,14 +206,13 @@ def resume_command(options: Options, problem: str, trace: Path, output: Path | N
     for name, value in {"--model": options.model, "--output": output}.items():
         words += [name, str(value)] if value is not None else []
     again = [f"{_RUN}judge="]
-    again += [f"{_LIMIT}patience=", f"{_LIMIT}stop_at_roof="] if options.resume else []
+    again += [f"{_LIMIT}patience="] if options.resume else []
     for name in again:
         words += [word for text in _texts(options, name)[-1:] for word in ("--set", text)]
-    words += ["--learn"] if options.learn else []
     return shlex.join(words)
 
 
-def _check(options: Options, details: RunDetails) -> None:
+def _check(options: Options) -> None:
     """Raise `BadInput` for options that do not go together."""
     problems, output = options.problems, options.output
     several = len(problems) > 1
@@ -236,8 +225,6 @@ def _check(options: Options, details: RunDetails) -> None:
         raise BadInput(f"{output}: is no folder; several problems need one as --output")
     if options.dry_run and options.resume:
         raise BadInput("dry-run is of a new search; leave out --resume")
-    if details.prompt and not options.dry_run:
-        raise BadInput(f"--set {_RUN}prompt: what would be sent is shown by --dry-run")
 
 
 def details_of(options: Options) -> RunDetails:

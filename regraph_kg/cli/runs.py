@@ -1,6 +1,5 @@
 """`regraph runs`: searches, their results and states."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import locks, report
+from regraph_kg import report
 from regraph_kg.cli import display
 from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.json_answers import answered, print_json
@@ -25,7 +24,6 @@ from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.key import trace_key
 
 FOLDER = Path("runs")
-DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +64,7 @@ class RunsCompared:
     """Both answers timed in turn, with --again."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunsPruned:
-    """Traces that were deleted, or would be with --delete."""
-
-    traces: list[Path]
-    deleted: bool
-
-
-def runs(  # noqa: PLR0913 (a command's options)
+def runs(
     *,
     named: Annotated[
         list[str] | None,
@@ -89,11 +79,6 @@ def runs(  # noqa: PLR0913 (a command's options)
     code: Annotated[bool, option("Only RUN's fastest right code.")] = False,
     again: Annotated[bool, option("Of two: time both answers now, in turn, by one judge.")] = False,
     problem: Annotated[str | None, option("With --again: their problem's folder.")] = None,
-    older: Annotated[
-        float | None, option("Only those not written for so long.", metavar="DAYS")
-    ] = None,
-    without_answer: Annotated[bool, option("Only those that found nothing faster.")] = False,
-    delete: Annotated[bool, option("Delete those that --older or --without-answer says.")] = False,
     as_json: Json = False,
 ) -> None:
     """Runs of regraph optimize: a table of all, what RUN found, or how RUN compares with OTHER.
@@ -102,28 +87,17 @@ def runs(  # noqa: PLR0913 (a command's options)
     compilers and judge are the same, and even then as two numbers with their intervals. --again
     times the two codes in turn, in fresh processes of one judge: that ratio can be trusted.
 
-    --delete takes away traces, with the code and the record of changes beside them. A run that is
-    under way stays, and so does what was never a trace.
-
     Exit code 1: with --code, where nothing was faster than the serial code; of two, where they are
     not comparable, and why.
     """
-    chosen = older is not None or without_answer
-    if len(named or ()) > 2 or (named and (chosen or delete)) or (delete and not chosen):  # noqa: PLR2004
-        raise BadInput("runs: give none, one or two; --delete goes with --older, --without-answer")
+    if len(named or ()) > 2:  # noqa: PLR2004
+        raise BadInput("runs: give none, one or two")
     settings = read_settings()
     records = [_read(settings, trace_of(name, folder)) for name in named or ()]
     if len(records) == 1:
         _show(settings, records[0], code=code, as_json=as_json)
     elif records:
         _compare(settings, records, problem, again=again, as_json=as_json)
-    elif chosen:
-        doomed = [
-            trace
-            for trace in _traces(folder)
-            if _may_go(settings, trace, older, without_answer=without_answer)
-        ]
-        _prune(doomed, delete=delete, as_json=as_json)
     else:
         _list(settings, folder, as_json=as_json)
 
@@ -157,19 +131,6 @@ def _compare(
         typer.echo(f"not comparable: {why}" if why else _compared(timed, pair))
     if why is not None:
         raise typer.Exit(1)
-
-
-def _prune(doomed: Sequence[Path], *, delete: bool, as_json: bool) -> None:
-    for path in (path for trace in doomed for path in _files_of(trace)) if delete else ():
-        path.unlink(missing_ok=True)
-    if answered(RunsPruned(list(doomed), delete), as_json):
-        return
-    for trace in doomed:
-        typer.echo(f"{'deleted' if delete else 'would delete'} {trace}")
-    if not doomed:
-        typer.echo("nothing to delete")
-    elif not delete:
-        typer.echo(f"{len(doomed)} runs; say --delete to delete them")
 
 
 def trace_of(name: str, folder: Path) -> Path:
@@ -299,21 +260,3 @@ def _traces(folder: Path) -> list[Path]:
 
 def _read(settings: Settings, trace: Path) -> RunRecord:
     return RunRecord.read(trace, trace_key(settings))
-
-
-def _may_go(settings: Settings, trace: Path, older: float | None, *, without_answer: bool) -> bool:
-    """Whether the options choose a trace; with both, what both say. One under way stays."""
-    age = time.time() - trace.stat().st_mtime
-    if locks.is_held(trace) or (older is not None and age < older * DAY_SECONDS):
-        return False
-    try:
-        record = _read(settings, trace)
-    except BadInput:
-        return False
-    return not without_answer or (record.finished and record.answer is None)
-
-
-def _files_of(trace: Path) -> Sequence[Path]:
-    """A trace and the files that belong to it alone."""
-    codes = (trace.with_suffix(ending) for ending in (".cpp", ".cu"))
-    return [trace, *codes, trace.with_name(f"{trace.name}.applied.json")]

@@ -1,16 +1,19 @@
-"""Completion: question and answer of /v1/chat/completions, as batch files and servers have them.
+"""Completion: question and answer of /v1/chat/completions, as batch files and servers have them."""
 
-Not here: whether a completion is an answer; files are read more generously than servers.
-"""
-
+import re
 from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
+from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import Prompt
 
 LONGEST_STRING = 1000
 """A schema that allows a longer string crashes llama-cpp-python's server; Ollama bears 2000."""
+THOUGHT_ENDS = re.compile(r".*(?:</think(?:ing)?>|<\|channel\|>final<\|message\|>)", re.DOTALL)
+"""A thought in the text, by the marks of reasoning models and of gpt-oss (harmony)."""
+THOUGHT_BEGINS = ("<think>", "<thinking>", "<|channel|>analysis")
 
 
 class TokenUsage(BaseModel):
@@ -20,12 +23,29 @@ class TokenUsage(BaseModel):
     completion_tokens: int | None = None
 
 
+def _joined(content: object) -> object:
+    """The text of an answer that comes as a list of parts."""
+    if not isinstance(content, list):
+        return content
+    return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
+
+
 class Message(BaseModel):
     """The answer, and the thought before it under either of two names."""
 
-    content: str | None = None
+    content: Annotated[str | None, BeforeValidator(_joined)] = None
     reasoning: str | None = None
     reasoning_content: str | None = None
+
+    def without_thought(self) -> tuple[str, bool]:
+        """The text, and whether there was a thought: some servers leave it in the text."""
+        text = self.content or ""
+        thought = bool(self.reasoning or self.reasoning_content)
+        if end := THOUGHT_ENDS.match(text):
+            return text[end.end() :].removesuffix("<|return|>"), True
+        if text.lstrip().startswith(THOUGHT_BEGINS):
+            return "", True
+        return text, thought
 
 
 class Choice(BaseModel):
@@ -34,30 +54,36 @@ class Choice(BaseModel):
     message: Message
     finish_reason: str | None = None
 
+    @property
+    def finish(self) -> Literal["stop", "length"]:
+        """How it ended: servers have words of their own for an end by itself ("eos")."""
+        # no reason: Ollama, where it stops a model's repetitions
+        cut = self.finish_reason in ("length", "content_filter", None)
+        return "length" if cut else "stop"
+
 
 class Completion(BaseModel):
     """The answer; fields that we do not know are other people's business."""
 
-    choices: list[Choice]
+    choices: list[Choice] = Field(min_length=1)
     usage: TokenUsage | None = None
     model: str | None = None
-    fingerprint: str | None = Field(default=None, alias="system_fingerprint")
 
 
-def request(
-    prompt: Prompt, model: str, *, temperature: float, max_tokens: int, begun: bool = False
-) -> dict[str, object]:
+def question(
+    prompt: Prompt, model: str, options: AskOptions, *, begun: bool = False
+) -> dict[str, Any]:
     """The question. Ids of prompts in files are hashes of it: another shape asks all anew.
 
     `begun`: the server goes on from an answer that is begun.
     """
     schema = prompt.answer_schema
-    body: dict[str, object] = {
+    body: dict[str, Any] = {
         "model": model,
         "messages": messages(prompt, begun=begun),
-        "temperature": temperature if schema is None else 0.0,
+        "temperature": options.temperature if schema is None else 0.0,
         "seed": prompt.seed % 2**31,
-        "max_tokens": max_tokens,
+        "max_tokens": options.max_tokens,
     }
     if begun and prompt.begun:
         body["stop"] = list(prompt.stop)
@@ -86,6 +112,7 @@ def bounded_schema(schema: object) -> object:
     match schema:
         case Mapping():
             return {
+                # a property may be called maxLength, too: then it is no number
                 name: min(part, LONGEST_STRING)
                 if name == "maxLength" and isinstance(part, int)
                 else bounded_schema(part)

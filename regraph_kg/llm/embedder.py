@@ -6,23 +6,21 @@ Not here: which of them a graph's vectors are from, and how the nearest ones are
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
-from pydantic import BaseModel
 
-from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.ngrams import HASHED, HashEmbedder, batches, packed, words
-from regraph_kg.llm.server import OllamaServer, Refused
+from regraph_kg.errors import ModelError
+from regraph_kg.llm.model import AskOptions
+from regraph_kg.llm.ngrams import HASHED, batches, packed, words
 from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Vector
 
-HALVED = 32
+Vectors = Sequence[Sequence[float]]
+SHORT = 32
 """Characters below which a text that is refused is not refused for its length."""
 BUILT_IN = HASHED.model.rstrip("0123456789")
 """Name without its version: a graph may hold vectors of an older one."""
@@ -32,10 +30,7 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """Prefixes of a query and of a document.
-
-    None: what the model declares.
-    """
+    """Prefixes of a query and of a document; None: what the model declares."""
 
     query: str | None = None
     document: str | None = None
@@ -46,7 +41,7 @@ class Prompts:
         return json.dumps(prompts, ensure_ascii=False) if any(prompts.values()) else ""
 
 
-_NONE = Prompts()
+_DECLARED = Prompts()
 
 
 class Embedder(Protocol):
@@ -74,6 +69,13 @@ def place(text: str, kind: EmbeddedKind, embedder: Embedder) -> Vector:
     return Vector(embedder.space, embedder.embed_queries([text])[0], kind)
 
 
+def spec_of(space: EmbeddingSpace) -> str:
+    """The value of REGRAPH_EMBEDDER for an embedder of `space`, or of its kind."""
+    if space.model.startswith(BUILT_IN):
+        return "hash"
+    return space.model.rpartition("@")[0] or space.model
+
+
 class _PromptedEmbedder:
     """An embedder whose queries and documents have prompts of their own."""
 
@@ -94,62 +96,62 @@ class _PromptedEmbedder:
         return self._embed(texts, self._prompts.query or "")
 
     def _embed(self, texts: Sequence[str], prompt: str) -> list[bytes]:
-        ask = partial(self._ask, prompt=prompt)
-        return [vector for batch in batches(texts) for vector in _worded(batch, ask, self._space)]
+        found: list[bytes] = []
+        for batch in batches(texts):
+            # models differ in what they make of a text without a word, or fail on it
+            worded = [number for number, text in enumerate(batch) if words(text)]
+            vectors = np.zeros((len(batch), self._space.dimension))
+            vectors[:, 0] = 1
+            if worded:
+                answer = self._ask([batch[number] for number in worded], prompt)
+                vectors[worded] = _directions(answer, len(worded), self._space)
+            found += packed(vectors)
+        return found
 
-    def _ask(self, texts: Sequence[str], prompt: str) -> Sequence[Sequence[float]]:
+    def _ask(self, texts: Sequence[str], prompt: str) -> Vectors:
         raise NotImplementedError
 
 
 class OllamaEmbedder(_PromptedEmbedder):
     """An embedding model behind an Ollama server.
 
-    Of a text that the model cannot hold the vector is the mean of its halves': nothing is cut.
+    A text that the model cannot hold gets the mean of the vectors of its halves: nothing is cut.
     """
 
     def __init__(
-        self, url: str, model: str, *, timeout: float, patience: float, prompts: Prompts = _NONE
+        self, url: str, model: str, options: AskOptions, prompts: Prompts = _DECLARED
     ) -> None:
-        """Find server, model and dimension; `timeout` is the longest silence in seconds.
+        """Find server, model and dimension.
 
         Ollama does not tell what prompts a model wants: there are those that are given. Raises
         `ModelError` (no server, unknown model, one that does not embed), `BadInput` for a malformed
         URL.
         """
-        self._server = OllamaServer(
-            url, model, timeout=timeout, patience=patience, sends="a text to embed"
-        )
-        with self._server.checked():
-            self._server.version()
-            digest = self._server.describe()
+        from regraph_kg.llm.ollama_server import OllamaServer  # noqa: PLC0415 (0.4 s)
+
+        self._server = OllamaServer(url, model, options, sends="a text to embed")
+        with self._server.failures():
+            _, digest = self._server.describe()
             width = len(self._ask(["dimension"], "")[0])
         self._prompts = prompts
         self._space = EmbeddingSpace(f"ollama:{model}@{digest[:SHOWN]}", width, prompts.as_json())
 
     def _embed(self, texts: Sequence[str], prompt: str) -> list[bytes]:
-        with self._server.checked():
+        with self._server.failures():
             return super()._embed(texts, prompt)
 
-    def _ask(self, texts: Sequence[str], prompt: str) -> Sequence[Sequence[float]]:
-        body = {
-            "model": self._server.model,
-            "input": [prompt + text for text in texts],
-            "truncate": False,
-            "keep_alive": "10m",
-        }
+    def _ask(self, texts: Sequence[str], prompt: str) -> Vectors:
+        from regraph_kg.llm.connection import Refused  # noqa: PLC0415
+
         try:
-            answer = self._server.patiently(lambda: self._server.post("/api/embed", body))
-            return _Embedded.model_validate_json(answer).embeddings
+            return self._server.embed([prompt + text for text in texts])
         except Refused as refused:
-            if refused.status != HTTPStatus.BAD_REQUEST or len(max(texts, key=len)) < HALVED:
+            if refused.status != HTTPStatus.BAD_REQUEST or len(max(texts, key=len)) < SHORT:
                 raise
+        # the server does not say which of them is too long
         if len(texts) > 1:
             return [self._ask([text], prompt)[0] for text in texts]
         return [_mean(self._ask(_halves(texts[0]), prompt))]
-
-
-class _Embedded(BaseModel):
-    embeddings: list[list[float]]
 
 
 class SentenceTransformerEmbedder(_PromptedEmbedder):
@@ -158,14 +160,14 @@ class SentenceTransformerEmbedder(_PromptedEmbedder):
     Longer texts than the model holds are treated as `OllamaEmbedder` does.
     """
 
-    def __init__(self, model: str, *, device: str = "cpu", prompts: Prompts = _NONE) -> None:
+    def __init__(self, model: str, *, device: str = "cpu", prompts: Prompts = _DECLARED) -> None:
         """Load `model`, a name in the Hugging Face cache or a folder, on `device`.
 
         Raises `ModelError` without the extra `embed`, for a model that is not here, and for a
         device that is not.
         """
         try:
-            library = import_module("sentence_transformers")  # 5 to 13 s
+            import sentence_transformers as library  # noqa: PLC0415 (an extra, and 5 to 13 s)
         except ImportError:
             raise ModelError(
                 f"embedder sentence-transformers:{model} needs a package that is not installed:"
@@ -199,12 +201,12 @@ class SentenceTransformerEmbedder(_PromptedEmbedder):
             document if chosen.document is None else chosen.document,
         )
 
-    def _ask(self, texts: Sequence[str], prompt: str) -> Sequence[Sequence[float]]:
+    def _ask(self, texts: Sequence[str], prompt: str) -> Vectors:
         vectors = self._model.encode(list(texts), prompt=prompt, show_progress_bar=False).tolist()
         for number, text in enumerate(texts):
-            if len(text) >= HALVED and self._cuts(prompt + text):
+            if len(text) >= SHORT and self._cuts(prompt + text):
                 vectors[number] = _mean(self._ask(_halves(text), prompt))
-        return cast("Sequence[Sequence[float]]", vectors)
+        return cast("Vectors", vectors)
 
     def _cuts(self, text: str) -> bool:
         """Whether the model would read the beginning of the text only."""
@@ -228,70 +230,21 @@ def _revision(model: str, loaded: Any) -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """Server, device and prompts for embedders."""
-
-    ollama_url: str
-    timeout: float
-    """Longest silence of a server, in seconds."""
-    patience: float
-    """A lost server is waited for so many seconds."""
-    device: str = "cpu"
-    """Device of sentence-transformers."""
-    prompts: Prompts = _NONE
-
-
-def open_embedder(spec: str, serving: Serving) -> Embedder:
-    """The embedder that `spec` names; raises `BadInput` for a spec that is none."""
-    kind, _, name = spec.partition(":")
-    if spec == "hash":
-        return HashEmbedder()
-    if kind == "ollama" and name:
-        return OllamaEmbedder(
-            serving.ollama_url,
-            name,
-            timeout=serving.timeout,
-            patience=serving.patience,
-            prompts=serving.prompts,
+def _directions(vectors: Vectors, count: int, space: EmbeddingSpace) -> np.ndarray[Any, Any]:
+    """`count` unit vectors of `space`; `ModelError` where a model gave something else."""
+    shape = {len(vector) for vector in vectors}
+    if len(vectors) != count or shape != {space.dimension}:
+        raise ModelError(
+            f"{space.model} answered {count} texts with {len(vectors)} vectors of"
+            f" {sorted(shape)} numbers, not {space.dimension}: it is no longer the same model, or"
+            " none for embeddings"
         )
-    if kind == "sentence-transformers" and name:
-        return SentenceTransformerEmbedder(name, device=serving.device, prompts=serving.prompts)
-    raise BadInput(
-        f'embedder {spec!r}: know "hash", "ollama:NAME" and "sentence-transformers:NAME"'
-        " (REGRAPH_EMBEDDER)"
-    )
-
-
-def spec_of(space: EmbeddingSpace) -> str:
-    """The value of REGRAPH_EMBEDDER for an embedder of `space`, or of its kind."""
-    if space.model.startswith(BUILT_IN):
-        return "hash"
-    return space.model.rpartition("@")[0] or space.model
-
-
-def _worded(
-    texts: Sequence[str],
-    ask: Callable[[Sequence[str]], Sequence[Sequence[float]]],
-    space: EmbeddingSpace,
-) -> list[bytes]:
-    """Unit vectors of `ask`, which never sees a text without words."""
-    worded = [number for number, text in enumerate(texts) if words(text)]
-    vectors = np.zeros((len(texts), space.dimension))
-    vectors[:, 0] = 1
-    if worded:
-        answers = np.asarray(ask([texts[number] for number in worded]), dtype=np.float64)
-        if answers.shape != (len(worded), space.dimension):
-            raise ModelError(
-                f"{space.model} answered {len(worded)} texts with numbers of shape"
-                f" {answers.shape}, not {space.dimension} numbers each: it is no longer the same"
-                " model, or none for embeddings"
-            )
-        norms = np.sqrt((answers * answers).sum(axis=1, keepdims=True))
-        if not (np.isfinite(norms) & (norms > 0)).all():
-            raise ModelError(f"{space.model} gave a vector without a direction: use another model")
-        vectors[worded] = answers / norms
-    return packed(vectors)
+    found = np.asarray(vectors, dtype=np.float64)
+    norms = np.sqrt((found * found).sum(axis=1, keepdims=True))
+    if not (np.isfinite(norms) & (norms > 0)).all():
+        raise ModelError(f"{space.model} gave a vector without a direction: use another model")
+    directions: np.ndarray[Any, Any] = found / norms
+    return directions
 
 
 def _halves(text: str) -> list[str]:
@@ -301,6 +254,6 @@ def _halves(text: str) -> list[str]:
     return [half for half in (text[:middle], text[middle:]) if words(half)]
 
 
-def _mean(vectors: Sequence[Sequence[float]]) -> list[float]:
+def _mean(vectors: Vectors) -> list[float]:
     mean: list[float] = np.mean(np.asarray(vectors, dtype=np.float64), axis=0).tolist()
     return mean

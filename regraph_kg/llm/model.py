@@ -1,11 +1,29 @@
-"""LanguageModel: the protocol of everything that answers prompts.
+"""LanguageModel: the protocol of everything that answers prompts, and how one is asked.
 
 Not here: what a prompt says (search/prompts/render.py, ingest/), and whether an answer is any good.
 """
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from regraph_kg.models.prompt import Prompt, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """The way in which a model is asked: all that makes two of its answers comparable, and time."""
+
+    temperature: float
+    max_tokens: int
+    """An answer is cut there."""
+    timeout: float
+    """Longest silence of a server, in seconds."""
+    patience: float
+    """Seconds that a lost server is waited for, counted from its first failure; 0 is one try."""
+
+    def __str__(self) -> str:
+        """The part of a model's name: what changes answers."""
+        return f"temperature={self.temperature:g} max_tokens={self.max_tokens}"
 
 
 class LanguageModel(Protocol):

@@ -4,15 +4,15 @@ Covers what a local server does in silence: cut a prompt, cut an answer, clamp a
 unasked.
 """
 
-from collections.abc import Mapping
-from functools import partial
 from http import HTTPStatus
 
-from pydantic import BaseModel
+import ollama
 
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.completion import bounded_schema, full_answer, messages
-from regraph_kg.llm.server import OllamaServer, Refused
+from regraph_kg.llm.connection import Refused
+from regraph_kg.llm.model import AskOptions
+from regraph_kg.llm.ollama_server import KEEP_ALIVE, OllamaServer
 from regraph_kg.models.prompt import Prompt, Reply
 
 SMALLEST_WINDOW = 4096
@@ -33,42 +33,24 @@ class OllamaModel:
     that end by themselves obey their schema, but for ranges of numbers and uniqueness of items.
     """
 
-    def __init__(
-        self,
-        url: str,
-        model: str,
-        *,
-        timeout: float,
-        temperature: float,
-        max_tokens: int,
-        patience: float,
-    ) -> None:
-        """Find the server and the model; `timeout` is the longest silence in seconds.
+    def __init__(self, url: str, model: str, options: AskOptions) -> None:
+        """Find the server and the model; a server that is lost later is waited for.
 
-        A server that is lost later is waited for `patience` seconds. Raises `ModelError` (no
+        Raises `ModelError` (no
         server, unknown model), `BadInput` for a malformed URL.
         """
-        self._server = OllamaServer(url, model, timeout=timeout, patience=patience)
-        self._temperature = temperature
-        self._max_tokens = max_tokens
-        with self._server.checked():
-            version = self._server.version()
-            digest = self._server.describe()
-        self.name = (
-            f"ollama:{model}@{digest[:12]}"
-            f" server={version} temperature={temperature:g} max_tokens={max_tokens}"
-        )
+        self._server = OllamaServer(url, model, options)
+        self._options = options
+        with self._server.failures():
+            version, digest = self._server.describe()
+        self.name = f"ollama:{model}@{digest[:12]} server={version} {options}"
 
     def complete(self, prompt: Prompt) -> Reply:
         """One answer; Ctrl-C closes the connection, which stops the server's work at once."""
-        with self._server.checked():
+        with self._server.failures():
             answer = self._chat(prompt)
+        # a server that stops a model's repetitions says done: false, and gives no reason
         cut = answer.done_reason == "length" or answer.done is False
-        if answer.done_reason != "stop" and not cut:
-            raise ModelError(
-                f"{self._server.model} ended its answer with {answer.done_reason!r}, not by itself:"
-                " see the server's log"
-            )
         text = answer.message.content or ""
         if self._begins(prompt):
             text = full_answer(prompt, text, ended=not cut)
@@ -80,9 +62,9 @@ class OllamaModel:
         return Reply(
             text=text,
             finish="length" if cut else "stop",
-            prompt_tokens=answer.prompt_eval_count,
-            output_tokens=answer.eval_count,
-            seconds=answer.total_duration / 1e9,
+            prompt_tokens=answer.prompt_eval_count or 0,
+            output_tokens=answer.eval_count or 0,
+            seconds=(answer.total_duration or 0) / 1e9,
             model=self.name,
         )
 
@@ -91,29 +73,24 @@ class OllamaModel:
 
     def close(self) -> None:
         """See `LanguageModel`; a closed connection stops the server's work on it at once."""
-        self._server.close()
+        self._server.connection.close()
 
-    def _chat(self, prompt: Prompt) -> "_Chat":
+    def _chat(self, prompt: Prompt) -> ollama.ChatResponse:
         """The answer in the smallest window that the server takes."""
-        window = self._window(prompt)
+        size = len(prompt.system.encode()) + len(prompt.user.encode())
+        need = size // BYTES_PER_TOKEN + TEMPLATE_TOKENS + self._options.max_tokens
+        ceiling = self._server.ceiling
+        window = min(max(SMALLEST_WINDOW, 1 << (need - 1).bit_length()), ceiling)
         while True:
             try:
-                return self._server.patiently(partial(self._ask, self._request(prompt, window)))
+                return self._server.chat(self._request(prompt, window))
             except Refused as refused:
-                if refused.status != HTTPStatus.BAD_REQUEST or window >= self._server.ceiling:
+                if refused.status != HTTPStatus.BAD_REQUEST or window >= ceiling:
                     raise
-            window = min(2 * window, self._server.ceiling)
-
-    def _ask(self, body: Mapping[str, object]) -> "_Chat":
-        return _Chat.model_validate_json(self._server.post("/api/chat", body))
+            window = min(2 * window, ceiling)
 
     def _begins(self, prompt: Prompt) -> bool:
         return bool(prompt.begun) and self._server.goes_on
-
-    def _window(self, prompt: Prompt) -> int:
-        size = len(prompt.system.encode()) + len(prompt.user.encode())
-        need = size // BYTES_PER_TOKEN + TEMPLATE_TOKENS + self._max_tokens
-        return min(max(SMALLEST_WINDOW, 1 << (need - 1).bit_length()), self._server.ceiling)
 
     def _request(self, prompt: Prompt, window: int) -> dict[str, object]:
         schema = prompt.answer_schema
@@ -124,29 +101,13 @@ class OllamaModel:
             "think": False,  # unset means on
             "truncate": False,  # refuse a prompt that does not fit, do not cut it
             "shift": False,  # end an answer at the window's end, do not slide past it
-            "keep_alive": "10m",
+            "keep_alive": KEEP_ALIVE,
             "options": {
                 "num_ctx": window,
-                "num_predict": self._max_tokens,
-                "temperature": self._temperature if schema is None else 0.0,
+                "num_predict": self._options.max_tokens,
+                "temperature": self._options.temperature if schema is None else 0.0,
                 "seed": prompt.seed % 2**31,  # -1 would mean a random one
                 **({"stop": list(prompt.stop)} if self._begins(prompt) else {}),
             },
             **({} if schema is None else {"format": bounded_schema(schema)}),
         }
-
-
-class _Message(BaseModel):
-    content: str | None = None
-    thinking: str | None = None
-
-
-class _Chat(BaseModel):
-    """Answer of /api/chat; the server leaves out what is zero."""
-
-    message: _Message
-    done: bool | None = None
-    done_reason: str | None = None
-    prompt_eval_count: int = 0
-    eval_count: int = 0
-    total_duration: int = 0

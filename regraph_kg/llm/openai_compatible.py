@@ -1,7 +1,7 @@
 """OpenAICompatibleModel: a model behind /v1/chat/completions (vLLM, llama.cpp, LM Studio).
 
 The interface has no option to refuse an overlong prompt and does not name a model's weights;
-docs/models.md lists each server's own behaviour.
+docs/models.md lists each server's own behaviour. httpx alone: docs/dev/decisions/0037 says why.
 """
 
 import hashlib
@@ -9,39 +9,34 @@ import logging
 import time
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Literal
+from urllib.parse import urlsplit
 
+import httpx
 from pydantic import BaseModel, SecretStr
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.completion import (
-    Completion,
-    Message,
-    TokenUsage,
-    bounded_schema,
-    full_answer,
-    request,
-)
-from regraph_kg.llm.server import ModelServer, Refused, ServerKind
+from regraph_kg.llm.completion import Completion, TokenUsage, bounded_schema, full_answer, question
+from regraph_kg.llm.connection import LOCAL, Connection, Refused, ServerKind
+from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import Prompt, Reply
 
 log = logging.getLogger(__name__)
 
-SERVER = ServerKind("server", "no OpenAI-compatible server", "start it", "REGRAPH_OPENAI_URL")
+KIND = ServerKind("OpenAI-compatible server", "start it", "REGRAPH_OPENAI_URL")
 BYTES_PER_TOKEN = 8
 """Bytes other than blanks: no tokenizer has so many in a token on the average of a prompt."""
 FORMAT = "response_format"
 """A refusal that names it is of the form in which the schema was sent, not of the prompt."""
-OLLAMA = "fp_ollama"
-START_OF_THOUGHT, END_OF_THOUGHT = "<think>", "</think>"
+OLLAMA = "library"
+"""The owner of Ollama's own models in its list."""
+GO_ON = ("llamacpp", "regraph")
+"""Servers, as they list their models, that go on from an answer that is begun."""
 REFUSED = (
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
 MOST_NAMED = 8
-GO_ON = ("llamacpp", "regraph")
-"""Servers, as they list their models, that go on from an answer that is begun."""
 NO_KEY = "none"
 """Sent where no key is set: some servers insist on one, those without keys ignore it."""
 
@@ -62,19 +57,10 @@ class OpenAICompatibleModel:
     it is found out only where it counts too few tokens for all of the prompt to be among them.
     """
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        model: str,
-        *,
-        timeout: float,
-        temperature: float,
-        max_tokens: int,
-        patience: float,
-    ) -> None:
-        """Find the server and the model; `timeout` is the longest silence in seconds.
+    def __init__(self, endpoint: Endpoint, model: str, options: AskOptions) -> None:
+        """Find the server and the model; a server that is lost later is waited for.
 
-        A server that is lost later is waited for `patience` seconds. Raises `ModelError` (no
+        Raises `ModelError` (no
         server, unknown model, key refused), `BadInput` for a malformed URL or key.
         """
         key = endpoint.key.get_secret_value().strip() or NO_KEY
@@ -82,33 +68,36 @@ class OpenAICompatibleModel:
             raise BadInput(
                 "the key for the model's server is no plain text: set REGRAPH_OPENAI_KEY"
             )
-        self._server = ModelServer(
-            SERVER, endpoint.url, model, timeout=timeout, patience=patience, key=key
-        )
+        self._connection = Connection(KIND, endpoint.url, options, key)
+        self._place = self._connection.place
+        _warn_of_open_key(self._place, key)
+        self._http = httpx.Client(base_url=self._place, **self._connection.client_options())
         self._model = model
-        self._temperature = temperature
-        self._max_tokens = max_tokens
-        self._warned = False
+        self._options = options
         self._older_form = False
-        with self._server.failures(self._refusal):
+        with self._connection.failures(self._refusal):
             served = self._served()
         self._goes_on = served.owned_by in GO_ON
         digest = hashlib.sha256(served.model_dump_json().encode()).hexdigest()[:12]
-        self.name = f"openai:{model}@{digest} temperature={temperature:g} max_tokens={max_tokens}"
+        self.name = f"openai:{model}@{digest} {options}"
 
     def complete(self, prompt: Prompt) -> Reply:
         """One answer; Ctrl-C closes the connection, which stops most servers' work at once."""
-        with self._server.failures(self._refusal):
-            completion, seconds = self._server.patiently(lambda: self._ask(prompt))
-        self._notice_ollama(completion)
-        usage = completion.usage or TokenUsage()
+        with self._connection.failures(self._refusal):
+            completion, seconds = self._connection.patiently(lambda: self._ask(prompt))
+        choice, usage = completion.choices[0], completion.usage or TokenUsage()
         self._check_whole(prompt, usage.prompt_tokens)
-        text, finish = self._text_and_end(completion)
+        text, thought = choice.message.without_thought()
+        if choice.finish == "stop" and thought and not text.strip():
+            raise ModelError(
+                f"{self._model} thought and said nothing although told not to think:"
+                " start its server with thinking off, or use another model"
+            )
         if self._goes_on and prompt.begun:
-            text = full_answer(prompt, text, ended=finish == "stop")
+            text = full_answer(prompt, text, ended=choice.finish == "stop")
         return Reply(
             text=text,
-            finish=finish,
+            finish=choice.finish,
             prompt_tokens=usage.prompt_tokens or 0,
             output_tokens=usage.completion_tokens or 0,
             seconds=seconds,
@@ -120,18 +109,26 @@ class OpenAICompatibleModel:
 
     def close(self) -> None:
         """See `LanguageModel`."""
-        self._server.close()
+        self._connection.close()
 
     def _served(self) -> "_Model":
         """The server's description of the model, without its weights."""
-        models = _Models.model_validate_json(self._server.get("/models")).data or []
+        # asked before any prompt: llama-cpp-python answers for an unknown model with another one
+        models = _Models.model_validate_json(self._http.get("models").content).data or []
         names = (self._model, f"{self._model}:latest")
         match = next((model for model in models if model.id in names), None)
         if match is None:
             there = ", ".join(model.id for model in models[:MOST_NAMED]) or "none"
             raise ModelError(
-                f"{self._server.place} has no model {self._model} (there: {there}):"
+                f"{self._place} has no model {self._model} (there: {there}):"
                 " name one of them, or start the server with it"
+            )
+        if match.owned_by == OLLAMA:
+            log.warning(
+                "%s is Ollama, which cuts overlong prompts there without a word: use"
+                " --model ollama:%s",
+                self._place,
+                self._model,
             )
         return match
 
@@ -154,65 +151,30 @@ class OpenAICompatibleModel:
         return answered
 
     def _post(self, prompt: Prompt, older: bool) -> tuple[Completion, float]:
-        body: Any = request(
-            prompt,
-            self._model,
-            temperature=self._temperature,
-            max_tokens=self._max_tokens,
-            begun=self._goes_on,
-        )
+        body = question(prompt, self._model, self._options, begun=self._goes_on)
         if older and prompt.answer_schema is not None:
             body[FORMAT] = {"type": "json_object", "schema": prompt.answer_schema}
         body["chat_template_kwargs"] = {"enable_thinking": False}
         started = time.perf_counter()
-        answer = self._server.post("/chat/completions", body)
-        return Completion.model_validate_json(answer), time.perf_counter() - started
-
-    def _text_and_end(self, completion: Completion) -> tuple[str, Literal["stop", "length"]]:
-        """The answer without what was thought before, and how it ended."""
-        if not completion.choices:
-            raise ModelError(f"{self._model} answered without a choice: see the server's log")
-        choice = completion.choices[0]
-        finish = choice.finish_reason or "length"  # Ollama: a server that cuts a repetition
-        if finish not in ("stop", "length"):
-            raise ModelError(
-                f"{self._model} ended its answer with {finish!r}, not by itself:"
-                " see the server's log"
-            )
-        text, thought = _without_thought(choice.message)
-        if finish == "stop" and thought and not text.strip():
-            raise ModelError(
-                f"{self._model} thought and said nothing although told not to think:"
-                " start its server with thinking off, or use another model"
-            )
-        return text, "stop" if finish == "stop" else "length"
+        answer = self._http.post("chat/completions", json=body)
+        return Completion.model_validate_json(answer.content), time.perf_counter() - started
 
     def _check_whole(self, prompt: Prompt, counted: int | None) -> None:
         """Raise `ModelError` for a prompt that cannot have been read whole."""
         size = len("".join(f"{prompt.system} {prompt.user}".split()).encode())
         if counted and counted * BYTES_PER_TOKEN < size:
             raise ModelError(
-                f"{self._server.place} read {counted} tokens of a prompt of {size} bytes: it was"
+                f"{self._place} read {counted} tokens of a prompt of {size} bytes: it was"
                 " cut; start the server with a longer context, or shorten it"
             )
 
-    def _notice_ollama(self, completion: Completion) -> None:
-        if completion.fingerprint == OLLAMA and not self._warned:
-            self._warned = True
-            log.warning(
-                "%s is Ollama, which cuts overlong prompts there without a word: use"
-                " --model ollama:%s",
-                self._server.place,
-                self._model,
-            )
-
     def _refusal(self, refused: Refused, message: str) -> ModelError:
-        place, status = self._server.place, refused.status
+        place, status = self._place, refused.status
         if status in REFUSED or refused.too_long:
             return ModelError(
-                f"{place} refused the prompt for {self._model}, with {self._max_tokens} tokens for"
-                f" the answer ({status}: {message}): if it is too long, start the server with a"
-                " longer context, or shorten it"
+                f"{place} refused the prompt for {self._model}, with {self._options.max_tokens}"
+                f" tokens for the answer ({status}: {message}): if it is too long, start the server"
+                " with a longer context, or shorten it"
             )
         match status:
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
@@ -222,7 +184,7 @@ class OpenAICompatibleModel:
                     f"{place} has no model {self._model}, or is no OpenAI-compatible server"
                     f" ({message}): set REGRAPH_OPENAI_URL, which usually ends in /v1"
                 )
-        return self._server.failed(refused, message)
+        return self._connection.failed(self._model, refused, message)
 
 
 class _Facts(BaseModel):
@@ -249,12 +211,9 @@ class _Models(BaseModel):
     data: list[_Model] | None
 
 
-def _without_thought(message: Message) -> tuple[str, str]:
-    """Text and thought: servers without a parser of thoughts leave them in the text."""
-    text, thought = message.content or "", message.reasoning or message.reasoning_content or ""
-    if END_OF_THOUGHT in text:
-        inside, _, text = text.rpartition(END_OF_THOUGHT)
-        return text, thought or inside
-    if text.lstrip().startswith(START_OF_THOUGHT):
-        return "", text
-    return text, thought
+def _warn_of_open_key(place: str, key: str) -> None:
+    parts = urlsplit(place)
+    local = (parts.hostname or "").strip("[]") in {host.strip("[]") for host in LOCAL}
+    # no refusal: a server of the same rack is often asked so
+    if key != NO_KEY and parts.scheme == "http" and not local:
+        log.warning("the key goes to %s where anybody on the way can read it: use https", place)

@@ -16,8 +16,6 @@ Retrieval = Literal["like", "best", "near"]
 transition (method.md 3), or those whose reasoning is most similar to the present code."""
 Shown = Literal["all", "code", "reasoning", "none"]
 """The shown parts of an example: an ablation leaves out reasoning, code, or both."""
-Told = Literal["markers", "model"]
-"""Who tells what a right step did: the marks it left in the code, or the model, too."""
 Words = Literal["lean", "full"]
 """How much a prompt says: what a model of few parameters can hold, or all that is known."""
 
@@ -38,12 +36,8 @@ class Prompting(Frozen):
     show: Shown = "all"
     example_tokens: int = Field(default=1200, ge=0)
     """All examples of a prompt together, estimated."""
-    contrast: int = Field(default=0, ge=0)
-    """Measured variants of this run that a prompt contrasts, at most."""
     known_failures: int = Field(default=2, ge=0)
     """Failures of the transition on similar code that a prompt warns of, at most."""
-    verdict: Told = "markers"
-    """Who tells whether a right step did what was asked for; the model spends a thought on it."""
     guidance: bool = True
     """When the technique applies, and when it hurts."""
     effects: bool = True
@@ -52,14 +46,8 @@ class Prompting(Frozen):
     """What the code will run on."""
     standing: bool = True
     """How long the current code takes, and how far it is from what the machine allows."""
-    tried: int = Field(default=3, ge=0)
-    """Steps at the current code, and on the way to it, that brought nothing, at most."""
     repair: bool = True
     """Whether a failed answer is asked for again, as often as the method says."""
-    requery: bool = True
-    """After a failed answer examples and known failures are chosen for that answer."""
-    mend: bool = True
-    """Whether the form of answers and of their code is mended (search/mends/) before the judge."""
     prompt_tokens: int = Field(default=4000, ge=1)
     """The whole prompt, estimated; what stays whatever it takes: prompts/parts.py."""
 
@@ -86,7 +74,6 @@ _LEAN = {
     "effects": False,
     "machine": False,
     "standing": False,
-    "tried": 0,
     "repair": False,  # 2 of 52 repairs by a model of 1.5 billion parameters were right (0027)
 }
 
@@ -107,10 +94,8 @@ class SearchLimits(Frozen):
     """Answers in a row in which no code is found: a model that never answers in form is not asked
     for the rest of its calls."""
     patience: float | None = Field(default=None, gt=0)
-    """So many calls in a row may come to nothing (search/stopping.py); below 1 a share of `calls`.
+    """So many calls in a row may come to nothing (search/driver.py); below 1 a share of `calls`.
     """
-    stop_at_roof: float | None = Field(default=None, gt=0, le=1)
-    """Share of the device's speed of light at which the best verified code is good enough."""
 
     @field_validator("patience")
     @classmethod

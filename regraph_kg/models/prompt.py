@@ -9,7 +9,7 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import NAMES, Target
 
-AskKind = Literal["code", "thought", "verdict"]
+AskKind = Literal["code", "thought"]
 """The object of a search's prompt; only "code" is a unit of the budget."""
 
 

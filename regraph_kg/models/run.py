@@ -87,17 +87,11 @@ class SearchChoice:
 class RunHeader(Frozen):
     """First line of a trace: all that a run depends on.
 
-    History of `schema_version`: 1 (2026-11) first version; 2 (2026-11) checksums, active seconds,
-    order of completion, several calls under way, limits, prompting. Fields that came to 2 later
-    have defaults that are true of traces without them: `StepRecord.did`, `Prompting.verdict`.
-    3 (2026-11) each line says who wrote it (`mac`); traces of 2 are read, as claims. Later in 3:
-    `SearchLimits.patience` and `.stop_at_roof`, absent from older traces; `machine`, and settings
-    of prompting that say nothing of prompts before version 5; the outcome "declined"; `guarantee`;
-    `graph`; `Prompting.mend`, which says nothing of traces without `StepRecord.mended`; the
-    outcomes "unchanged" and "no_kernel".
+    History of `schema_version`: 1 to 3 (2026-11) earlier ones, which are not read any more; 4
+    (2026-11) without free choices, withheld techniques and what else went with them (ADR 0036).
     """
 
-    schema_version: Literal[2, 3] = 3
+    schema_version: Literal[4] = 4
     version: str
     """Of this program."""
     created: str
@@ -249,7 +243,7 @@ class SimulationRecord(Frozen):
 
 
 Stopped = Literal[
-    "calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted", "roof", "patience"
+    "calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted", "patience"
 ]
 """The limit that ended a search; "exhausted": nothing was left to try."""
 
@@ -260,6 +254,18 @@ class RoofShare(Frozen):
     bound: Bound
     share: float
     """Shortest believable time over the measured one; a little above 1 where peaks are too low."""
+
+
+class TakenBack(Frozen):
+    """The fastest code of a search, where the final measurement did not confirm it."""
+
+    searched: float
+    """Its speedup in the search."""
+    outcome: Outcome
+    """Its outcome, measured again."""
+    speedup: float | None
+    """Measured again; None where it is not right."""
+    interval: Interval | None
 
 
 class CommonFailure(Frozen):
@@ -307,6 +313,8 @@ class RunSummary(Frozen):
     speedup_interval: Interval | None
     improved: bool
     """The re-measured interval lies above 1."""
+    taken_back: TakenBack | None = None
+    """The fastest of the search, where no code was confirmed; None: nothing seemed faster."""
     device: str
     toolchain: str
     excluded: str | None

@@ -35,7 +35,7 @@ def runs_page(runs: Sequence[RunView], *, live: bool = False) -> str:
 
 def graph_page(graph: GraphView) -> str:
     """One page of a graph."""
-    return _page("graph.html", {"graph": graph, "live": False}, ["graph.js"])
+    return _page("graph.html", {"graph": graph, "live": False}, [])
 
 
 def bench_page(sections: Sequence[Any]) -> str:

@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from regraph_kg.models.graph import Gain, Successor
-from regraph_kg.models.technique import Technique
-
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
@@ -97,45 +94,13 @@ class RunView:
 
 
 @dataclass(frozen=True, slots=True)
-class GainRow:
-    """A technique's gains by device; None where nobody tried it."""
-
-    technique: Technique
-    gains: tuple[Gain | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CodePair:
-    """An example: code before and after a step, or what is disclosed of it in their place."""
-
-    title: str
-    before: str
-    after: str
-    diff: str
-    reasoning: str
-
-
-@dataclass(frozen=True, slots=True)
-class TechniqueView:
-    """A technique's own part of the page."""
-
-    technique: Technique
-    texts: Mapping[str, str]
-    """Definition, when it applies and when it hurts, by heading."""
-    successors: tuple[Successor, ...]
-    """On all devices."""
-    example: CodePair | None
-
-
-@dataclass(frozen=True, slots=True)
 class GraphView:
-    """A graph as its page shows it."""
+    """A graph as its page shows it: tables whose cells are text."""
 
-    totals: Mapping[str, str]
+    totals: str
+    note: str
     devices: tuple[str, ...]
-    rows: tuple[GainRow, ...]
-    strongest: tuple[Gain, ...]
-    techniques: tuple[TechniqueView, ...]
-    names: Mapping[str, str]
-    """Names of techniques by id."""
-    notes: tuple[str, ...]
+    techniques: tuple[tuple[str, ...], ...]
+    """Each technique's name and id, then a gain on each device."""
+    strongest: tuple[tuple[str, ...], ...]
+    """A technique, the one after it, the device, the gain."""

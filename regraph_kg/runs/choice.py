@@ -3,8 +3,7 @@
 Not here: the options of a command line (cli/options.py).
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.models.target import USUAL
 from regraph_kg.search.methods import kind_of
-from regraph_kg.search.trace_lines import read_header
+from regraph_kg.search.run_record import read_header
 
 BUDGET = 50
 USUAL_WORDS: Words = "lean"
@@ -90,21 +89,3 @@ def traced_model(trace: Path) -> dict[str, str]:
     if was.by_file:  # a trace holds name and options, not the folder
         return {"batch_model": name.partition(":")[2].rsplit(" ", 2)[0]}
     return {"model": str(was)}
-
-
-def shares(
-    choice: SearchChoice, problems: Sequence[str], seconds: float | None = None
-) -> tuple[SearchChoice, ...]:
-    """`choice` for each problem, with a share of its calls at once.
-
-    Each has at least one call. Calls by file take no turns: each problem has all of them. Waiting
-    for a turn costs active seconds: each problem gets `seconds` times the number of problems.
-    """
-    parallel, limits = choice.parallel, choice.limits
-    if not choice.model.by_file:
-        parallel = math.ceil(choice.parallel / len(problems))
-    if seconds is not None:
-        limits = limits.model_copy(update={"seconds": seconds * len(problems)})
-    return tuple(
-        replace(choice, problem=problem, parallel=parallel, limits=limits) for problem in problems
-    )

@@ -41,9 +41,9 @@ from regraph_kg.runs.learn import write_lines
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.prompts.examples import estimated_tokens
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model
 from regraph_kg.wiring.judges import know_peaks, open_judge
 from regraph_kg.wiring.names import read_vocabulary
+from regraph_kg.wiring.open_model import any_model
 from regraph_kg.wiring.problems import declared_problem, task_of
 
 NOTHING_RIGHT = "no step was right"

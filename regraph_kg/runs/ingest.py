@@ -36,8 +36,8 @@ from regraph_kg.runs.rejected import REJECTED
 from regraph_kg.runs.writers import Done, Errand, Writers
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import embedder_of
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_store
 
 NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph docs trajectory-schema), or step lists"

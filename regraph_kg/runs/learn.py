@@ -15,20 +15,16 @@ from regraph_kg import atomic
 from regraph_kg.errors import BadInput, ToolError, file_errors
 from regraph_kg.evaluation import evaluate
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.ingest import grow
-from regraph_kg.runs.progress import Story, WorkDone
-from regraph_kg.search.claims import claimed_codes, measured_again, stale
+from regraph_kg.runs.progress import Story
 from regraph_kg.search.harvest import (
     Harvest,
-    check_serial,
     harvest,
     refuse,
 )
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.problems import declared_problem
 from regraph_kg.wiring.shipped import problem_names
@@ -47,8 +43,6 @@ class Lesson:
     failures: int = 0
     declined: int = 0
     """Steps that the model declined."""
-    judged_again: int = 0
-    """Codes that this command judged again."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Number of unused steps by reason."""
     refused: str | None = None
@@ -81,101 +75,49 @@ class Learned:
         return any(lesson.taught for lesson in self.runs)
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """Which traces are judged again before they teach; by default those of others."""
-
-    again: bool = False
-    """Every trace."""
-    trust: bool = False
-    """None."""
-    dry: bool = False
-    """Judge nothing; only say what would be judged, and what the trace claims."""
-
-    def of(self, run: RunRecord) -> bool:
-        """Whether the verdicts of `run` are doubted."""
-        return self.again or not (run.ours or self.trust)
-
-
 def learn_from(
     settings: Settings,
     runs: Sequence[Path],
     *,
     problems: Sequence[Path] = (),
-    doubt: Doubt = Doubt(),
+    trust: bool = False,
+    dry: bool = False,
 ) -> Story[Learned]:
-    """Teach the settings' graph what the traces `runs` hold.
+    """Teach the settings' graph what the traces `runs` hold; `dry`: only say what that would be.
 
-    Their problems are those of the corpus and those in the folders `problems`. `BadInput` for a
-    file that is no trace, before anything is written; a refused run is in the result. A dry run
-    shows the claims of doubted traces.
+    Their problems are those of the corpus and those in the folders `problems`. `trust`: traces of
+    other installations are believed. `BadInput` for a file that is no trace, before anything is
+    written; a refused run is in the result.
     """
+    # all are read before anything is written: a file that is no trace stops the command
     key = trace_key(settings)
     records = {path: RunRecord.read(path, key) for path in dict.fromkeys(runs)}
-    lessons: list[Lesson] = []
-    for path, run in records.items():
-        lessons.append((yield from _lesson(settings, path, run, problems, doubt)))
+    lessons = [_lesson(settings, path, run, problems, trust=trust) for path, run in records.items()]
     learned = Learned(tuple(lessons))
-    if doubt.dry or not learned.taught:
+    if dry or not learned.taught:
         return learned
     return (yield from _merged(settings, learned))
 
 
 def _lesson(
-    settings: Settings, path: Path, run: RunRecord, problems: Sequence[Path], doubt: Doubt
-) -> Story[Lesson]:
-    doubted = doubt.of(run)
+    settings: Settings, path: Path, run: RunRecord, problems: Sequence[Path], *, trust: bool
+) -> Lesson:
     try:
-        refuse(run)
-        problem = _problem(settings, run, problems)
-        if doubted:
-            run = yield from _judged(settings, path, run, problem, dry=doubt.dry)
-        elif (version := stale(run, evaluate.EVALUATOR)) is not None:
-            raise BadInput(
-                f"its judge was version {version}, this one is {evaluate.EVALUATOR}, and their"
-                " figures are not compared: have its codes judged again with --again"
-            )
-        result = harvest(run, problem.serial_code)
-    except (BadInput, ToolError) as error:
+        # one refused run must not keep the others from teaching
+        refuse(run, trust=trust, judge=evaluate.EVALUATOR)
+        result = harvest(run, _problem(settings, run, problems).serial_code)
+    except BadInput as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
-    again = len(claimed_codes(run)) if doubted and not doubt.dry else 0
     if not result.trajectories:
-        return Lesson(path, left_out=result.left_out, refused=_nothing(result), judged_again=again)
+        return Lesson(path, left_out=result.left_out, refused=_nothing(result))
     return Lesson(
         path,
         result.trajectories,
         result.steps,
         result.failures,
         result.declined,
-        again,
         result.left_out,
     )
-
-
-def _judged(
-    settings: Settings, path: Path, run: RunRecord, problem: Problem, *, dry: bool
-) -> Story[RunRecord]:
-    """The run with every code judged again on this machine, and a line that says so.
-
-    `dry`: the run as it is, and only the line.
-    Raises `BadInput` for other serial code than the run began with, `ToolError` where the machine
-    cannot judge it.
-    """
-    check_serial(run, problem.serial_code)
-    codes = claimed_codes(run)
-    why = "" if run.ours else " was not written by this installation"
-    does = "would judge" if dry else "judging"
-    message = f"{path}{why}: {does} its {len(codes)} codes again, here"
-    yield WorkDone("judging", 0, len(codes), "judging", line=message)
-    if dry:
-        return run
-    reports: dict[str, EvalReport] = {}
-    with open_judge(settings) as judge:
-        for code in codes:
-            reports[code] = judge.evaluate(Candidate(run.header.target, code), problem)
-            yield WorkDone("judging", len(reports), len(codes), "judging")
-        device = judge.device(run.header.target)
-    return measured_again(run, device, lambda candidate: reports[candidate.code])
 
 
 def _nothing(harvested: Harvest) -> str:
@@ -187,6 +129,7 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
     """The run's problem, from the given folders or the corpus."""
     name = run.header.problem
     candidates = [declared_problem(settings, str(folder)) for folder in problems]
+    # a folder that was named wins over a problem of the corpus
     for problem in candidates:
         if problem.name == name:
             return problem
@@ -200,6 +143,7 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
 def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
     """Merge the harvested trajectories; their techniques are ids."""
     lines = io.BytesIO(lines_of(learned.trajectories).encode())
+    # by the front door: a lesson is judged by the same rules as anybody's file
     counts = yield from grow(settings, lines, "exact", "learning")
     return Learned(learned.runs, counts["added"], counts["known"], counts["rejected"])
 

@@ -15,7 +15,6 @@ from regraph_kg import report
 from regraph_kg.errors import BadInput, RegraphError
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import RunHeader, Task
 from regraph_kg.models.target import TARGETS
 from regraph_kg.pages.views import Dot, FailureRow, RunView
@@ -27,17 +26,12 @@ from regraph_kg.runs.steps_shown import (
     steps_shown,
 )
 from regraph_kg.search.methods import kind_of
-from regraph_kg.search.prompts.render import prompts_id
-from regraph_kg.search.replay import prompts_again
 from regraph_kg.search.run_record import RunRecord, TracedStep
-from regraph_kg.search.trace_lines import read
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.problems import find_problem, task_of
 
 MOST_RUNS = 20
-REPLAYED = 20_000_000
-"""Bytes of the largest trace that is replayed for its prompts."""
 MOST_FACTS = 100
 """Facts of a machine, or of settings."""
 MOST_FAILURES = 20
@@ -60,8 +54,7 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
     header, answer = run.header, run.answer
     task = _task(settings, header)
     serial = task.serial if task else ""
-    prompts = _prompts(run, task)
-    tree = steps_shown(run, serial, prompts, share)
+    tree = steps_shown(run, serial, share)
     best = None if run.finished and answer is None else run.best
     judged = answer[1] if answer else None
     interval = judged.speedup_interval if judged else None
@@ -78,7 +71,7 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
         share=_share(judged),
         path=_short(report.path(best.path)) if best else "",
         code=((best.code or "") if best else serial)[:MOST_CHARACTERS],
-        notes=(*_notes(run, serial, prompts), *tree.left_out),
+        notes=(*_notes(run, serial), *tree.left_out),
         rows=_rows(run),
         machine=_machine(header, judged),
         failures=failures[:MOST_FAILURES],
@@ -87,7 +80,7 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
         dots=tuple(map(_dot, _thinned(run.steps, share.dots))),
         nodes=tree.nodes,
         commands=tuple(_commands(run)),
-        system=next((prompt.system for prompt in prompts.values()), ""),
+        system=next((prompt.system for prompt in run.prompts.values()), ""),
         settings=_settings(header),
     )
 
@@ -102,14 +95,6 @@ def _task(settings: Settings, header: RunHeader) -> Task | None:
     return task if code_hash(task.serial) == header.serial else None
 
 
-def _prompts(run: RunRecord, task: Task | None) -> Mapping[PromptKey, Prompt]:
-    """The prompts, rebuilt because a trace does not keep them; none where that fails."""
-    same = run.header.prompts == prompts_id()
-    if task is None or not same or not run.ours or run.size > REPLAYED:
-        return {}
-    return prompts_again(read(run.path), run.header, task)
-
-
 def _headline(run: RunRecord) -> str:
     if run.finished:
         return report.headline(run.summary())
@@ -120,14 +105,14 @@ def _headline(run: RunRecord) -> str:
     return f"{title}: {best} so far, not yet measured again"
 
 
-def _notes(run: RunRecord, serial: str, prompts: Mapping[PromptKey, Prompt]) -> Iterator[str]:
+def _notes(run: RunRecord, serial: str) -> Iterator[str]:
     """Notes for a reader before the figures."""
     header = run.header
     model = ModelSpec.traced(header.model)
     if not run.ours:
         yield (
             "another installation wrote this trace, or one of its lines was changed: the figures"
-            " are what it claims; regraph learn judges its codes again"
+            " are what it claims"
         )
     state = run.state()
     if state == "not finished":
@@ -144,12 +129,6 @@ def _notes(run: RunRecord, serial: str, prompts: Mapping[PromptKey, Prompt]) -> 
         yield (
             f"the serial code of {header.problem} is not here, or is another one by now: the first"
             " steps are shown without their difference to it"
-        )
-    if not prompts and run.replies:
-        yield (
-            "what the model was asked is not shown: it is made anew from a trace that this"
-            f" installation wrote, of at most {REPLAYED // 10**6} MB, with the same problem and the"
-            " same version's prompts"
         )
 
 

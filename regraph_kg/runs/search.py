@@ -18,7 +18,6 @@ from regraph_kg.models.base import Metric
 from regraph_kg.models.graph import Neighbourhood
 from regraph_kg.models.html import code
 from regraph_kg.models.run import (
-    RoofShare,
     RunHeader,
     RunSummary,
     SearchChoice,
@@ -28,7 +27,7 @@ from regraph_kg.models.run import (
 )
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.answer import final_answer, finalists, summarise
+from regraph_kg.search.final_answer import final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import search as begin_search
@@ -90,19 +89,9 @@ class LiveRun:
         return finalists(self._records)
 
     @property
-    def roof_doubt(self) -> str:
-        """Why limit.stop_at_roof has no effect; "" where it has, or is not set."""
-        return self._ledger.roof.doubt if self.header.limits.stop_at_roof is not None else ""
-
-    @property
     def stopped(self) -> Stopped | None:
         """The reason of the end; None while the search runs."""
         return self._ledger.stopped
-
-    @property
-    def roof(self) -> RoofShare | None:
-        """The fastest code's share of the roof, where that is known."""
-        return self._ledger.roof.reached
 
     def records(self) -> Iterator[SimulationRecord]:
         """Search; each iteration is in the trace when it is yielded.
@@ -110,9 +99,11 @@ class LiveRun:
         Raises the error that ends it: `ModelError` and `StoreError` after all retries of the
         patience, `ToolError`, `AnswersPending` where answers come by file.
         """
+        # what the trace holds comes in again first, so that a resumed search is the same one
         executor = self._trace.executor(self._search.executor)
         search = self._search
         for record in begin_search(search.task, search.header, self._world, executor, self._ledger):
+            # written before it is shown: what a user saw is never lost
             self._trace.record(record)
             self._records.append(record)
             yield record
@@ -134,6 +125,7 @@ def open_run(
     settings: Settings, choice: SearchChoice, folder: Path, resume: Path | None = None
 ) -> Iterator[LiveRun]:
     """Open a search with a new trace in `folder`, or the one to `resume`."""
+    # a resumed search has read its graph already
     if resume is None:
         look_at_graph(settings, choice)
     with open_search(settings, choice) as search, begin(search, folder, resume) as run:
@@ -158,6 +150,7 @@ def look_at_graph(settings: Settings, choice: SearchChoice) -> None:
     The check of a problem takes up to half a minute, and would be for
     nothing. Replayed verdicts need no such look.
     """
+    # replayed verdicts need no graph of their own machine
     if choice.judge is not None or not kind_of(choice.settings.method).walks:
         return
     excluded = None if choice.include_own else find_problem(settings, choice.problem).name

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from regraph_kg import report
 from regraph_kg.models.evaluation import EvalReport, code_hash
-from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import StepRecord
 from regraph_kg.pages.views import Exchange, Node
 from regraph_kg.search.run_record import RunRecord, TracedStep, place_of
@@ -53,9 +52,7 @@ class ShownTree:
     left_out: tuple[str, ...]
 
 
-def steps_shown(
-    run: RunRecord, serial: str, prompts: Mapping[PromptKey, Prompt], share: PageShare
-) -> ShownTree:
+def steps_shown(run: RunRecord, serial: str, share: PageShare) -> ShownTree:
     """The tree of a run within its share; `serial` "": not known."""
     parents = _parents(run.steps)
     chosen = _chosen(run, parents, share.nodes)
@@ -68,7 +65,7 @@ def steps_shown(
         best = next(number for number, traced in enumerate(run.steps) if traced.step is run.best)
         for number in _way(best, parents):
             nodes[numbers.get(number, 0)].answer = True
-    texts = _tell(run, {numbers[step]: step for step in chosen}, nodes, prompts, share.characters)
+    texts = _tell(run, {numbers[step]: step for step in chosen}, nodes, share.characters)
     left_out = []
     if len(chosen) < len(run.steps):
         left_out.append(f"the tree shows {len(chosen)} of {len(run.steps)} steps")
@@ -146,7 +143,6 @@ def _tell(
     run: RunRecord,
     steps: Mapping[int, int],
     nodes: Sequence[Node],
-    prompts: Mapping[PromptKey, Prompt],
     characters: int,
 ) -> int:
     """Fill the texts of nodes in the order of `steps`; return the number of filled nodes.
@@ -155,7 +151,7 @@ def _tell(
     """
     turns: dict[tuple[Way, int], list[Exchange]] = {}
     for key, reply in run.replies:
-        prompt = prompts[key].user if key in prompts else ""
+        prompt = run.prompts[key].user if key in run.prompts else ""
         exchange = Exchange(prompt[:MOST_CHARACTERS], reply.text[:MOST_CHARACTERS])
         turns.setdefault((key.path, key.attempt), []).append(exchange)
     count, spent = 0, _weight(nodes[0].code)

@@ -12,9 +12,10 @@ from pathlib import Path
 from regraph_kg.errors import ModelError, StoreError
 from regraph_kg.evaluation.doctor import Check, CheckResult, Scope, checks
 from regraph_kg.evaluation.exploit_check import exploits
+from regraph_kg.llm.by_file import batch_status
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model, batch_status, embedder_of
+from regraph_kg.wiring.open_model import any_model, embedder_of
 from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import find_embedded, open_store, stop_embedded
 
@@ -81,9 +82,8 @@ def _by_file(folder: Path) -> CheckResult:
         return CheckResult("green", "answers come by file; no prompt has been written yet")
     status = batch_status(folder)
     failed = f" ({status.failed} failed: {status.failure})" if status.failed else ""
-    unknown = f", {status.unknown} answers to prompts never asked" if status.unknown else ""
-    answered = f"{status.answered} are answered{unknown}"
-    return CheckResult("green", f"by file: {status.pending} prompts wait{failed}, {answered}")
+    counts = f"{status.pending} prompts wait{failed}, {status.answered} are answered"
+    return CheckResult("green", f"by file: {counts}")
 
 
 def _embedder(settings: Settings) -> CheckResult:

@@ -58,11 +58,6 @@ def open_judges(
         yield pool, pool.at_once
 
 
-def judged_here(settings: Settings) -> tuple[Target, ...]:
-    """Targets that the judge has a device for; a cluster counts as having all."""
-    return tuple(name for name in TARGETS if settings.workers or devices_here(name))
-
-
 def know_peaks(settings: Settings, target: Target) -> None:
     """Measure the peaks of this machine's device, where they are not yet on file."""
     if settings.workers:

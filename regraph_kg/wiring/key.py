@@ -5,6 +5,7 @@ covered: a reader of this user's files has the key, and can write records that l
 installation's.
 """
 
+import hashlib
 import hmac
 import os
 import secrets
@@ -22,25 +23,30 @@ from regraph_kg.settings import Settings
 BYTES = 32
 
 
-def trace_key(settings: Settings, *, make: bool = True) -> bytes:
-    """The key of traces (search/trace.py). Raises `ToolError` where it cannot be kept secret.
+def own_folder(settings: Settings) -> Path:
+    """The user's data folder, even if the current folder's file names another one.
 
-    Also without a key and without `make`: a new key would not fit earlier records.
-
-    It lies in the user's data folder, even if the current folder's file names another one: a
-    stranger's folder would bring a key that the stranger knows.
+    A stranger's folder would bring a key that the stranger knows.
     """
-    folder = settings.data_dir
     if settings.origin("data_dir") == "folder":
-        folder = Path(platformdirs.user_data_dir("regraph"))
-    file = folder / "trace-key"
+        return Path(platformdirs.user_data_dir("regraph"))
+    return settings.data_dir
+
+
+def trace_key(settings: Settings) -> bytes:
+    """The key of traces (search/trace.py). Raises `ToolError` where it cannot be kept secret."""
+    file = own_folder(settings) / "trace-key"
     with file_errors(file, "set REGRAPH_DATA_DIR to a folder of yours", ToolError):
-        private.make_folder(folder)
+        private.make_folder(file.parent)
         if not file.exists():
-            if not make:
-                raise ToolError(f"{file}: is gone, and what was written with it is not known again")
             _make(file)
         return _read(file)
+
+
+def applied_record(settings: Settings, trace: Path) -> Path:
+    """Where `regraph apply` keeps how to take back what it wrote of a run."""
+    place = hashlib.sha256(str(trace.resolve()).encode()).hexdigest()[:16]
+    return own_folder(settings) / "applied" / f"{trace.stem}-{place}.json"
 
 
 def seal(content: bytes, key: bytes) -> str:

@@ -5,7 +5,6 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput, file_errors, first_mistake
-from regraph_kg.ingest.check import RecordedVerdicts
 from regraph_kg.ingest.relabel.candidates import Shortlists
 from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.ingest.relabel.lexical import LexicalRule
@@ -15,7 +14,7 @@ from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model, embedder_of
+from regraph_kg.wiring.open_model import any_model, embedder_of
 from regraph_kg.wiring.shipped import corpus_folder
 
 
@@ -60,8 +59,3 @@ def open_cascade(
     model = model or any_model(settings, ModelSpec.parse(settings.model))
     sorter = Sorter(model, vocabulary, embeds)
     return Cascade(vocabulary, lexical, shortlists, sorter, model.finish)
-
-
-def recorded_verdicts(settings: Settings) -> LanguageModel:
-    """The recorded answers to labels of the corpus's labelled set (half "test")."""
-    return RecordedVerdicts(corpus_folder(settings) / "relabel" / "recorded" / "test.jsonl")

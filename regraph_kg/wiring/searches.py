@@ -25,9 +25,9 @@ from regraph_kg.search.reader import GraphReader
 from regraph_kg.search.recorded_judge import RecordedJudge
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import any_model, embedder_of, language_model
 from regraph_kg.wiring.judges import open_judge, open_judges
 from regraph_kg.wiring.key import trace_key
+from regraph_kg.wiring.open_model import any_model, embedder_of, language_model
 from regraph_kg.wiring.problems import find_problem, good_problem, task_of
 from regraph_kg.wiring.stores import open_store
 
@@ -67,17 +67,9 @@ def _good_problem(settings: Settings, choice: SearchChoice) -> "AnyProblem":
 
 @contextmanager
 def open_search(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearch]:
-    """Open the parts of `choice`, and close them at the end; the graph opens at its first read."""
-    problem = _good_problem(settings, choice)
-    model = language_model(settings, choice.model, problem.name, choice.target)
-    with ExitStack() as stack:
-        staff = stack.enter_context(ExitStack())  # closes last, after judges and model
-        judging = stack.enter_context(_judging(settings, choice))
-        stack.callback(model.close)
-        dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
-        executor = _executor(dry.world, choice, judging.judges, staff)
-        key = trace_key(settings)
-        yield OpenSearch(dry.task, dry.header, dry.world, model, executor, key)
+    """Open the parts of one search, and close them at the end."""
+    with open_searches(settings, choice) as shared, shared.search(choice) as search:
+        yield search
 
 
 @contextmanager
@@ -115,11 +107,12 @@ class OpenSearches:
         """
         settings = self._settings
         problem = _good_problem(settings, choice)
-        model = model or self.model
-        if model is None:
-            model = language_model(settings, choice.model, problem.name, choice.target)
         judging = self._judging
         with ExitStack() as stack:
+            model = model or self.model
+            if model is None:  # recorded answers are those of one problem
+                model = language_model(settings, choice.model, problem.name, choice.target)
+                stack.callback(model.close)
             dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
             ours = shared(dry.world, self._callers, self._judges)
             executor = _executor(ours, choice, judging.judges, stack)
@@ -132,17 +125,19 @@ class OpenSearches:
 
 
 @contextmanager
-def open_searches(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearches]:
+def open_searches(
+    settings: Settings, choice: SearchChoice, *, together: bool = False
+) -> Iterator[OpenSearches]:
     """Open the shared parts of searches that equal `choice` but for their problems.
 
-    An exception ends calls and evaluations at once; waiting searches get a `CancelledError`,
-    `ModelError` or `ToolError`.
+    `together`: they go on at the same time, in threads, and take turns. An exception ends calls
+    and evaluations at once; waiting searches get a `CancelledError`, `ModelError` or `ToolError`.
     """
     is_recorded = choice.model.is_recorded
     model = None if is_recorded else any_model(settings, choice.model)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # closes last, after judges and model
-        judging = stack.enter_context(_judging(settings, choice, several=True))
+        judging = stack.enter_context(_judging(settings, choice, together=together))
         if model is not None:
             stack.callback(model.close)
         turns = Turns(choice.parallel, "model"), Turns(judging.judges, "judge")
@@ -170,7 +165,6 @@ def _reading(
         header.device,
         header.excluded,
         lambda space: embedder_of(settings, space),
-        patience=settings.patience_seconds,
     )
     world = World(
         neighbours=reader.neighbours,
@@ -232,14 +226,14 @@ class _Judging:
 
 @contextmanager
 def _judging(
-    settings: Settings, choice: SearchChoice, *, several: bool = False
+    settings: Settings, choice: SearchChoice, *, together: bool = False
 ) -> Iterator[_Judging]:
     """Judges of this machine or of a cluster, or the verdicts of the trace `choice.judge`."""
     if choice.judge is not None:
         yield _replayed(choice.judge)
         return
     at_once = (
-        max(2, choice.parallel) if several else 1 if _single_threaded(choice) else choice.parallel
+        max(2, choice.parallel) if together else 1 if _single_threaded(choice) else choice.parallel
     )
     with open_judges(settings, choice.target, at_once) as (judge, judges):
         yield _Judging(judge, judges)

@@ -4,7 +4,7 @@ A technique lists its effects in `leaves` (vocabulary). An effect is a verb and 
 joined by "and": "new simd", "more loops", "new schedule and same parallel_region". The name is a
 predicate (predicates.py) or a path of facts (facts.py): `directives.nowait` are directives with
 that word. An effect with "new" or "gone" proves the technique; others only accompany it.
-Not here: the verdict of a model (propose.py asks for it), and wrong code.
+Not here: wrong code.
 """
 
 import re

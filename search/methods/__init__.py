@@ -79,6 +79,7 @@ def _kinds() -> Mapping[str, MethodKind]:
     return {
         "cot": MethodKind(samples.CotSettings, samples.cot),
         "fsr": MethodKind(fsr.FsrSettings, fsr.Fsr),
+        # three rules of one search
         "mcgs": MethodKind(mcgs.McgsSettings, mcgs.improving, needs="graph"),
         "mcgs-paper": MethodKind(mcgs.PaperSettings, mcgs.papers, needs="graph"),
         "mcts-rag": MethodKind(

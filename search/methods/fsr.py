@@ -21,11 +21,11 @@ from pydantic import Field
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
-from regraph_kg.search.ask import Request
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.prompts.render import FailedAnswer, Variant, feedback_advice
+from regraph_kg.search.request import Request
 
 
 class FsrSettings(MethodSettings):
@@ -36,8 +36,8 @@ class FsrSettings(MethodSettings):
     """Rounds without gain before it begins again from the serial code."""
 
 
+# Rounds in a prompt at most: small models lose the thread in long ones (provisional).
 FED_BACK = 4
-"""Rounds in a prompt at most: small models lose the thread in long ones (provisional)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,6 +74,7 @@ def chosen_rounds(rounds: list[StepRecord], best: str) -> list[StepRecord]:
 
     At most `FED_BACK`, in the order of `rounds`. The current code itself is in the prompt anyway.
     """
+    # two rounds that came to the same tell a model nothing new
     current = normalized(best)
     places: dict[str, int] = {}
     for place, step in enumerate(rounds):
@@ -109,6 +110,7 @@ class Fsr:
         return self._round(self._leg, self._begun - 1)
 
     def _round(self, leg: _Leg, attempt: int) -> Effects[Iteration]:
+        # failures are mended by being told: a repair would be another round under another name
         advice = feedback_advice(leg.history(), leg.best)
         request = Request((), None, attempt, leg.best, advice)
         step = yield from self._context.proposer.sample(request)
@@ -116,6 +118,7 @@ class Fsr:
             self._answered = False
             return Iteration((), (step,), None)
         leg.learn(step)
+        # a late answer of an old leg beats what the new one has found so far
         if leg.stale == 0 and leg.speedup > self._leg.speedup:
             self._leg = leg
         return Iteration((), (step,), step.speedup or 0.0)

@@ -17,9 +17,9 @@ from typing import Literal
 from pydantic import Field
 
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
+from regraph_kg.search.request import Request
 from regraph_kg.search.selection import (
     ExpectedImprovement,
     NextStep,
@@ -85,11 +85,14 @@ class Mcgs:
 
     def _walk(self, walk: Walk) -> Effects[Iteration]:
         while (action := self.rule.choose(walk)) is not None:
+            # after a failure the whole is too much at once: its first part may still be right
             has_parts = self._parts and action.has_parts
             request = self._request(walk, action, part=has_parts and action.failed > 0)
             action.taken += 1
+            # taken before the first effect: another walk must not get the same number
             action.under_way += 1
             step = yield from self._context.proposer.sample(request, repairs=self._repairs)
+            # learned at once, in this thread, so that the next choice knows of it
             action.under_way -= 1
             walk.steps.append(self.rule.learn(walk, action, step, part=request.part))
         return self.rule.end(walk)

@@ -28,11 +28,11 @@ from pydantic import Field
 
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
-from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import free_advice, render_subgoal, thought_advice
+from regraph_kg.search.request import Request
 from regraph_kg.search.uct import Visits, level_reward
 
 
@@ -111,6 +111,7 @@ class MctsRag:
         node, way = self._root, list[_Action]()
         while True:
             way.append(self._choose(node))
+            # counted at once, so that a parallel iteration goes another way
             way[-1].visits.begin()
             child = way[-1].child()
             if child is None:
@@ -141,6 +142,7 @@ class MctsRag:
                 self._grow(node, action, step)
         for visited in way:
             visited.visits.end(reward)
+        # an iteration that bought nothing is no rollout
         self._begun -= reward is None
         return Iteration((), steps, reward)
 

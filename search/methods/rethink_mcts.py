@@ -29,7 +29,6 @@ from pydantic import Field
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
-from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.prompts.examples import short
@@ -40,6 +39,7 @@ from regraph_kg.search.prompts.render import (
     render_thought,
     thought_advice,
 )
+from regraph_kg.search.request import Request
 from regraph_kg.search.uct import Visits, level_reward
 
 
@@ -57,10 +57,10 @@ class RethinkSettings(MethodSettings):
     """Versions on the way from the serial code, at most."""
 
 
+# Characters of a thought that a later prompt tells of.
 LONGEST_THOUGHT = 300
-"""Characters of a thought that a later prompt tells of."""
+# Thoughts about a node's code, the latest ones, of which the next prompt tells.
 REMEMBERED = 6
-"""Thoughts about a node's code, the latest ones, of which the next prompt tells."""
 
 
 @dataclass(slots=True, eq=False)
@@ -115,6 +115,7 @@ class Rethink:
         way = [self._root]
         while not way[-1].grows(self._settings.width):
             way.append(self._choose(way[-1]))
+        # counted at once, so that a parallel iteration goes another way
         for node in way:
             node.visits.begin()
         way[-1].expanded += 1
@@ -134,6 +135,7 @@ class Rethink:
         reward = max((level_reward(attempt.step.speedup) for attempt in paid), default=None)
         for ancestor in way:
             ancestor.visits.end(reward)
+        # the best round stays, for a later one may have spoilt it
         best = max(paid, key=lambda attempt: attempt.step.speedup or 0.0, default=None)
         if best is not None and best.step.speedup is not None and best.step.code is not None:
             level = math.log(best.step.speedup)
@@ -144,6 +146,7 @@ class Rethink:
 
     def _rounds(self, node: _Node) -> Effects[list[_Round]]:
         """A thought and code along it, and again while that fails and calls are left."""
+        # a thought that fails is worth another try before the node is given up
         rounds = list[_Round]()
         thought = yield from self._think(node, None)
         while thought is not None and self._context.ledger.left > 0:
@@ -154,6 +157,7 @@ class Rethink:
             if step.outcome is None:
                 break
             node.history.append(f"- {short(thought, LONGEST_THOUGHT)}: {_feedback(node, step)}")
+            # what is right but no faster is rethought, too: code has speeds, not only tests
             enough = len(rounds) > self._settings.rethinks or self._context.ledger.left <= 0
             if enough or math.log(step.speedup or 1e-9) > node.level:
                 break

@@ -12,11 +12,11 @@ from typing import Literal
 from pydantic import Field
 
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.search.ask import Request
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.effects import Effects
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import cot_advice, free_advice
+from regraph_kg.search.request import Request
 
 
 class StandardSettings(MethodSettings):
@@ -46,6 +46,7 @@ class Samples:
         """Every sample is asked for along `advice`, and mended in up to `repairs` calls."""
         self._context, self._advice, self._repairs = context, advice, repairs
         self._begun = 0
+        # a recorded model that ran dry has no other answer to this prompt either
         self._answered = True
 
     def iteration(self) -> Effects[Iteration] | None:
@@ -78,5 +79,6 @@ def cot(context: Context, settings: CotSettings) -> Samples:
 
 def rag(context: Context, settings: RagSettings) -> Samples:
     """Samples beside the nearest examples; the graph is read once."""
+    # near to the serial code: all samples begin there
     advice = context.nearest_advice(context.task.start)
     return Samples(context, advice, repairs=settings.repairs)

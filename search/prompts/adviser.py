@@ -13,7 +13,6 @@ from regraph_kg.search.prompts.examples import choose_examples, examples_shown, 
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.parts import Paragraph, Priority
 from regraph_kg.search.prompts.recipe import filled
-from regraph_kg.search.prompts.render import FailedAnswer
 from regraph_kg.search.world import AskExamples
 
 NAME_CHARACTERS, SENTENCE_CHARACTERS = 100, 400
@@ -39,18 +38,13 @@ class Adviser:
         self._prompting = prompting
         self._device = device
 
-    def __call__(
-        self, source: str, technique: Technique, code: str, failed: FailedAnswer | None = None
-    ) -> tuple[Paragraph, ...]:
-        """Advice to apply `technique` to `code`, which `source` led to; after `failed`, to mend it.
+    def __call__(self, source: str, technique: Technique, code: str) -> tuple[Paragraph, ...]:
+        """Advice to apply `technique` to `code`, which `source` led to.
 
         The advice changes only by new failures.
         """
-        answer = "" if failed is None or failed.code is None else failed.code
-        query = f"{answer}\n{failed.diagnosis}" if failed is not None else ""
-        last = None if failed is None else (failed.outcome, failed.diagnosis)
-        shown = self._shown(source, technique.id, code, query)
-        warnings = self._failures.warnings(source, technique.id, code, answer, last)
+        shown = self._shown(source, technique.id, code)
+        warnings = self._failures.warnings(source, technique.id, code)
         return (
             *self._explained(technique, code),
             *(Paragraph(example, Priority.EXAMPLES) for example in shown),
@@ -74,11 +68,11 @@ class Adviser:
                 parts.append(Paragraph(fill("hurts", hurts=hurts), Priority.GUIDANCE, joined=True))
         return parts
 
-    def _shown(self, source: str, technique: str, code: str, query: str) -> list[str]:
+    def _shown(self, source: str, technique: str, code: str) -> list[str]:
         prompting = self._prompting
         if prompting.examples == 0 or prompting.show == "none":
             return []
-        near = (query or code,) if prompting.retrieval == "near" else ()
+        near = (code,) if prompting.retrieval == "near" else ()
         examples: tuple[Example, ...] = self._examples(source, technique, *near)
-        chosen = choose_examples(examples, prompting, code, query)
+        chosen = choose_examples(examples, prompting, code)
         return examples_shown(chosen, prompting, device=self._device)

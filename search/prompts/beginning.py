@@ -1,6 +1,6 @@
 """The beginning of an answer that the model continues, and the code after the loop it writes.
 
-Not here: the server's part (llm/), and the finished answer (search/continued.py).
+Not here: the server's part (llm/), and the finished answer (search/read_answer.py).
 """
 
 import re

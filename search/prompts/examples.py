@@ -35,20 +35,14 @@ def estimated_tokens(text: str) -> int:
     return -(-len(text.encode()) // BYTES_A_TOKEN)
 
 
-def choose_examples(
-    examples: Sequence[Example], prompting: Prompting, code: str, query: str = ""
-) -> list[Example]:
+def choose_examples(examples: Sequence[Example], prompting: Prompting, code: str) -> list[Example]:
     """Those of `examples` that may help with `code`, the best first; verified ones before others.
 
-    `LIKE` compares code: an example's code before its step with `code`, and its code after the step
-    with `query`, a failed answer. Equals keep their order.
+    `LIKE` compares `code` with an example's code before its step. Equals keep their order.
     """
     if prompting.retrieval != "like":
         return sorted(examples, key=lambda item: not item.verified)
-    near = {
-        item: max(likeness(item.before, code), likeness(item.after, query) if query else 0.0)
-        for item in examples
-    }
+    near = {item: likeness(item.before, code) for item in examples}
     like = [item for item in near if near[item] >= LIKE]
     return sorted(like, key=lambda item: (-near[item], not item.verified))
 

@@ -48,26 +48,14 @@ class KnownFailures:
         """Remember a failure that this run has met."""
         self._met[source, technique].append(failure)
 
-    def warnings(
-        self,
-        source: str,
-        technique: str,
-        code: str,
-        answer: str = "",
-        last: tuple[Outcome, str] | None = None,
-    ) -> list[str]:
-        """Warnings for a prompt that applies `technique` to `code`, which `source` led to.
-
-        After a failed `answer` they are of failures on code like it. Its own failure, `last`
-        (outcome and diagnosis), is left out.
-        """
+    def warnings(self, source: str, technique: str, code: str) -> list[str]:
+        """Warnings for a prompt that applies `technique` to `code`, which `source` led to."""
         if self._limit == 0:
             return []
         met = reversed(self._met[source, technique])
         stored = [item for item in self._ask(source, technique) if item.outcome not in _NO_FAILURES]
-        here = None if last is None else _text_key(*last)
-        failures = [item for item in (*met, *stored) if _message_key(item) != here]
-        return [_warning(item, code) for item in similar(failures, answer or code)[: self._limit]]
+        found = similar([*met, *stored], code)[: self._limit]
+        return [_warning(item, code) for item in found]
 
 
 def similar(failures: list[KnownFailure], code: str) -> list[KnownFailure]:
@@ -85,11 +73,8 @@ def similar(failures: list[KnownFailure], code: str) -> list[KnownFailure]:
 
 def _message_key(failure: KnownFailure) -> tuple[Outcome, str]:
     """A key that is equal for failures with the same text."""
-    return _text_key(failure.outcome, failure.diagnosis)
-
-
-def _text_key(outcome: Outcome, diagnosis: str) -> tuple[Outcome, str]:
-    return outcome, _NUMBER.sub("0", short(diagnosis, DIAGNOSIS_CHARACTERS))
+    text = _NUMBER.sub("0", short(failure.diagnosis, DIAGNOSIS_CHARACTERS))
+    return failure.outcome, text
 
 
 def _warning(failure: KnownFailure, code: str) -> str:

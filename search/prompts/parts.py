@@ -15,14 +15,12 @@ from regraph_kg.search.prompts.examples import estimated_tokens
 class Priority(IntEnum):
     """Priority of a part; the least is dropped first, of equals the last one."""
 
-    VARIANTS = 1
-    KNOWN_FAILURES = 2
-    EXAMPLES = 3
-    TRIED = 4
-    GUIDANCE = 5
-    STANDING = 6
-    FAILED_CODE = 7
-    NEEDED = 8
+    KNOWN_FAILURES = 1
+    EXAMPLES = 2
+    GUIDANCE = 3
+    STANDING = 4
+    FAILED_CODE = 5
+    NEEDED = 6
     """The task, the current code, its signature, what went wrong, the form of the answer."""
 
 

@@ -2,27 +2,23 @@
 
 The constant part comes first (`Prompt.system`, the same for all prompts of a run), so that a
 server's prompt cache holds. The other parts follow, those that change least first: technique,
-examples, known failures, measured variants, the current code and its signature, the last failure,
-and the answer's format (docs/methods.md, "What stands where"). Text of code: examples.py; choice of
+examples, known failures, the current code and its signature, the last failure,
+and the answer's format (docs/methods.md, "Prompts"). Text of code: examples.py; choice of
 known failures: known_failures.py.
-Not here: the reading of answers (extract.py), and the source of examples (reader.py).
+Not here: the reading of answers (read_answer.py), and the source of examples (reader.py).
 """
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import ValidationError
-
-from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.port import LAUNCH
-from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.models.run import Applied, Task
+from regraph_kg.models.prompt import Prompt, PromptKey
+from regraph_kg.models.run import Task
 from regraph_kg.models.target import TARGETS
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.beginning import STOP, beginning, remainder
 from regraph_kg.search.prompts.by_rule import carried_out
 from regraph_kg.search.prompts.examples import (
@@ -30,7 +26,6 @@ from regraph_kg.search.prompts.examples import (
     FOLDER,
     change,
     choose_examples,
-    diff_lines,
     estimated_tokens,
     examples_shown,
     failure_text,
@@ -41,11 +36,12 @@ from regraph_kg.search.prompts.launching import new_launch
 from regraph_kg.search.prompts.parts import Advice, Paragraph, Priority, fitted, parts_of, together
 from regraph_kg.search.prompts.standing import Standing, standing_text
 
-VERSION = 8
+VERSION = 9
 """Version of the templates and of their order.
 
 Recent history: 6 (2026-11) the part of a port; lean texts, an answer that is begun; 7 (2026-11)
-begun up to the place that the recipe names, techniques in part; 8 (2026-11) steps by rule.
+begun up to the place that the recipe names, techniques in part; 8 (2026-11) steps by rule; 9
+(2026-11) neither variants nor what was tried before, no verdict of the model.
 """
 THOUGHT_CHARACTERS, HISTORY_CHARACTERS = 1200, 4000
 """Limits for one idea of a model, and for all earlier ideas together: the rest is cut."""
@@ -54,11 +50,6 @@ FEEDBACK_TOKENS = 2000
 MACHINE_CHARACTERS = 300
 _ERROR = ": error: "
 """A mark in each compiler line that begins an error."""
-VERDICT_CHARACTERS = 8000
-"""Limit for the change that a verdict is asked about."""
-
-SAME_SPEED = 1.05
-"""Variants within this factor of the current code's time make no contrast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +70,6 @@ class Variant:
     speedup: float
 
 
-class AppliedVerdict(Frozen):
-    """A model's verdict on a change; `technique`: the other technique it applied, "" for none."""
-
-    applied: Applied
-    technique: str = ""
-
-
 def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     task: Task,
     key: PromptKey,
@@ -93,9 +77,7 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     code: str,
     advice: Advice,
     failure: FailedAnswer | None = None,
-    variants: Sequence[Variant] = (),
     standing: Standing | None = None,
-    tried: str = "",
     may_decline: bool = False,
     tokens: int = 4000,
     seed: int = 0,
@@ -105,20 +87,14 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
 ) -> Prompt:
     """The prompt that asks for a new version of `code`, along `advice`, after `failure`.
 
-    `variants` are contrasted with `code`, in the order given; `standing` is that of `code`, and
-    `tried` says what was no use there. `may_decline`: the answer may be that the technique of
+    `standing` is that of `code`. `may_decline`: the answer may be that the technique of
     `advice` does not apply. `prefill`: the answer is begun, up to the loop that `recipe` names, or
     it is ready where that leaves nothing to write. It holds to `tokens` as far as parts.py can.
     """
     parts = parts_of(advice)
-    if variants:
-        rounds = "\n".join(_round(variant, code) for variant in variants)
-        parts.append(Paragraph(fill("contrast", variants=rounds), Priority.VARIANTS))
     parts.append(Paragraph(fill("code", code=task.shown(code).strip())))
     if standing is not None:
         parts.append(Paragraph(standing_text(standing), Priority.STANDING))
-    if tried:
-        parts.append(Paragraph(tried, Priority.TRIED))
     parts.append(Paragraph(_signature(task)))
     if failure is not None:
         parts.append(Paragraph(_failed(failure, words)))
@@ -163,29 +139,6 @@ def _answer(task: Task, words: Words) -> str:
     if words == "lean":
         return "lean_answer"
     return "answer" if task.port is None else f"{_form(task)}_answer"
-
-
-def choose_variants(
-    measured: Sequence[tuple[str, float]], code: str, limit: int
-) -> tuple[Variant, ...]:
-    """At most `limit` of `measured` (code, speedup over the serial code) to contrast with `code`.
-
-    The best, the worst, the second best, and so on, distinct after normalization, fastest first.
-    Speedups are made relative to that of `code`, which is 1 where `code` was not measured.
-    """
-    if limit <= 0:
-        return ()
-    distinct: dict[str, tuple[str, float]] = {}
-    for item in measured:
-        distinct.setdefault(normalized(item[0]), item)
-    _, base = distinct.pop(normalized(code), (code, 1.0))
-    variants = sorted(
-        (Variant(text, speedup / base) for text, speedup in distinct.values()),
-        key=lambda item: (-item.speedup, item.code),
-    )
-    variants = [item for item in variants if not 1 / SAME_SPEED < item.speedup < SAME_SPEED]
-    best, worst = variants[: (limit + 1) // 2], variants[(limit + 1) // 2 :]
-    return (*best, *worst[max(0, len(worst) - limit // 2) :])
 
 
 def free_advice() -> str:
@@ -276,49 +229,6 @@ def render_subgoal(task: Task, key: PromptKey, *, code: str, seed: int = 0) -> P
     return _prompt(task, key, parts, seed=seed)
 
 
-def render_verdict(  # noqa: PLR0913 (a prompt's parts)
-    task: Task,
-    key: PromptKey,
-    *,
-    technique: str,
-    before: str,
-    after: str,
-    names: Sequence[str],
-    seed: int = 0,
-) -> Prompt:
-    """The prompt that asks whether the step from `before` to `after` applied `technique` (a name).
-
-    `names` are the techniques that it may have applied instead. The answer is JSON by schema:
-    `read_verdict`.
-    """
-    diff = _cut("\n".join(diff_lines(before, after)), VERDICT_CHARACTERS)
-    parts = [
-        *([fill("names", names="; ".join(names))] if names else []),
-        fill("verdict", technique=technique, diff=diff),
-        fill("verdict_answer"),
-    ]
-    schema = _schema(
-        {
-            "applied": {"type": "string", "enum": ["asked", "other", "nothing"]},
-            "technique": {"type": "string", "enum": ["", *names]},
-        }
-    )
-    return _prompt(task, key, parts, seed=seed, schema=schema)
-
-
-def read_verdict(reply: Reply, names: Sequence[str]) -> AppliedVerdict | None:
-    """The verdict in a reply; None where the reply is cut, invalid, or names another technique.
-
-    A name is valid beside "other" only: beside "asked" or "nothing" it is a contradiction.
-    """
-    try:
-        verdict = AppliedVerdict.model_validate_json(reply.text)
-    except ValidationError:
-        return None
-    allowed = ("", *names) if verdict.applied == "other" else ("",)
-    return verdict if reply.finish == "stop" and verdict.technique in allowed else None
-
-
 def prompts_id() -> str:
     """Version and digest of the templates: runs with different prompts are not compared."""
     digest = hashlib.sha256()
@@ -333,12 +243,11 @@ def _prompt(
     parts: Sequence[str],
     *,
     seed: int = 0,
-    schema: dict[str, object] | None = None,
     words: Words = "full",
 ) -> Prompt:
     user = "\n\n".join(parts)
     system = system_text(task, words)
-    return Prompt(key=key, system=system, user=user, seed=seed, answer_schema=schema)
+    return Prompt(key=key, system=system, user=user, seed=seed)
 
 
 def system_text(task: Task, words: Words = "full") -> str:
@@ -357,15 +266,6 @@ def _cut(text: str, characters: int) -> str:
     """The beginning of a model's text, at most `characters` long."""
     text = text.strip()
     return text if len(text) <= characters else f"{text[:characters]} ..."
-
-
-def _schema(properties: dict[str, object]) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def _came_of(failure: FailedAnswer) -> str:

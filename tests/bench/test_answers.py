@@ -91,21 +91,6 @@ def test_the_serial_code_again_is_unchanged_whatever_its_blanks(tmp_path: Path) 
     assert again.serial != SERIAL
 
 
-def test_an_answer_that_was_mended_counts_as_what_it_came_to(tmp_path: Path) -> None:
-    said = [f"So:\n```cpp\n{code(0.7)}", fenced(code(0.7))]
-    found = answers_to(said, tmp_path)
-    assert [(one.summary.kind, one.summary.mended) for one in found] == [
-        ("faster", True),
-        ("faster", False),
-    ]
-
-
-def test_a_search_that_mended_nothing_is_read_as_it_was(tmp_path: Path) -> None:
-    plain = 'void work(float* x, int n) { said("x=0.7 "); }'  # as an older one judged it
-    found = answers_to([fenced(plain)], tmp_path, prompting=Prompting(mend=False))
-    assert [(one.summary.kind, one.summary.mended) for one in found] == [("faster", False)]
-
-
 def test_equal_code_that_was_judged_once_counts_each_time(tmp_path: Path) -> None:
     same = [fenced(code(0.5)), fenced(code(0.5).replace("{ ", "{  "))]
     assert [answer.summary.kind for answer in answers_to(same, tmp_path)] == ["faster", "faster"]

@@ -15,7 +15,7 @@ from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.bench import BenchResults
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, Reply
-from regraph_kg.search.trace_lines import read_header
+from regraph_kg.search.run_record import read_header
 from tests.in_process import Ended
 from tests.search.test_optimize import Lab, grown, lab
 from tests.search.test_several import add_problem, two
@@ -59,7 +59,7 @@ def test_every_arm_searches_every_problem_at_the_same_budget(replayed: Lab) -> N
 
 
 def test_an_arm_has_a_graph_and_prompts_of_its_own(replayed: Lab) -> None:
-    arms = ("standard", "standard+mend=no", "standard+full", "mcgs/names+examples=1")
+    arms = ("standard", "standard+examples=3", "standard+full", "mcgs/names+examples=1")
     assert bench(replayed, "scale", arms=[w for arm in arms for w in ("--arm", arm)]).code == 0
     traces = {run.arm: replayed.folder / "bench" / run.trace for run in found(replayed).runs}
     headers = {arm: read_header(trace) for arm, trace in traces.items()}
@@ -69,7 +69,7 @@ def test_an_arm_has_a_graph_and_prompts_of_its_own(replayed: Lab) -> None:
     lean = Prompting.usual("lean")
     assert {arm: header.prompting for arm, header in headers.items()} == {
         "standard": lean,
-        "standard+mend=no": lean.model_copy(update={"mend": False}),
+        "standard+examples=3": lean.model_copy(update={"examples": 3}),
         "standard+full": Prompting(),
         "mcgs/names+examples=1": lean.model_copy(update={"examples": 1}),
     }
@@ -247,7 +247,7 @@ def test_a_folder_stands_for_the_problems_in_it(replayed: Lab) -> None:
         (("--arm", "rag/shuffled-structure"), "its control is rag/none"),
         (("--arm", "mcgs+prefil=no"), "after + comes one of lean, full, words=.., decline=.."),
         (("--arm", "mcgs+best"), "after + comes one of"),
-        (("--arm", "mcgs+mend=perhaps"), "after + comes one of"),
+        (("--arm", "mcgs+prefill=perhaps"), "after + comes one of"),
         (("--model", "batch:answers"), "a bench does not wait for answers by file"),
         (("scale", "scale", "--model", "recorded"), "named twice, or in two folders"),
         (("--from", "bench", "--arm", "cot"), "--arm has no effect beside --from"),

@@ -10,7 +10,7 @@ from regraph_kg.wiring.stores import browser_query, write_browser_pack
 from tests.browser.sample import grow
 from tests.browser.server import Browser, opened, served
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 FOLDER = Path(__file__).parents[2] / "cypher" / "browser"
 PATH = ("cuda/start", "cuda/thread-per-element", "cuda/memory-coalescing")

@@ -14,7 +14,7 @@ MOST = 200_000
 
 
 def run(folder: Path) -> Ended:
-    return typed("dev", "browser-pack", folder)
+    return typed("graph", "browser-pack", folder)
 
 
 def test_the_pack_holds_every_saved_query_and_the_style(tmp_path: Path) -> None:

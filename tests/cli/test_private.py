@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.errors import AnswersPending
 from regraph_kg.ingest.read import Rejected, read, split
-from regraph_kg.llm.pending import PendingPrompts
+from regraph_kg.llm.by_file import BatchModel
+from regraph_kg.llm.model import AskOptions
+from regraph_kg.models.prompt import DecisionKey, Prompt
 from regraph_kg.private import make_folder
 from regraph_kg.runs.rejected import keep, publish, room
 from regraph_kg.search.trace import Trace
@@ -40,12 +43,13 @@ def test_a_folder_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
 
 def test_prompts_that_wait_are_private(tmp_path: Path) -> None:
     folder = tmp_path / "batch"
-    prompts = PendingPrompts(folder)
-    prompts.note("one", b'{"custom_id": "one"}\n')
-    assert prompts.publish({}) == 1
+    model = BatchModel(folder, "qwen", AskOptions(0.7, 300, timeout=5, patience=0))
+    model.complete(Prompt(key=DecisionKey(kind="relabel", subject="x"), system="", user="x"))
+    with pytest.raises(AnswersPending):
+        model.finish()
     assert mode(folder) == 0o700
     assert {path.name: mode(path) for path in folder.iterdir()} == {
-        name: 0o600 for name in ("pending.jsonl", "asked.txt", ".lock")
+        name: 0o600 for name in ("pending.jsonl", ".lock")
     }
 
 

@@ -1,9 +1,8 @@
-"""`regraph runs`: states, what may be compared, what is deleted."""
+"""`regraph runs`: states, and what may be compared."""
 
 import fcntl
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -65,29 +64,6 @@ def test_runs_are_compared_only_where_their_times_may_be(here: Path) -> None:
     other = searched(here, problem)
     code, out, _ = regraph("runs", first, other, "--json")
     assert (code, json.loads(out)["why_not"]) == (1, "serial: they began with other code")
-
-
-def test_prune_deletes_what_was_asked_for_and_nothing_else(here: Path) -> None:
-    problem = make(here)
-    whole, nothing = searched(here, problem), searched(here, problem, None)
-    nothing.with_suffix(".cpp").write_text("int x;\n")
-    kept = here / "runs" / "notes.jsonl"
-    kept.write_text("mine\n")
-    assert regraph("runs", "--delete").code == 2
-    asked = regraph("runs", "--without-answer")
-    assert (asked[0], f"would delete runs/{nothing.name}" in asked[1]) == (0, True)
-    assert nothing.exists()
-    regraph("runs", "--without-answer", "--delete")
-    assert not nothing.exists()
-    assert not nothing.with_suffix(".cpp").exists()
-    assert "nothing to delete" in regraph("runs", "--older", "1").out
-    past = time.time() - 3 * 86_400
-    os.utime(whole, (past, past))
-    with whole.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        assert "nothing to delete" in regraph("runs", "--older", "1").out
-    regraph("runs", "--older", "1", "--delete")
-    assert [path.name for path in (here / "runs").iterdir()] == ["notes.jsonl"]
 
 
 @pytest.mark.usefixtures("here")

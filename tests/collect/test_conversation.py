@@ -11,7 +11,7 @@ from regraph_kg.errors import AnswersPending
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.trajectory import Source
-from regraph_kg.search.extract import ParseFailure
+from regraph_kg.search.read_answer import ParseFailure
 from tests.collect.toy_task import TASK, code, judge
 
 DONE = "NO FURTHER STEP: it is bound by memory."

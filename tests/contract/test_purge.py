@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from regraph_kg.graph import GraphStore
-from regraph_kg.llm.embedder import HashEmbedder
+from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.trajectory import Source

@@ -1,6 +1,6 @@
 """Collected trajectories are whole: real steps of their problems, with who made them, measured.
 
-Not covered: whether their codes still pass; `regraph dev measure --again` judges them anew.
+Not covered: whether their codes still pass (corpus/tools/measure.py --again judges them anew).
 """
 
 import pytest

@@ -1,15 +1,13 @@
-"""`regraph dev measure`: what it writes beside each step, what it skips, and its exit codes."""
+"""What measuring writes beside each step, what it skips, and its exit codes."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from regraph_kg.errors import BadInput, ToolError
+from corpus.tools.measure import jobs, main
+from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.measure import check_serial, is_measured, measure, with_measurements
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
@@ -23,45 +21,26 @@ from regraph_kg.models.evaluation import (
     code_hash,
 )
 from regraph_kg.models.trajectory import FailedStep, Measurement, RooflinePosition, Trajectory
-from regraph_kg.runs.measuring import jobs, measure_all
 from tests.search.test_harvest import timing
 
-pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
-
 PROBLEM = Path(__file__).parents[1] / "evaluation" / "problems" / "scale"
-COMMAND = "from regraph_kg.cli.app import main; main()"
-MEASURE = ("dev", "measure", "--grade", "screening")
 HEAD = 'extern "C" void scale(const float* x, float* y, float a, int n) '
 RIGHT = HEAD + "{\n  for (int i = 0; i < n; ++i) y[i] = a * x[i];\n}\n"
 SIMD = RIGHT.replace("  for", "#pragma omp simd\n  for")
 WRONG = RIGHT.replace("a * x[i]", "x[i]")
 DONE = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    cache = tmp_path_factory.mktemp("judge")
-    env = {**os.environ, "REGRAPH_CACHE_DIR": str(cache)}
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str]]:
+    monkeypatch.setenv("REGRAPH_CACHE_DIR", str(tmp_path / "judge"))
 
-    def run(*args: str | Path) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                COMMAND,
-                "dev",
-                "measure",
-                "--grade",
-                "screening",
-                *map(str, args),
-            ],
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+    def run(*words: str | Path) -> tuple[int, str]:
+        """Exit code and standard error."""
+        code = main(["--grade", "screening", *map(str, words)])
+        return code, capfd.readouterr().err
 
     return run
 
@@ -84,65 +63,87 @@ def write(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def attempts(*codes: str, device: str | None = None) -> list[FailedStep]:
-    """Attempts that are said to fail, judged on `device` or nowhere."""
-    return [
-        FailedStep(after_step=0, label="try", outcome=Outcome.CRASHED, code=code, device=device)
-        for code in codes
-    ]
+def read(path: Path) -> Trajectory:
+    return Trajectory.model_validate_json(path.read_text())
 
 
-def measurements(text: str) -> list[tuple[Measurement, ...]]:
-    return [s.measurements for s in Trajectory.model_validate_json(text.strip()).steps]
-
-
+@pytest.mark.slow
 def test_each_step_gets_its_outcome_and_the_times_around_it(
-    run: Run, write: Callable[..., Path]
+    run: Callable[..., tuple[int, str]], write: Callable[..., Path]
 ) -> None:
-    done = run(write(RIGHT, SIMD), "--run", "first")
-    (one,), (two,) = measurements(done.stdout)
+    path = write(RIGHT, WRONG, SIMD)
+    before = read(path)
+    code, _ = run(path, "--run", "first")
+    after = read(path)
+    ((one,), (two,), (three,)) = (step.measurements for step in after.steps)
+    assert code == 1, "a step failed"
+    assert after.id == before.id, "measuring does not change which trajectory it is"
     assert one.outcome in DONE
-    assert two.outcome in DONE
-    assert one.run == two.run == "first"
-    assert one.device == two.device != ""
-    assert one.before_seconds == one.serial_seconds
-    assert one.seconds
+    assert (one.run, one.before_seconds) == ("first", one.serial_seconds)
     assert one.roofline  # the peaks were measured first
-    assert two.serial_seconds
-    if one.outcome is Outcome.PASSED:
-        # where both are close they are timed in turn, and the ratio of those times counts
-        assert two.before_seconds == pytest.approx(one.seconds, rel=0.5)
+    assert (two.outcome, two.seconds) == (Outcome.WRONG_ANSWER, None)
+    assert two.diagnosis
+    assert three.outcome in DONE
+    assert three.before_seconds is None, "the step before it failed"
 
 
-def test_a_failed_step_stays_with_its_outcome_and_leaves_the_next_without_a_before(
-    run: Run, write: Callable[..., Path]
-) -> None:
-    path = write(WRONG, RIGHT)
-    done = run(path, "--in-place")
-    (one,), (two,) = measurements(path.read_text())
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert (one.outcome, one.seconds) == (Outcome.WRONG_ANSWER, None)
-    assert "expected" in one.diagnosis
-    assert one.diagnosis.splitlines()[0] in done.stderr
-    assert two.outcome in DONE
-    assert two.before_seconds is None
-
-
+@pytest.mark.slow
 def test_what_this_machine_has_measured_is_measured_again_only_when_asked(
-    run: Run, write: Callable[..., Path]
+    run: Callable[..., tuple[int, str]], write: Callable[..., Path]
 ) -> None:
     path = write(RIGHT)
-    run(path, "--in-place", "--run", "one")
-    first = path.read_text()
-    ((one,),) = measurements(first)
-    quiet = one.outcome is Outcome.PASSED  # else a busy machine has measured nothing
-    done = run(path, "--in-place", "--run", "two")
-    if quiet:
-        assert (done.returncode, path.read_text()) == (0, first)
-    run(path, "--in-place", "--run", "three", "--again")
-    (steps,) = measurements(path.read_text())
-    assert [m.run for m in steps] == (["one", "three"] if quiet else ["one", "two", "three"])
+    run(path, "--run", "one")
+    first = read(path).steps[0].measurements
+    quiet = first[0].outcome is Outcome.PASSED  # else a busy machine has measured nothing
+    run(path, "--run", "two")
+    assert (read(path).steps[0].measurements == first) is quiet
+    run(path, "--run", "three", "--again")
+    assert read(path).steps[0].measurements[-1].run == "three"
+
+
+@pytest.mark.slow
+def test_attempts_that_fail_get_their_verdict_and_others_are_left_out(
+    run: Callable[..., tuple[int, str]], write: Callable[..., Path]
+) -> None:
+    path = write(RIGHT)
+    attempt = FailedStep(after_step=0, label="try", outcome=Outcome.CRASHED, code=WRONG)
+    changes: list[dict[str, Any]] = [
+        {"technique": "openmp/loop-interchange"},
+        {"code": SIMD},
+        {"code": "no code"},
+        {"device": "another CPU"},
+        {"code": ""},
+    ]
+    failures = tuple(attempt.model_copy(update=change) for change in changes)
+    told = read(path).model_copy(update={"failures": failures})
+    path.write_text(told.model_dump_json(by_alias=True) + "\n")
+    run(path)
+    wrong, uncompiled, before, unknown = read(path).failures
+    assert (wrong.outcome, wrong.code) == (Outcome.WRONG_ANSWER, WRONG)
+    assert wrong.device
+    assert wrong.ruled_out, "there is one loop"
+    assert uncompiled.outcome is Outcome.COMPILE_FAILED
+    assert (before.outcome, before.device) == (Outcome.CRASHED, "another CPU")
+    assert unknown.outcome is Outcome.CRASHED
+
+
+@pytest.mark.parametrize("given", [{"serial": "int main() {}"}, {"more": '{"schema": 1}\n'}])
+def test_bad_input_is_one_line_and_nothing_is_written(
+    run: Callable[..., tuple[int, str]], write: Callable[..., Path], given: dict[str, str]
+) -> None:
+    path = write(RIGHT, **given)
+    before = path.read_text()
+    code, err = run(path)
+    assert (code, len(err.splitlines()), path.read_text()) == (2, 1, before)
+
+
+def test_a_metric_that_a_target_lacks_is_left_out(write: Callable[..., Path]) -> None:
+    given = read(write(RIGHT))
+    problem = load_problem(PROBLEM).model_copy(update={"metric": "device"})
+    assert isinstance(problem, Problem)
+    for asked in ((), ("call", "device")):
+        (job,) = jobs({Path("a"): [given]}, asked, lambda _: problem)
+        assert job.problem.metric == "call"
 
 
 class Busy:
@@ -242,17 +243,6 @@ def test_a_step_is_timed_in_turn_with_the_one_before_it(write: Callable[..., Pat
     assert first.pairs == 0
 
 
-def test_measuring_does_not_change_which_trajectory_it_is(
-    run: Run, write: Callable[..., Path], tmp_path: Path
-) -> None:
-    path, output = write(RIGHT), tmp_path / "measured.jsonl"
-    run(path, "--output", output)
-    before, after = (Trajectory.model_validate_json(p.read_text()) for p in (path, output))
-    assert before.id == after.id
-    assert not before.steps[0].measurements
-    assert after.steps[0].measurements
-
-
 def test_what_is_disclosed_in_part_is_not_measured(write: Callable[..., Path]) -> None:
     given = Trajectory.model_validate_json(write(RIGHT).read_text())
     part = given.model_copy(update={"disclosed": "diff", "content": given.id, "serial": ""})
@@ -260,83 +250,6 @@ def test_what_is_disclosed_in_part_is_not_measured(write: Callable[..., Path]) -
         BadInput, match="disclosed as diff only: measure the file that has its code"
     ):
         check_serial(part, load_problem(PROBLEM))
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"serial": "int main() {}"}, "other serial code"),
-        ({"more": '{"schema": 1}\n'}, "trajectories.jsonl:2: "),
-    ],
-)
-def test_bad_input_is_named_and_nothing_is_written(
-    run: Run, write: Callable[..., Path], given: dict[str, str], said: str
-) -> None:
-    path = write(RIGHT, **given)
-    before = path.read_text()
-    done = run(path, "--in-place")
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert path.read_text() == before
-
-
-def test_what_the_output_holds_already_is_not_measured_again(
-    run: Run, write: Callable[..., Path], tmp_path: Path
-) -> None:
-    path, output = write(RIGHT), tmp_path / "measured.jsonl"
-    run(path, "--output", output, "--run", "one")
-    ((first,),) = measurements(output.read_text())
-    done = run(path, "--output", output, "--run", "two", "--metric", "device,call")
-    (found,) = measurements(output.read_text())
-    quiet = first.outcome is Outcome.PASSED  # else a busy machine has measured nothing
-    assert [m.run for m in found] == (["one"] if quiet else ["one", "two"])
-    assert ("measured nothing" in done.stderr) is quiet
-    assert path.read_text().count("measurements") == 1
-
-
-def test_other_targets_and_problems_are_left_alone(run: Run, write: Callable[..., Path]) -> None:
-    path = write(RIGHT)
-    before = path.read_text()
-    for option in (("--target", "cuda"), ("--problem", "other"), ("--metric", "device")):
-        done = run(path, "--in-place", *option)
-        assert done.returncode == 0, done.stderr
-        assert "measured nothing" in done.stderr
-    assert path.read_text() == before
-
-
-def test_attempts_that_fail_get_their_verdict_and_others_are_left_out(
-    run: Run, write: Callable[..., Path]
-) -> None:
-    path = write(RIGHT)
-    given = Trajectory.model_validate_json(path.read_text())
-    failures = attempts(WRONG, SIMD, "no code") + attempts(WRONG, device="another CPU")
-    failures[0] = failures[0].model_copy(update={"technique": "openmp/loop-interchange"})
-    told = given.model_copy(update={"failures": (*failures, *attempts(""))})
-    path.write_text(told.model_dump_json(by_alias=True) + "\n")
-    run(path, "--in-place")
-    wrong, uncompiled, before, unknown = Trajectory.model_validate_json(path.read_text()).failures
-    assert (wrong.outcome, wrong.code) == (Outcome.WRONG_ANSWER, WRONG)
-    assert wrong.device
-    assert wrong.ruled_out, "there is one loop"
-    assert "y[" in wrong.diagnosis
-    assert uncompiled.outcome is Outcome.COMPILE_FAILED
-    assert (before.outcome, before.device) == (Outcome.CRASHED, "another CPU")
-    assert unknown.outcome is Outcome.CRASHED
-
-
-def test_a_problem_on_the_device_is_timed_by_calls_where_there_is_none(
-    write: Callable[..., Path],
-) -> None:
-    given = Trajectory.model_validate_json(write(RIGHT).read_text())
-    problem = load_problem(PROBLEM).model_copy(update={"metric": "device"})
-    (job,) = jobs([given], [], lambda _: problem)
-    assert job.metric == "call"
-
-
-def test_a_metric_that_nobody_knows_is_refused(run: Run, write: Callable[..., Path]) -> None:
-    done = run(write(RIGHT), "--metric", "call,wall")
-    assert done.returncode == 2
-    assert "--metric wall" in done.stderr
 
 
 def test_of_one_run_the_metric_that_counts_comes_last(write: Callable[..., Path]) -> None:
@@ -352,32 +265,6 @@ def test_of_one_run_the_metric_that_counts_comes_last(write: Callable[..., Path]
             assert [m.metric for m in told.steps[0].measurements][-1] == last
 
 
-def test_many_trajectories_are_told_as_they_end_and_an_error_ends_the_rest(
-    write: Callable[..., Path],
-) -> None:
-    given = Trajectory.model_validate_json(write(RIGHT, SIMD).read_text())
-    problem = load_problem(PROBLEM)
-    todo = jobs([given] * 3, ["call", "device"], lambda _: problem)
-    assert [job.metric for job in todo] == ["call"] * 3  # openmp knows no other
-    judge: Any = Busy(0)
-    told = list(measure_all(todo, judge, "run", at_once=2))
-    assert [len(new.steps) for _, new in told] == [2, 2, 2]
-    lost: Any = Lost()
-    with pytest.raises(ToolError):
-        list(measure_all(todo, lost, "run", at_once=1))
-    assert lost.asked <= 2
-
-
-class Lost:
-    """A judge whose device is gone."""
-
-    asked = 0
-
-    def evaluate(self, *_: object) -> EvalReport:
-        self.asked += 1
-        raise ToolError("the GPU is gone")
-
-
 @pytest.mark.parametrize(
     ("memory", "compute", "regime"),
     [(0.29, 0.1, "below"), (0.31, 0.1, "memory"), (0.4, 0.5, "compute"), (0.3, 0.0, "memory")],
@@ -386,9 +273,3 @@ def test_a_step_is_near_the_nearer_roof_or_near_none(
     memory: float, compute: float, regime: str
 ) -> None:
     assert RooflinePosition(memory=memory, compute=compute).regime == regime
-
-
-def test_two_places_to_write_are_one_too_many(run: Run, write: Callable[..., Path]) -> None:
-    done = run(write(RIGHT), "--in-place", "--output", "elsewhere.jsonl")
-    assert done.returncode == 2
-    assert "--output" in done.stderr

@@ -16,7 +16,7 @@ from regraph_kg.models.evaluation import Candidate, Outcome
 from regraph_kg.models.prompt import Prompt, RecordedAnswer, Reply
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.extract import parse
+from regraph_kg.search.read_answer import parse
 from tests.requirement import require
 
 from .corpus import CORPUS, PROBLEMS, RECORDED, answers, graph, paths, vocabulary

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.cli.examples import _show
-from regraph_kg.cli.measure import read_trajectories
 from regraph_kg.settings import Settings
-from regraph_kg.survey.report import corpus_report
 from tests.ingest.test_commands import STEPS, Desk, desk
 from tests.ingest.trajectories import many, row
 from tests.search.test_reader import FIRST
@@ -167,11 +165,3 @@ def test_what_strangers_wrote_steers_no_terminal_wherever_it_is_printed(desk: De
         said = (done.out + done.err).replace("\n", "")
         assert said.isprintable(), (words, said)
         assert "\n2. forged" not in done.out
-
-
-def test_the_corpus_report_shows_names_as_text(desk: Desk) -> None:
-    label = "a|b <img src=x> [x](http://x)"
-    one = row(1) | {"steps": [{"label": label, "code": "int x;"}]}
-    said = corpus_report(read_trajectories(desk.write("file.jsonl", one)), [])
-    assert "a&#124;b &lt;img src=x> [x]&#40;http://x)" in said
-    assert label not in said

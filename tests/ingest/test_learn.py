@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.run import RunHeader
-from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.runs.learn import learn_from
 from regraph_kg.runs.progress import outcome
@@ -279,69 +277,20 @@ def theirs(desk: Desk, *codes: str, key: bytes = bytes(32)) -> Path:
     return trace.path
 
 
-@pytest.fixture
-def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The codes that a judge without a clock was asked about."""
-    asked: list[str] = []
-
-    class Here:
-        def device(self, _: Target) -> str:
-            return "this device"
-
-        def evaluate(self, candidate: Candidate, _: object) -> EvalReport:
-            asked.append(candidate.code)
-            return judge(candidate).model_copy(update={"device": "this device"})
-
-    monkeypatch.setattr("regraph_kg.runs.learn.open_judge", lambda _: nullcontext(Here()))
-    return asked
-
-
-def test_a_trace_of_others_is_judged_again_before_it_teaches(desk: Desk, judged: list[str]) -> None:
-    trace = theirs(desk, code(0.1), code("wrong_answer"))
+def test_a_trace_of_others_teaches_only_who_trusts_it(desk: Desk) -> None:
+    trace = theirs(desk, BAD)
     done = desk.run(trace, "--json")
-    assert "not written by this installation: judging its 2 codes again, here" in done.stderr
-    (told,) = json.loads(done.stdout)["runs"]
-    assert (told["judged_again"], told["trajectories"], told["failures"]) == (2, 1, 1)
-    assert len(judged) == 2
-    assert {row.device for row in desk.store.transitions()} == {"this device"}
-    before = tuple(desk.store.export())
-    again = desk.run(trace, "--json")
-    assert (json.loads(again.stdout)["known"], tuple(desk.store.export())) == (1, before)
-
-
-@pytest.mark.slow
-def test_code_that_a_stranger_calls_fast_and_is_wrong_teaches_nothing(desk: Desk) -> None:
-    """With the real judge."""
-    done = desk.run(theirs(desk, BAD))
     assert (done.exit_code, desk.tried()) == (1, 0)
-    assert "judged again here: 1 codes" in done.output
-    assert "refused: no verified step" in done.output
-
-
-def test_a_dry_run_judges_nothing(desk: Desk) -> None:
-    done = desk.run(theirs(desk, BAD), "--dry-run")
-    assert done.exit_code == 0
-    assert "would judge its 1 codes again, here" in done.stderr
-    assert "judged again" not in done.stdout
-
-
-def test_who_is_trusted_is_believed(desk: Desk) -> None:
-    done = desk.run(theirs(desk, BAD), "--trust", "--json")
+    done = desk.run(trace, "--trust", "--json")
     (told,) = json.loads(done.stdout)["runs"]
-    assert (told["judged_again"], told["trajectories"], desk.tried()) == (0, 1, 1)
+    assert (told["trajectories"], desk.tried()) == (1, 1)
 
 
 @pytest.mark.parametrize("trust", [(), ("--trust",)], ids=["ours", "trusted"])
-def test_an_older_judges_figures_teach_nothing_until_judged_again(
-    desk: Desk, trust: tuple[str, ...], judged: list[str], monkeypatch: pytest.MonkeyPatch
+def test_an_older_judges_figures_teach_nothing(
+    desk: Desk, trust: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace = theirs(desk, code(0.1), key=desk.key if not trust else bytes(32))
     monkeypatch.setattr("regraph_kg.evaluation.evaluate.EVALUATOR", "newer")
     done = desk.run(trace, *trust)
     assert (done.exit_code, desk.tried()) == (1, 0)
-    assert "and their figures are not compared: have its codes judged again with --again" in (
-        " ".join(done.output.split())
-    )
-    again = desk.run(trace, "--again", "--json")
-    assert json.loads(again.stdout)["runs"][0]["judged_again"] == 1
-    assert (len(judged), desk.tried()) == (1, 1)

@@ -2,18 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import pytest
-from pydantic import SecretStr
 
-from regraph_kg.llm.ollama import OllamaModel
-from regraph_kg.llm.openai_compatible import Endpoint, OpenAICompatibleModel
+from regraph_kg.llm.model import LanguageModel
 from tests.llm import real_llama_cpp, real_ollama
+from tests.llm.asking import Kind, open_model
 from tests.llm.fake_ollama import MODELS, FakeOllama
-
-Kind = Literal["ollama", "openai"]
-Model = OllamaModel | OpenAICompatibleModel
 
 
 @dataclass(frozen=True)
@@ -23,44 +18,30 @@ class Served:
     url: str
     names: dict[str, str]
 
-    def open(
-        self, name: str, *, timeout: float = 120, max_tokens: int = 64, temperature: float = 0.7
-    ) -> OllamaModel:
-        return OllamaModel(
-            self.url,
-            self.names[name],
-            timeout=timeout,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            patience=30,
-        )
-
 
 @dataclass(frozen=True)
 class Opener:
-    """Opens models of one kind of client."""
+    """Opens models of one kind of client at one server."""
 
     server: Served
     kind: Kind
 
-    def __call__(
-        self, name: str, *, timeout: float = 120, max_tokens: int = 64, temperature: float = 0.7
-    ) -> Model:
-        settings = {"timeout": timeout, "max_tokens": max_tokens, "temperature": temperature}
-        if self.kind == "ollama":
-            return self.server.open(name, **settings)  # type: ignore[arg-type]
-        return OpenAICompatibleModel(
-            Endpoint(f"{self.server.url}/v1", SecretStr("")),
-            self.server.names.get(name, name),
-            **settings,  # type: ignore[arg-type]
-            patience=30,
-        )
+    def __call__(self, name: str, **changes: float) -> LanguageModel:
+        usual = {"max_tokens": 64, "timeout": 120, "patience": 30}
+        name = self.server.names.get(name, name)
+        return open_model(self.kind, self.server.url, name, **(usual | changes))
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOllama]:
+    with FakeOllama() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def fake_ollama() -> Iterator[Served]:
-    with FakeOllama() as fake:
-        yield Served(fake.url, {name: name for name in MODELS})
+    with FakeOllama() as server:
+        yield Served(server.url, {name: name for name in MODELS})
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +64,9 @@ def llama_cpp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 OLLAMAS = {"fake": "fake_ollama", "real": "ollama"}
-ONE_OLLAMA = (pytest.mark.slow, pytest.mark.xdist_group("ollama"))
-"""The real one is started by one process."""
-ONE_LLAMA_CPP = (pytest.mark.slow, pytest.mark.xdist_group("llama-cpp"))
+# a real server is started by one process of a parallel run
+ONE_OLLAMA = (pytest.mark.nightly, pytest.mark.xdist_group("ollama"))
+ONE_LLAMA_CPP = (pytest.mark.nightly, pytest.mark.xdist_group("llama-cpp"))
 WAYS_IN = [
     *("fake-ollama", "fake-openai"),
     *(pytest.param(way, marks=ONE_OLLAMA) for way in ("real-ollama", "real-openai")),
@@ -97,6 +78,12 @@ def server(request: pytest.FixtureRequest) -> Served:
     """An Ollama."""
     served: Served = request.getfixturevalue(OLLAMAS[request.param])
     return served
+
+
+@pytest.fixture
+def own_way(server: Served) -> Opener:
+    """Ollama's own way in."""
+    return Opener(server, "ollama")
 
 
 @pytest.fixture(params=WAYS_IN)

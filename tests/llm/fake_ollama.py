@@ -46,9 +46,11 @@ class FakeOllama:
     """The body of every /api/chat so far."""
     embeds: list[dict[str, Any]] = field(default_factory=list)
     """The body of every /api/embed so far."""
-    faults: list[str] = field(default_factory=list)
+    faults: list[str | bytes] = field(default_factory=list)
     """What goes wrong next, one a request: "die", "hang" (until the client goes), "half" (of a
-    body, then the end), "half, hang", or a body to answer with ("<status> <text>")."""
+    body, then the end), "half, hang", or a body to answer with ("<status> <body>")."""
+    retry_after: str = ""
+    """The header of that name in what goes wrong."""
     url: str = ""
     template: str = "{{ $last }}"
     """Of every model."""
@@ -283,7 +285,9 @@ class Handler(BaseHTTPRequestHandler):
     def _failed(self, fake: FakeOllama) -> bool:
         """Whether this was to go wrong, and did."""
         fault = fake.faults.pop(0) if fake.faults else ""
-        if fault == "die":
+        if isinstance(fault, bytes):
+            self._write(200, fault.removeprefix(b"200 "))
+        elif fault == "die":
             self.connection.shutdown(socket.SHUT_RDWR)
         elif fault == "hang":
             self._generate(10**9)
@@ -345,15 +349,17 @@ class Handler(BaseHTTPRequestHandler):
         self._send_text(status, json.dumps(body))
 
     def _send_text(self, status: int, text: str) -> None:
+        self._write(status, text.encode())
+
+    def _write(self, status: int, body: bytes) -> None:
         """The client may have gone while we waited."""
         with suppress(ConnectionError):
-            self._write(status, text)
-
-    def _write(self, status: int, text: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(text.encode())))
-        self.end_headers()
-        self.wfile.write(text.encode())
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            if self.server.fake.retry_after:
+                self.send_header("Retry-After", self.server.fake.retry_after)
+            self.end_headers()
+            self.wfile.write(body)
 
 
 class Server(ThreadingHTTPServer):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,8 +25,9 @@ from regraph_kg.llm.embedder import (
 from regraph_kg.llm.ngrams import AT_ONCE, HashEmbedder
 from regraph_kg.models.graph import EmbeddingSpace
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.answers import embedder_of
+from regraph_kg.wiring.open_model import embedder_of
 from tests.llm import real_ollama
+from tests.llm.asking import OPTIONS
 from tests.llm.fake_ollama import FakeModel, FakeOllama
 from tests.requirement import require
 
@@ -34,6 +36,7 @@ SAME_IDEA = (
     "A tile of the matrix goes to shared memory: threads no longer read the same rows twice."
 )
 BITS = "Warp shuffles replace the last steps of the reduction; no barrier is left there."
+SLOW = replace(OPTIONS, timeout=120, patience=30)
 HELD = 640
 """Bytes, which are tokens, that the models of servers hold; sentence-transformers' holds less."""
 
@@ -43,7 +46,7 @@ HELD = 640
     params=[
         "hash",
         "fake ollama",
-        pytest.param("ollama", marks=(pytest.mark.slow, pytest.mark.xdist_group("ollama"))),
+        pytest.param("ollama", marks=(pytest.mark.nightly, pytest.mark.xdist_group("ollama"))),
         "sentence-transformers",
     ],
 )
@@ -57,7 +60,7 @@ def embedder(
             yield HashEmbedder()
         case "fake ollama":
             with FakeOllama(models={"tiny": FakeModel(context=HELD)}) as fake:
-                yield OllamaEmbedder(fake.url, "tiny", timeout=5, patience=0)
+                yield OllamaEmbedder(fake.url, "tiny", OPTIONS)
         case "ollama":
             yield from _real(folder)
         case _:
@@ -68,12 +71,12 @@ def _real(folder: Path) -> Iterator[Embedder]:
     place = real_ollama.found()
     if "://" in place:
         names = real_ollama.create_models(place, folder, HELD)
-        yield OllamaEmbedder(place, names["tiny"], timeout=120, patience=30)
+        yield OllamaEmbedder(place, names["tiny"], SLOW)
         real_ollama.delete_models(place, names)
     else:
         with real_ollama.served(place, folder) as (url, _):
             names = real_ollama.create_models(url, folder, HELD)
-            yield OllamaEmbedder(url, names["tiny"], timeout=120, patience=30)
+            yield OllamaEmbedder(url, names["tiny"], SLOW)
 
 
 def tiny_transformer(folder: Path) -> str:
@@ -163,14 +166,8 @@ def _seconds(embedder: Embedder, texts: Sequence[str]) -> float:
     return time.perf_counter() - started
 
 
-@pytest.fixture
-def fake() -> Iterator[FakeOllama]:
-    with FakeOllama() as server:
-        yield server
-
-
 def opened(fake: FakeOllama, name: str = "tiny", patience: float = 3) -> OllamaEmbedder:
-    return OllamaEmbedder(fake.url, name, timeout=5, patience=patience)
+    return OllamaEmbedder(fake.url, name, replace(OPTIONS, patience=patience))
 
 
 def test_ollama_is_asked_in_batches_never_for_nothing_and_never_to_cut(fake: FakeOllama) -> None:
@@ -188,7 +185,7 @@ def test_the_space_of_ollama_tells_model_digest_and_dimension(fake: FakeOllama) 
 
 def test_prompts_that_are_given_stand_before_what_ollama_embeds(fake: FakeOllama) -> None:
     prompts = Prompts("find: ", "text: ")
-    embedder = OllamaEmbedder(fake.url, "tiny", timeout=5, patience=0, prompts=prompts)
+    embedder = OllamaEmbedder(fake.url, "tiny", OPTIONS, prompts)
     fake.embeds.clear()
     embedder.embed(["a"])
     embedder.embed_queries(["a", "..."])
@@ -225,13 +222,12 @@ def test_a_transformers_space_tells_its_files_and_the_prompts_that_it_declares(
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ('500 {"error": "no\\nluck"}', "failed on tiny (500: no luck): see its log"),
-        ('404 {"error": "gone"}', "has no model tiny: ollama pull tiny"),
-        ('400 {"error": "too long"}', "a text to embed does not fit tiny, which holds 5120 tokens"),
-        ('200 {"embeddings": [[1.0, 2.0]]}', "it is no longer the same model"),
-        ('200 {"embeddings": []}', "it is no longer the same model"),
-        (f'200 {{"embeddings": [{[0.0] * 16}]}}', "gave a vector without a direction"),
-        ("200 <html>", "is not Ollama"),
+        ('500 {"error": "no\\nluck"}', "(500: no luck)"),
+        ('404 {"error": "gone"}', "ollama pull tiny"),
+        ('400 {"error": "too long"}', "holds 5120 tokens"),
+        ('200 {"embeddings": [[1.0, 2.0]]}', "not 16"),
+        (f'200 {{"embeddings": [{[0.0] * 16}]}}', "without a direction"),
+        ("200 <html>", "broken"),
     ],
 )
 def test_what_goes_wrong_with_ollama_is_one_line(fault: str, said: str, fake: FakeOllama) -> None:

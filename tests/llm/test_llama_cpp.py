@@ -3,7 +3,6 @@
 Not here: what it does as others do (test_contract.py), nor llama.cpp's own `llama-server`.
 """
 
-import re
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
@@ -13,11 +12,11 @@ import pytest
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.completion import LONGEST_STRING
 from tests.llm import real_llama_cpp
+from tests.llm.asking import CHOICE, prompt, question
 from tests.llm.conftest import Opener, Served
-from tests.llm.test_contract import CHOICE, prompt, question
 from tests.llm.tiny_model import CONTEXT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("llama-cpp")]
 
 
 def raw(server: Served, model: str, **more: object) -> httpx.Response:
@@ -30,25 +29,14 @@ def opened(llama_cpp: Served) -> Opener:
     return Opener(llama_cpp, "openai")
 
 
-def test_a_prompt_larger_than_its_window_is_refused_and_never_cut(opened: Opener) -> None:
-    told = (
-        r"refused the prompt for tiny, with 64 tokens for the answer \(400: .*maximum context"
-        rf" length is {CONTEXT} tokens"
-    )
-    with pytest.raises(ModelError, match=told):
+def test_a_prompt_larger_than_its_window_is_refused_and_an_answer_ends_there(
+    opened: Opener,
+) -> None:
+    with pytest.raises(ModelError, match=f"maximum context length is {CONTEXT} tokens"):
         opened("tiny").complete(prompt("x" * 6000))
-
-
-def test_an_answer_ends_at_the_window_and_says_so(opened: Opener) -> None:
-    """Though more tokens were asked for than there is room."""
     reply = opened("babble", max_tokens=800).complete(prompt("x" * (CONTEXT - 220)))
     assert reply.finish == "length"
     assert reply.prompt_tokens + reply.output_tokens == CONTEXT
-
-
-def test_the_name_tells_no_weights(opened: Opener) -> None:
-    name = opened("tiny").name
-    assert re.fullmatch(r"openai:tiny@[0-9a-f]{12} temperature=0\.7 max_tokens=64", name)
 
 
 def test_an_unknown_model_would_be_answered_by_the_first_one(
@@ -56,24 +44,17 @@ def test_an_unknown_model_would_be_answered_by_the_first_one(
 ) -> None:
     """The reason why the client looks for the model before it asks."""
     assert raw(llama_cpp, "no-such-model").status_code == 200
-    with pytest.raises(ModelError, match=r"no model no-such-model \(there: tiny, babble\)"):
+    with pytest.raises(ModelError, match="no model no-such-model"):
         opened("no-such-model")
 
 
-def test_the_usual_form_of_a_schema_is_called_an_error_of_the_server(llama_cpp: Served) -> None:
-    """The reason why the client asks again in the older form, whatever the status."""
+def test_the_usual_form_of_a_schema_is_an_error_and_the_older_one_is_asked_without_a_wait(
+    opened: Opener, llama_cpp: Served, caplog: pytest.LogCaptureFixture
+) -> None:
     usual = {"type": "json_schema", "json_schema": {"name": "answer", "schema": CHOICE}}
     refused = raw(llama_cpp, "tiny", response_format=usual)
-    assert refused.status_code == 500
-    assert "response_format" in refused.text
-
-
-def test_a_schema_is_answered_without_a_wait(
-    opened: Opener, caplog: pytest.LogCaptureFixture
-) -> None:
-    model = opened("tiny", max_tokens=400)
-    for number in range(2):
-        model.complete(question(CHOICE, f"which is {number}?"))
+    assert (refused.status_code, "response_format" in refused.text) == (500, True)
+    opened("tiny", max_tokens=400).complete(question(CHOICE))
     assert "trying again" not in caplog.text
 
 
@@ -93,11 +74,6 @@ def test_a_schema_that_it_cannot_parse_ends_the_server(
             raw(server, "tiny")
 
 
-def test_an_answer_that_repeats_itself_goes_on_to_its_length(opened: Opener) -> None:
-    reply = opened("babble", max_tokens=400, temperature=0).complete(prompt())
-    assert (reply.finish, reply.output_tokens) == ("length", 400)
-
-
 def test_closing_ends_a_call_here_and_not_the_servers_work(
     opened: Opener, llama_cpp: Served
 ) -> None:
@@ -107,7 +83,7 @@ def test_closing_ends_a_call_here_and_not_the_servers_work(
         call = pool.submit(model.complete, prompt())
         assert not wait([call], timeout=0.5).done
         model.close()
-        with pytest.raises(ModelError, match="was closed on our side"):
+        with pytest.raises(ModelError, match="closed on our side"):
             call.result(timeout=5)
     with pytest.raises(httpx.ReadTimeout):
         httpx.get(f"{llama_cpp.url}/v1/models", timeout=0.5)

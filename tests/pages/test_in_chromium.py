@@ -26,7 +26,7 @@ from tests.requirement import require
 
 __all__ = ["settings"]  # a fixture
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 AXE = "4.14.1"
 AXE_SHA256 = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c"

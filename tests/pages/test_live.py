@@ -112,7 +112,7 @@ def test_watching_follows_the_trace_and_ends_well_with_ctrl_c(
     assert not (tmp_path / "report.html").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_open_page_changes_by_itself(
     watching: subprocess.Popen[str], browser: Page, tmp_path: Path
 ) -> None:

@@ -10,14 +10,13 @@ import pytest
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.pages.render import as_data, runs_page
-from regraph_kg.runs import run_page
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
 from tests.pages.test_steps_shown import long_run
 from tests.pages.traces import HOSTILE, hostile, record, searched, step
-from tests.search.recorded_run import HEADER, still, toy
-from tests.search.toy import SEAL, TASK, header
+from tests.search.recorded_run import still, toy
+from tests.search.toy import SEAL, header
 
 
 @pytest.fixture
@@ -122,19 +121,12 @@ def test_a_strangers_figures_are_called_claims(
     assert any("the figures are what it claims" in note for note in view.notes)
 
 
-def test_prompts_are_shown_where_they_can_be_made_anew(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prompts_are_shown(settings: Settings, tmp_path: Path) -> None:
     path, run = searched(tmp_path)
-    (without,) = view_runs(settings, [path])
-    assert any("what the model was asked is not shown" in note for note in without.notes)
-    monkeypatch.setattr(run_page, "_task", lambda settings, header: TASK)
-    monkeypatch.setattr(run_page, "prompts_id", lambda: HEADER.prompts)
     (view,) = view_runs(settings, [path])
     asked = [turn.prompt for node in view.nodes[1:] for turn in node.turns]
     assert len(asked) >= run.summary.cost.calls
     assert all("Apply this one technique" in one for one in asked)
-    assert not any("is not shown" in note for note in view.notes)
     assert view.system
 
 

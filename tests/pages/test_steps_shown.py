@@ -8,9 +8,8 @@ from pydantic import TypeAdapter
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary
 from regraph_kg.runs.steps_shown import PageShare, steps_shown
-from regraph_kg.search.run_record import RunRecord
+from regraph_kg.search.run_record import VALUES, Event, RunRecord
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.trace_lines import VALUES, Event
 from tests.pages.traces import record, searched, step
 from tests.search.recorded_run import still
 from tests.search.toy import SEAL, SERIAL, Run, header
@@ -48,7 +47,7 @@ def test_a_record_sums_a_run_up_as_the_search_did(whole: tuple[Path, Run]) -> No
 
 def test_each_step_stands_below_the_code_that_it_began_with(whole: tuple[Path, Run]) -> None:
     path, run = whole
-    shown = steps_shown(RunRecord.read(path, SEAL), SERIAL, {}, PageShare())
+    shown = steps_shown(RunRecord.read(path, SEAL), SERIAL, PageShare())
     codes = {
         step.path: step.code for record in run.records for step in record.steps if step.speedup
     }
@@ -64,7 +63,7 @@ def test_each_step_stands_below_the_code_that_it_began_with(whole: tuple[Path, R
 
 
 def test_a_step_has_its_difference_and_what_the_model_said(whole: tuple[Path, Run]) -> None:
-    shown = steps_shown(RunRecord.read(whole[0], SEAL), SERIAL, {}, PageShare())
+    shown = steps_shown(RunRecord.read(whole[0], SEAL), SERIAL, PageShare())
     first = next(node for node in shown.nodes if node.parent == 0 and node.right)
     assert f"-{SERIAL}" in first.diff.splitlines()
     assert f"+{first.code.strip()}" in first.diff.splitlines()
@@ -84,7 +83,7 @@ def test_a_well_summed_line_that_no_search_writes_is_refused(
 
 def test_of_a_large_run_the_best_steps_are_shown_with_all_before_them(tmp_path: Path) -> None:
     found = RunRecord.read(long_run(tmp_path, 500), SEAL)
-    shown = steps_shown(found, SERIAL, {}, PageShare(nodes=200, characters=10_000))
+    shown = steps_shown(found, SERIAL, PageShare(nodes=200, characters=10_000))
     assert len(shown.nodes) == 201
     assert max(node.speedup or 0 for node in shown.nodes) == found.bests[-1].step.speedup
     assert shown.left_out[0] == "the tree shows 200 of 500 steps"

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example, KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.target import TARGETS
@@ -17,7 +16,6 @@ from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.examples import LIKE, REASONING_CHARACTERS, estimated_tokens
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.parts import together
-from regraph_kg.search.prompts.render import FailedAnswer
 from tests.corpus.corpus import CORPUS, PROBLEMS
 from tests.search.prompts.test_render import numbered, stands_in_order
 from tests.search.toy import example, technique
@@ -167,7 +165,7 @@ STENCIL = "for (int i = 1; i < n - 1; ++i) y[i] = 0.5f * (x[i - 1] + x[i + 1]);"
 ATOMIC = "for (int q = 0; q < count; ++q) atomicAdd(&bins[data[q] % size], 1u);"
 
 
-def for_code(code: str, failed: FailedAnswer | None = None, **codes: tuple[str, str]) -> list[str]:
+def for_code(code: str, **codes: tuple[str, str]) -> list[str]:
     """Names of the examples, each a before and an after, that a prompt about `code` shows."""
     given = [
         replace(example("s", "a"), before=before, after=after, reasoning=name)
@@ -175,7 +173,7 @@ def for_code(code: str, failed: FailedAnswer | None = None, **codes: tuple[str, 
     ]
     none = KnownFailures(lambda *asked: (), 0)
     adviser = Adviser(lambda *asked: tuple(given), none, Prompting(examples=9))
-    text = together(adviser("openmp/start", A, code, failed))
+    text = together(adviser("openmp/start", A, code))
     places = {name: text.find(f"): {name}") for name in codes}
     return sorted((name for name in codes if places[name] >= 0), key=lambda name: places[name])
 
@@ -185,15 +183,6 @@ def test_the_likest_example_comes_first_and_none_that_is_not_like_the_code() -> 
     shown = for_code(STENCIL, other=(ATOMIC, ""), close=(close, ""), same=(same, ""))
     assert shown == ["same", "close"]
     assert for_code(STENCIL, other=(ATOMIC, "")) == []
-
-
-def test_a_repair_is_shown_what_is_like_the_answer_that_failed() -> None:
-    codes = {"plain": (STENCIL, "int p;"), "mended": (ATOMIC, "collapse(2) reduction(+ : sum) x")}
-    failed = FailedAnswer(Outcome.CRASHED, "near 'x'", "collapse(2) reduction(+ : sum) y")
-    assert for_code(STENCIL, **codes) == ["plain"]
-    assert for_code(STENCIL, failed, **codes) == ["plain", "mended"]
-    empty = FailedAnswer(Outcome.PARSE_FAILED, "the answer is empty", None)
-    assert for_code(STENCIL, empty, **codes) == ["plain"]
 
 
 def steps(target: str) -> list[tuple[str, str, str, str]]:

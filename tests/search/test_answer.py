@@ -16,7 +16,7 @@ from regraph_kg.models.evaluation import (
 )
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, SimulationRecord, StepRecord
-from regraph_kg.search.answer import commonest_failure, final_answer, finalists, summarise
+from regraph_kg.search.final_answer import commonest_failure, final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
 from tests.search import test_harvest as traced
 from tests.search.toy import SERIAL, TASK, code, header, judge

@@ -40,7 +40,6 @@ BAD: dict[str, tuple[str, str]] = {
     "nothing": ("", "the answer is empty"),
     "blanks": (" \n\t ", "the answer is empty"),
     "half a block": ("```cpp\nfor (int i = 0; i < n; ++i) {", NO_ENTRY),
-    "dots": (f"```cpp\n{FAST}\n...\n```\n", "a line of dots in place of code"),
     "two versions": (fenced(FAST) + fenced(SLOW), "2 code blocks define scale; give exactly one"),
     "another name": (
         fenced(FAST.replace('extern "C" void scale', "static void fast_scale2")),

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from regraph_kg.errors import AnswersPending
-from regraph_kg.llm.batch import BatchModel
+from regraph_kg.llm.by_file import BatchModel
+from regraph_kg.llm.model import AskOptions
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.graph import Neighbourhood
-from regraph_kg.models.method import MethodSettings, Prompting
+from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord, Task
 from regraph_kg.search.executor import Alone
@@ -66,7 +67,7 @@ class Office:
 
     def open(self) -> tuple[BatchModel, Callable[[Prompt], Reply]]:
         """A model on the folder, and how a search asks it."""
-        model = BatchModel(self.folder, "script", temperature=0.7, max_tokens=500)
+        model = BatchModel(self.folder, "script", AskOptions(0.7, 500, timeout=0, patience=0))
 
         def complete(prompt: Prompt) -> Reply:
             self.seen(prompt)
@@ -136,32 +137,6 @@ SETTINGS = {
     "paper": PaperSettings(),
     "standard": StandardSettings(),
 }
-
-
-def test_verdicts_come_by_file_too(tmp_path: Path) -> None:
-    """A round more for each sample; it ends as if the model had answered at once."""
-    script, said = noisy_script(5), ("asked", "nothing", "other")
-
-    def answer(key: PromptKey) -> str:
-        if key.ask == "code":
-            return script(key) or ""
-        return json.dumps({"applied": hashed(key).choice(said), "technique": ""})
-
-    office = Office(tmp_path / "batch", answer)
-    head = header(20, seed=5, prompting=Prompting(verdict="model"), parallel=AT_ONCE)
-    expected = list(searching(Toy(GRAPH, answer).world, head))
-
-    def run() -> list[SimulationRecord]:
-        model, complete = office.open()
-        try:
-            return list(searching(with_model(Toy(GRAPH, answer).world, complete), head))
-        except AnswersPending:
-            model.finish()
-            raise
-
-    found = rounds(office, run)
-    assert course(found) == course(expected)
-    assert {step.applied for record in found for step in record.steps} == set(said)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

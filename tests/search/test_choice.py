@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.options import Options, choose, each_choice, resume_command
+from regraph_kg.cli.options import Options, choose, resume_command
 from regraph_kg.errors import BadInput
 from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.run import SearchChoice
@@ -21,7 +21,7 @@ NOTHING = Options(problems=["scale"])
 
 
 def chosen(model: str = "ollama:tiny", **typed: object) -> SearchChoice:
-    return choose(replace(NOTHING, **typed), model)  # type: ignore[arg-type]
+    return choose(replace(NOTHING, **typed), model)[0]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", tuple(METHODS))
@@ -81,13 +81,13 @@ def test_every_setting_of_the_prompts_can_be_set() -> None:
         changed = {bool: False, int: 7}.get(type(value), words)
         prompting = chosen(sets=(f"prompt.{name}={changed}",)).prompting
         assert prompting.model_dump()[name] == changed
-    both = chosen(sets=("prompt.tried=9", "depth=2", "prompt.examples=5"))
+    both = chosen(sets=("prompt.known_failures=9", "depth=2", "prompt.examples=5"))
     assert (both.prompting, both.settings.model_dump()["depth"]) == (
-        LEAN.model_copy(update={"tried": 9, "examples": 5}),
+        LEAN.model_copy(update={"known_failures": 9, "examples": 5}),
         2,
     )
-    full = chosen(sets=("prompt.tried=9", "prompt.words=full")).prompting
-    assert full == Prompting(tried=9)
+    full = chosen(sets=("prompt.known_failures=9", "prompt.words=full")).prompting
+    assert full == Prompting(known_failures=9)
 
 
 @pytest.mark.parametrize(("method", "name"), [("regrapht", "attempts"), ("mcts-rag", "rollouts")])
@@ -103,7 +103,7 @@ def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
         ({"sets": ("depth",)}, "set 'depth': mcgs knows depth, "),
         ({"sets": ("method=cot",)}, "set 'method=cot': mcgs knows depth, "),
         ({"method": "standard", "sets": ("depth=1",)}, "standard knows no setting"),
-        ({"sets": ("prompt.depth=1",)}, "set 'prompt.depth=1': a prompt knows contrast, "),
+        ({"sets": ("prompt.depth=1",)}, "set 'prompt.depth=1': a prompt knows decline, "),
         ({"sets": ("depth=none",)}, "--set depth=None: it should be a valid integer"),
         ({"sets": ("limit.calls=3",)}, "set 'limit.calls=3': a limit knows evaluations, "),
         ({"sets": ("run.target=cuda",)}, "set 'run.target=cuda': a run knows final, "),
@@ -123,20 +123,11 @@ def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
             {"sets": ("limit.patience=nan",)},
             "--set limit.patience=nan: it should be greater than 0",
         ),
-        (
-            {"sets": ("limit.stop_at_roof=1.2",)},
-            "--set limit.stop_at_roof=1.2: it should be less than or equal to 1",
-        ),
-        (
-            {"sets": ("limit.stop_at_roof=0",)},
-            "--set limit.stop_at_roof=0: it should be greater than 0",
-        ),
         ({"parallel": 0}, "--parallel 0: no call would be made"),
         ({"problems": ("a", "b", "a")}, "problem a is named twice"),
         ({"problems": ("a", "b"), "resume": Path("x")}, "a trace is of one problem"),
         ({"problems": ("a", "b"), "output": Path(__file__)}, "several problems need one"),
         ({"dry_run": True, "resume": Path("x")}, "leave out --resume"),
-        ({"sets": ("run.prompt=yes",)}, "what would be sent is shown by --dry-run"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], says: str) -> None:
@@ -149,7 +140,6 @@ def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], sa
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("prompt.tried=-1", "it should be greater"),
         ("depth=deep", "it should be a valid integer"),
         ("run.final=fast", "it should be '"),
         ("run.seed=one", "it should be a valid integer"),
@@ -157,7 +147,6 @@ def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], sa
         ("limit.seconds=0.0", "it should be greater than 0"),
         ("limit.patience=0", "it should be greater than 0"),
         ("limit.patience=-3", "it should be greater than 0"),
-        ("limit.stop_at_roof=nan", ""),
         ("limit.tokens=-1", "it should be greater"),
         ("limit.evaluations=0", "it should be greater"),
         ("prompt.examples=-1", "it should be greater"),
@@ -169,27 +158,10 @@ def test_what_is_set_is_checked_as_an_option_is(text: str, why: str) -> None:
     assert f"--set {text}: {why}" in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("parallel", "problems", "each"), [(1, 3, 1), (2, 3, 1), (8, 3, 3), (8, 8, 1), (8, 1, 8)]
-)
-def test_several_problems_share_the_calls_at_once(parallel: int, problems: int, each: int) -> None:
-    options = replace(NOTHING, problems=tuple("abcdefgh"[:problems]), parallel=parallel)
-    found = each_choice(choose(options, "ollama:tiny"), options)
-    assert [one.problem for one in found] == list(options.problems)
-    assert {one.parallel for one in found} == {each}
-
-
-def test_the_minute_of_fast_is_one_for_each_problem_that_has_to_wait_for_the_others() -> None:
-    options = replace(NOTHING, problems=("a", "b", "c"), fast=True)
-    found = each_choice(choose(options, "ollama:tiny"), options)
-    assert {one.limits for one in found} == {SearchLimits(calls=12, seconds=180)}
-    typed = replace(options, sets=["limit.seconds=5"])
-    assert each_choice(choose(typed, "ollama:tiny"), typed)[0].limits.seconds == 5.0
-
-
-def test_calls_by_file_are_not_shared_as_nothing_waits_for_them() -> None:
-    options = replace(NOTHING, problems=("a", "b", "c"))
-    assert {one.parallel for one in each_choice(choose(options, "batch:x"), options)} == {8}
+def test_every_problem_gets_the_same_choice() -> None:
+    found = choose(replace(NOTHING, problems=["a", "b"], parallel=4), "ollama:tiny")
+    assert [one.problem for one in found] == ["a", "b"]
+    assert replace(found[1], problem="a") == found[0]
 
 
 def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
@@ -215,32 +187,26 @@ def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
 
 def test_when_a_search_has_had_enough_is_typed_set_or_its_traces(tmp_path: Path) -> None:
     assert chosen(sets=("limit.patience=0.3",), budget=20).limits.patient_calls == 6
-    assert chosen(sets=("limit.patience=12", "limit.stop_at_roof=0.9")).limits == SearchLimits(
-        calls=50, patience=12, stop_at_roof=0.9
-    )
-    off = replace(NOTHING, sets=["limit.stop_at_roof=none"])
-    assert choose(off, "recorded").limits.stop_at_roof is None
+    assert chosen(sets=("limit.patience=12",)).limits == SearchLimits(calls=50, patience=12)
     with Trace.create(tmp_path, header(limits=SearchLimits(calls=7, patience=2)), SEAL) as trace:
         path = trace.path
-    was = choose(replace(NOTHING, resume=path), "recorded")
+    (was,) = choose(replace(NOTHING, resume=path), "recorded")
     assert was.limits == SearchLimits(calls=7, patience=2)
     assert chosen(resume=path, sets=("limit.patience=none",)).limits.patience is None
 
 
 def test_the_command_that_goes_on_keeps_a_longer_patience() -> None:
-    options = replace(
-        NOTHING, resume=Path("t"), sets=["limit.patience=none", "limit.stop_at_roof=1"]
-    )
+    options = replace(NOTHING, resume=Path("t"), sets=["limit.patience=none"])
     words = shlex.split(resume_command(options, "x", Path("t"), None))
-    assert words[-4:] == ["--set", "limit.patience=none", "--set", "limit.stop_at_roof=1"]
+    assert words[-2:] == ["--set", "limit.patience=none"]
 
 
 def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:
-    options = replace(NOTHING, model="ollama:a b", sets=["run.judge=j"], learn=True, fast=True)
+    options = replace(NOTHING, model="ollama:a b", sets=["run.judge=j"], fast=True)
     words = shlex.split(resume_command(options, "x y", Path("t"), Path("o")))
     assert words == [
         *("regraph", "optimize", "x y", "--resume", "t"),
-        *("--model", "ollama:a b", "--output", "o", "--set", "run.judge=j", "--learn"),
+        *("--model", "ollama:a b", "--output", "o", "--set", "run.judge=j"),
     ]
 
 

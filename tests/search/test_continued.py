@@ -7,14 +7,11 @@ import pytest
 
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.continued import ANEW, CLOSED, TWICE
 from regraph_kg.search.effects import ModelRequest
 from regraph_kg.search.executor import result
-from regraph_kg.search.extract import read_code
-from regraph_kg.search.mends.entry import RequestedEntry
-from regraph_kg.search.mends.mend import MendedCode
 from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, remainder
 from regraph_kg.search.prompts.recipe import acts_at, filled
+from regraph_kg.search.read_answer import CLOSED, MendedCode, read_code
 from tests.search.toy import Toy
 
 KEEP = "Write it before $parallel.\nLeave everything else as it is."
@@ -56,41 +53,10 @@ def head(code: str) -> str:
 PARALLEL = "    #pragma omp parallel for\n"
 
 
-@pytest.mark.parametrize("fence", ["", FENCE])
-def test_an_answer_that_begins_anew_is_read_from_there(fence: str) -> None:
-    whole = SUMS.replace("    for", f"{PARALLEL}    for")
-    found = comes_to(f"int k;\n{SUMS}", f"{fence}{whole}```\nDone.")
-    assert (found.code, found.mended) == (f"int k;\n{whole}", (ANEW,))
-
-
-def test_what_the_model_says_once_more_behind_its_answer_is_no_new_start() -> None:
-    loop = f"{PARALLEL}    for (int i = 0; i < n; ++i) sum += a[i];\n    out[0] = sum;\n}}\n"
-    assert comes_to(SUMS, f"{loop}\n// Alternative\n{SUMS}```").mended != (ANEW,)
-
-
-def test_what_a_new_start_defines_again_is_there_once() -> None:
-    code = f"struct Pair {{ int a; }};\n#define WIDE 4\n{SUMS}"
-    found = comes_to(code, f"{code}```")
-    assert (found.code, found.mended) == (code, (ANEW,))
-
-
-def test_the_rest_of_a_line_that_goes_on_otherwise_stays() -> None:
-    code = SUMS.replace("    for", "    // Add them up\n    for")
-    answer = f"    // Add them up in parallel\n{SUMS[len(head(SUMS)) :]}```"
-    assert comes_to(code, answer).code == ""
-
-
-def test_a_line_that_is_said_twice_counts_once() -> None:
-    recipe = "Write $begin`#pragma unroll 4` before $parallel."
-    found = comes_to(ROWS, f"    #pragma unroll 4\n{ROWS[len(head(ROWS)) :]}```", recipe=recipe)
-    assert found.code == f"{head(ROWS)}    #pragma unroll 4\n{ROWS[len(head(ROWS)) :]}"
-    assert found.mended == (TWICE,)
-
-
 def test_of_several_blocks_the_one_that_is_new_is_read() -> None:
     new = SUMS.replace("    for", f"{PARALLEL}    for")
     found = comes_to(SUMS, f"Here it was:\n{FENCE}{SUMS}```\nNow:\n{FENCE}{new}```")
-    read = read_code(found, RequestedEntry(("sums",)), SUMS)
+    read = read_code(found, ("sums",), SUMS)
     assert isinstance(read, MendedCode)
     assert read.code == new
 

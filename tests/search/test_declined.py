@@ -10,7 +10,7 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import StepRecord
-from regraph_kg.search.answer import final_answer, summarise
+from regraph_kg.search.final_answer import final_answer, summarise
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.methods.mcgs import McgsSettings

@@ -5,17 +5,15 @@ import time
 import pytest
 
 from regraph_kg.models.prompt import Reply
-from regraph_kg.search.extract import (
+from regraph_kg.search.read_answer import (
     LONGEST_REASON,
     Declined,
+    MendedCode,
     ParseFailure,
     declined,
     parse,
     read_code,
-    unmended,
 )
-from regraph_kg.search.mends.entry import RequestedEntry
-from regraph_kg.search.mends.mend import MendedCode
 
 CODE = "void work(int n) {\n  n++;\n}\n"
 BLOCK = f"```cpp\n{CODE}```"
@@ -46,10 +44,9 @@ def test_the_one_block_with_the_entry_point_is_the_code(text: str) -> None:
     [
         ("", "empty"),
         ("I cannot do that.", "no complete code block"),
-        (f"```cpp\n{CODE}", "no complete code block"),
         ("```cpp\nvoid other() {}\n```", "no code block that defines work"),
         ("```cpp\nvoid worker(int n) {}\n```", "no code block that defines work"),
-        (f"{BLOCK}\n\nor\n\n{BLOCK}", "2 code blocks define work"),
+        (f"{BLOCK}\n\nor\n\n{BLOCK}".replace("n++", "n--", 1), "2 code blocks define work"),
     ],
 )
 def test_an_answer_without_code_says_why(text: str, reason: str) -> None:
@@ -126,15 +123,9 @@ def test_a_reason_is_one_plain_line_and_short() -> None:
     assert len(found.reason) == LONGEST_REASON
 
 
-def wanted() -> RequestedEntry:
-    return RequestedEntry(("work",))
-
-
 WORK = 'extern "C" void work(int n) {\n  n++;\n}\n'
-HELPER, MACRO = "int two(int n) {\n  return 2 * n;\n}\n", "#define N 2\n"
-CALLS, CALLS_BOTH = WORK.replace("n++", "n = two(n)"), WORK.replace("n++", "n = two(N)")
-BARE = ("code without a fence",)
-OTHER, HEAVY = WORK.replace("n++", "n--"), WORK.replace("n++", "n += 2")
+HELPER = "int two(int n) {\n  return 2 * n;\n}\n"
+OTHER = WORK.replace("n++", "n--")
 
 
 def block(code: str) -> str:
@@ -142,135 +133,45 @@ def block(code: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "done"),
+    ("text", "code"),
     [
-        (f"I tile.\n{block(WORK)}", WORK, ()),
-        (f"I tile the loop.\n\n{WORK}\nIt is faster now.", WORK, ("code without a fence",)),
-        (f"```cpp\n{WORK}", f"{WORK}\n", ("a fence that was not closed",)),
-        (f"```\n{WORK}", f"{WORK}\n", ("a fence that was not closed",)),
-        (
-            f"Before:\n{block('int work(int);' + chr(10))}Now:\n{block(WORK)}",
-            WORK,
-            ("the one of 2 blocks that defines work",),
-        ),
-        (
-            f"{block(WORK)}Complete:\n{block(WORK.replace('  ', ' '))}",
-            WORK.replace("  ", " "),
-            ("the one of 2 blocks that differs from the others and from the current",),
-        ),
-        (
-            f"Before:\n{block(OTHER)}Now:\n{block(WORK)}",
-            WORK,
-            ("the one of 2 blocks that differs from the others and from the current",),
-        ),
-        (
-            f"{block(WORK)}With headers:\n{block('#include <cmath>' + chr(10) + WORK)}",
-            f"#include <cmath>\n{WORK}",
-            ("the one of 2 blocks that differs from the others and from the current",),
-        ),
-        (
-            f"The loop:\n{block('...' + chr(10) + HEAVY)}All:\n{block(WORK)}",
-            WORK,
-            ("the one of 2 blocks that differs from the others and from the current",),
-        ),
-        (f"I tile.\n\n{HELPER}\n{CALLS}\nDone.", f"{HELPER}\n{CALLS}", BARE),
-        (f"# Tiled\n\nconst int N = 2;\n{WORK}", f"const int N = 2;\n{WORK}", BARE),
-        (f"It is faster by\nusing OpenMP on the loop.\n\n{WORK}", WORK, BARE),
-        (f"So:\nvoid bad() {{\n  @\n}}\n{WORK}", f"void bad() {{\n  @\n}}\n{WORK}", BARE),
-        (f"Helper:\n{block(HELPER)}All:\n{block(HELPER + CALLS)}", HELPER + CALLS, ()),
-        (f"Helper:\n{block(HELPER)}All:\n{block(WORK)}", WORK, ()),
-        (f"1. So:\n\n    ```cpp\n{WORK}    ```\n2. Or not.\n\t```\n\tx\n\t```\n", WORK, ()),
+        (f"I tile.\n{block(WORK)}", WORK),
+        (f"```cpp\n{WORK}", WORK),
+        (f"Before:\n{block(OTHER)}Now:\n{block(WORK)}", WORK),
+        (f"{block(WORK)}Complete:\n{block(WORK.replace('  ', ' '))}", WORK.replace("  ", " ")),
+        (f"Before:\n{block('int work(int);' + chr(10))}Now:\n{block(WORK)}", WORK),
+        (f"Helper:\n{block(HELPER)}All:\n{block(WORK)}", WORK),
+        (block(OTHER), OTHER),
+    ],
+    ids=[
+        *("in form", "not closed", "the code before, too", "twice the same", "a declaration, too"),
+        *("a helper, too", "the code before alone"),
     ],
 )
-def test_an_answer_out_of_form_that_can_mean_one_code_is_read(
-    text: str, code: str, done: tuple[str, ...]
-) -> None:
-    assert read_code(reply(text), wanted(), OTHER) == MendedCode(code, done)
+def test_an_answer_to_a_prompt_is_its_new_code(text: str, code: str) -> None:
+    found = read_code(reply(text), ("work",), OTHER)
+    assert isinstance(found, MendedCode)
+    assert (found.code.rstrip(), found.done) == (code.rstrip(), ())
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text",
     [
-        (f"{block(WORK)}or\n{block(WORK.replace('n++', 'n += 2'))}", "2 code blocks define work"),
-        ("I call work(n) in a loop { and so on; }", "no complete code block"),
-        ("void work(int n) is fast already.\n}\n", "no complete code block"),
-        (block("...\n"), "a line of dots in place of code"),
-        (block(WORK.replace("  n++;", "  ...\n  n++;")), "a line of dots in place of code"),
-        (f"```cpp\n{WORK}...\n", "a line of dots in place of code"),
-        (block("void other(double n) {}\n"), "no code block that defines work"),
-        (block(WORK + "// more\n" * 9000), "more than 60000 characters"),
-        ("", "empty"),
+        f"{block(WORK)}or\n{block(WORK.replace('n++', 'n += 2'))}",
+        f"I tile the loop.\n\n{WORK}\nIt is faster now.",
+        block("void other(double n) {}\n"),
+        block(WORK + "// more\n" * 9000),
+        "",
     ],
+    ids=["two codes", "no fence", "another function", "runs on", "empty"],
 )
-def test_an_answer_that_may_mean_several_codes_or_none_is_not_guessed(
-    text: str, reason: str
-) -> None:
-    found = read_code(reply(text), wanted(), OTHER)
-    assert isinstance(found, ParseFailure)
-    assert reason in found.reason
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        WORK.replace("n++;", "n++;  // ..."),
-        "/*\n...\n*/\n" + WORK,
-        "template <class... T> void all(T... a) { use(a\n...\n); }\n".replace("(a\n", "(a,\n")
-        + WORK,
-    ],
-)
-def test_dots_that_are_no_gap_are_code(code: str) -> None:
-    assert read_code(reply(block(code)), wanted()) == MendedCode(code)
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "// ... existing code ...",
-        "// Rest of the code remains the same",
-        "// Your existing code here",
-        "// (existing code here)",
-        "/* unchanged */",
-        "// the loop stays the same.",
-    ],
-)
-def test_a_comment_in_place_of_code_is_a_gap_where_the_code_is_shorter(said: str) -> None:
-    code = WORK.replace("n++;", f"n++;\n  {said}")
-    short = read_code(reply(block(code)), wanted(), WORK.replace("n++;", "n++; n--;"))
-    assert isinstance(short, ParseFailure)
-    assert "a comment or a line of dots in place of code" in short.reason
-    assert read_code(reply(block(code)), wanted(), WORK) == MendedCode(code)
-
-
-@pytest.mark.parametrize(
-    "said",
-    ["// remaining elements", "// the original code used two loops", "// n is unchanged here, so"],
-)
-def test_a_comment_about_code_is_no_gap(said: str) -> None:
-    code = WORK.replace("n++;", f"n++;\n  {said}")
-    assert read_code(reply(block(code)), wanted(), WORK * 2) == MendedCode(code)
-
-
-def test_the_current_code_alone_is_read_too() -> None:
-    assert read_code(reply(block(WORK)), wanted(), WORK) == MendedCode(WORK)
-    twice = read_code(reply(block(WORK) + block(WORK)), wanted(), WORK)
-    assert isinstance(twice, MendedCode)
-    assert twice.code == WORK
-
-
-def test_an_answer_that_was_cut_is_not_mended() -> None:
-    assert isinstance(read_code(reply(f"```cpp\n{WORK}", "length"), wanted()), ParseFailure)
-
-
-def test_without_mends_an_answer_is_read_as_it_stands() -> None:
-    assert unmended(reply(f"```cpp\n{WORK}"), wanted()) == parse(reply(f"```cpp\n{WORK}"), "work")
-    plain = WORK.replace('extern "C" ', "")
-    assert unmended(reply(block(plain)), wanted()) == MendedCode(plain)
+def test_what_may_mean_several_codes_or_none_is_not_guessed(text: str) -> None:
+    assert isinstance(read_code(reply(text), ("work",), OTHER), ParseFailure)
 
 
 @pytest.mark.parametrize("size", [6_000, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("text", ["```\n" * 15_000, block(WORK) * 700, "}\n" * 30_000])
 def test_an_answer_of_nothing_but_form_is_read_in_bounded_time(text: str, size: int | None) -> None:
     begin = time.process_time()
-    read_code(reply(text[:size]), wanted())
+    read_code(reply(text[:size]), ("work",))
     assert time.process_time() - begin < 20

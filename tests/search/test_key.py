@@ -38,11 +38,9 @@ def test_processes_that_make_it_at_once_have_the_same(tmp_path: Path) -> None:
         assert len({*pool.map(key, [tmp_path / "data"] * 8)}) == 1
 
 
-def test_where_it_is_gone_no_new_one_takes_its_place_unasked(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="trace-key: is gone, and what was written with it"):
-        trace_key(Settings(data_dir=tmp_path), make=False)
-    first = key(tmp_path)
-    assert trace_key(Settings(data_dir=tmp_path), make=False) == first
+def test_its_folder_is_for_its_user_alone(tmp_path: Path) -> None:
+    key(tmp_path / "data")
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])

@@ -8,12 +8,12 @@ import pytest
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Task
-from regraph_kg.search.continued import continued
 from regraph_kg.search.effects import Evaluate
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.beginning import beginning
 from regraph_kg.search.prompts.launching import new_launch
-from regraph_kg.search.verdicts import SampleVerdict, Verdicts
+from regraph_kg.search.read_answer import continued
+from regraph_kg.search.sample import SampleVerdict, Verdicts
 from tests.search.toy import TASK, header, judge
 from tests.search.toy import code as toy_code
 
@@ -50,7 +50,7 @@ START = histogram(f"{LOOP} hist[keys[i]] += 1;")
 
 
 def verdict(
-    answer: str, recipe: str, *, begun: bool = True, wrong: str = "nothing", mend: bool = True
+    answer: str, recipe: str, *, begun: bool = True, wrong: str = "nothing"
 ) -> tuple[list[str], SampleVerdict]:
     """What a judge gets of an answer, and the verdict; code with `wrong` in it is wrong."""
     task = Task("toy", "cuda", START, "launch", TASK.signature)
@@ -61,7 +61,7 @@ def verdict(
         begun=beginning(START, (), recipe) if begun else "",
         launch=new_launch(START, recipe),
     )
-    work = Verdicts(task, Ledger(header(9).limits), mend=mend).judge(
+    work = Verdicts(task, Ledger(header(9).limits)).judge(
         continued(asked, Reply(text=f"```cpp\n{answer}```", finish="stop")), START
     )
     got = list[str]()
@@ -110,12 +110,6 @@ def test_where_that_is_not_right_the_answer_is_judged_as_it_stands() -> None:
     both, failed = verdict(answer, WALK, wrong="hist")
     assert both == codes
     assert (failed.outcome, failed.mended) == (Outcome.WRONG_ANSWER, ())
-
-
-def test_it_is_told_with_what_else_is_mended_and_left_where_nothing_is_to_be() -> None:
-    answer = histogram(f"{STRIDE} atomicAdd(&hist[keys[i]], (int)sqrt(1.0));")
-    assert verdict(answer, WALK)[1].mended[-1] == f"count launched by {WALKING}"
-    assert verdict(answer, WALK, mend=False)[0] == [answer]
 
 
 TWICE = histogram(f"{STRIDE} {COUNTED}").replace("    clear", "    count<<<9, 9>>>(keys, hist, n);")

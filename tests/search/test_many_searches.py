@@ -16,14 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
+from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
-from regraph_kg.search.answer import final_answer
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.driver import Driver, Finished
 from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.executor import result
+from regraph_kg.search.final_answer import final_answer
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.run import begin
@@ -185,10 +185,6 @@ def runs(draw: st.DrawFn, method: str) -> Run:
     head = header(
         settings=told,
         limits=limits,
-        prompting=Prompting(
-            contrast=draw(st.sampled_from([0, 2])),
-            verdict=draw(st.sampled_from(["markers", "model"])),
-        ),
         parallel=draw(st.sampled_from([1, 3, 8])),
         seed=draw(st.integers(0, 99)),
     )

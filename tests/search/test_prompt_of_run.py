@@ -18,7 +18,7 @@ from regraph_kg.search.reader import GraphReader
 from regraph_kg.search.run import search
 from regraph_kg.search.world import World
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.answers import language_model
+from regraph_kg.wiring.open_model import language_model
 from regraph_kg.wiring.problems import find_problem, task_of
 from regraph_kg.wiring.stores import open_store
 from tests.search.prompts.test_standing import report
@@ -61,7 +61,7 @@ def asked(lab: Lab) -> dict[PromptKey, Prompt]:
     settings = read_settings()
     task = task_of(find_problem(settings, "stencil"), "openmp")
     model = Asked(language_model(settings, ModelSpec.parse("recorded"), "stencil", "openmp"))
-    reader = GraphReader(lambda: open_store(settings), "a CPU", "stencil", patience=1)
+    reader = GraphReader(lambda: open_store(settings), "a CPU", "stencil")
     world = World(
         neighbours=reader.neighbours,
         examples=reader.examples,

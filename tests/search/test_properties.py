@@ -8,10 +8,10 @@ import pytest
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.search.answer import final_answer
 from regraph_kg.search.context import Method
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
+from regraph_kg.search.final_answer import final_answer
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings, PaperSettings
 from regraph_kg.search.run import begin

@@ -3,7 +3,7 @@
 from regraph_kg.models.evaluation import Outcome, code_hash
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import Cost, StepRecord
-from regraph_kg.search.reasonings import reasonings
+from regraph_kg.search.harvest import reasonings
 from tests.search.test_harvest import run
 from tests.search.toy import header
 

@@ -111,15 +111,11 @@ def test_a_search_that_ran_dry_says_so() -> None:
 
 
 def test_a_search_that_had_enough_says_so_and_what_was_spared() -> None:
-    told = {"limits": SearchLimits(calls=50, patience=0.3, stop_at_roof=0.9)}
+    told = {"limits": SearchLimits(calls=50, patience=0.3)}
     near = RoofShare(bound="memory", share=0.92)
-    found = rows(printed(summary(stopped="roof", roof=near, **told)))
-    assert found["stopped"] == "after 23 of 50 calls: within 8 % of peak memory bandwidth"
+    found = rows(printed(summary(stopped="patience", roof=near, **told)))
     assert found["roof"] == "92 % of peak memory bandwidth, by the times of the search"
-    assert found["limits"] == "15 calls without a gain, 90 % of the peak"
-    over = RoofShare(bound="compute", share=1.03)
-    found = rows(printed(summary(stopped="roof", roof=over, **told)))
-    assert found["stopped"] == "after 23 of 50 calls: within 1 % of peak compute"
+    assert found["limits"] == "15 calls without a gain"
     found = rows(printed(summary(stopped="patience", **told)))
     assert found["stopped"].startswith(
         "after 23 of 50 calls: 15 calls in a row found nothing faster"
@@ -208,24 +204,12 @@ def test_a_shortfall_is_told_by_what_ended_the_search_and_what_failed() -> None:
     assert report.shortfall(ended) == "its time was over; crashed, once"
 
 
-def test_several_searches_are_one_table_without_empty_columns() -> None:
-    negative = summary(
-        improved=False,
-        speedup=1.0,
-        speedup_interval=None,
-        cost=Cost(calls=5, evaluations=5, judge_seconds=2.0),
-    )
-    rows = [
-        ("toy", summary(), ""),
-        ("another", negative, ""),
-        ("lost", None, "failed"),
-    ]
-    assert report.several_table(rows).splitlines() == [
-        "problem  speedup            95 %  calls  evaluations  time   judge",
-        "toy        12.3x  11.9x to 12.6x     23           19  20 s  12.3 s",
-        "another     none               -      5            5  20 s     2 s",
-        "lost      failed               -      -            -     -       -",
-    ]
+def test_several_searches_are_one_table() -> None:
+    negative = summary(improved=False, speedup=1.0, speedup_interval=None)
+    rows = [("toy", summary(), ""), ("another", negative, ""), ("lost", None, "failed")]
+    lines = [line.split() for line in report.several_table(rows).splitlines()]
+    assert lines[1][:5] == ["toy", "12.3x", "11.9x", "to", "12.6x"]
+    assert [line[:3] for line in lines[2:]] == [["another", "none", "-"], ["lost", "failed", "-"]]
 
 
 @pytest.mark.parametrize(("joules", "text"), [(350.0, "350 J"), (1234.5, "1.23 kJ")])

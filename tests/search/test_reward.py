@@ -5,7 +5,7 @@ import math
 import pytest
 
 from regraph_kg.models.evaluation import Candidate
-from regraph_kg.search.reward import speedup
+from regraph_kg.search.sample import speedup_of
 from tests.search.toy import code, judge
 
 
@@ -20,4 +20,4 @@ from tests.search.toy import code, judge
     ],
 )
 def test_what_the_search_learns_from_a_report(verdict: float | str, expected: float | None) -> None:
-    assert speedup(judge(Candidate("openmp", code(verdict)))) == pytest.approx(expected)
+    assert speedup_of(judge(Candidate("openmp", code(verdict)))) == pytest.approx(expected)

@@ -9,7 +9,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.answer import commonest_failure
+from regraph_kg.search.final_answer import commonest_failure
 from regraph_kg.search.methods.mcgs import McgsSettings
 from tests.search.toy import (
     TASK,

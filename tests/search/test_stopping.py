@@ -1,4 +1,4 @@
-"""Searches that end before their calls are spent: at the roof, or out of patience."""
+"""Searches that end before their calls are spent, and how near they come to the roof."""
 
 import math
 from collections.abc import Callable
@@ -18,14 +18,13 @@ from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.context import Iteration
+from regraph_kg.search.driver import GAIN, PROMISE, Patience
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.samples import StandardSettings
 from regraph_kg.search.run_record import RunRecord
-from regraph_kg.search.stopping import GAIN, PROMISE, Patience
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.trace_lines import read
 from tests.search.recorded_run import still
-from tests.search.toy import SEAL, Script, Toy, code, fenced, header, judge, searching, traced
+from tests.search.toy import SEAL, Script, Toy, code, fenced, header, judge, read, searching, traced
 
 GRAPH = {"start": ["a", "b", "c"], "a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b"]}
 BUDGET = 40
@@ -44,9 +43,7 @@ def levels(*told: float | str) -> Script:
     return answer
 
 
-def accounted(
-    light: float | None = LIGHT, *, peaks: bool = True
-) -> Callable[[Candidate], EvalReport]:
+def accounted(light: float | None = LIGHT) -> Callable[[Candidate], EvalReport]:
     """The toy judge, which also tells how far the roof is: ten times as fast as the serial code."""
 
     def verdict(candidate: Candidate) -> EvalReport:
@@ -69,7 +66,7 @@ def accounted(
             flop_per_second=None,
             bytes_per_second=1.0,
             intensity=None,
-            roof=roof if peaks else None,
+            roof=roof,
         )
         return report.model_copy(update={"account": account})
 
@@ -87,47 +84,21 @@ def run(toy: Toy, told: RunHeader) -> tuple[list[SimulationRecord], Ledger]:
     return list(searching(toy.world, told, ledger=ledger)), ledger
 
 
-def test_without_being_asked_to_a_search_spends_its_calls_at_the_roof() -> None:
-    _, ledger = run(Toy(GRAPH, levels(math.log(9.9)), accounted()), head())
-    assert (ledger.stopped, ledger.spent.calls) == ("calls", BUDGET)
-    assert ledger.roof.reached is not None
-    assert ledger.roof.reached.share == pytest.approx(0.99)
-
-
-def test_a_search_ends_at_the_roof() -> None:
-    far, near = math.log(8.9), math.log(9.1)
-    _, ledger = run(Toy(GRAPH, levels(far, far, near), accounted()), head(stop_at_roof=0.9))
-    assert (ledger.stopped, ledger.spent.calls) == ("roof", 3)
-
-
-def test_code_that_fails_or_was_timed_unstably_is_not_at_the_roof() -> None:
-    toy = Toy(GRAPH, levels("wrong_answer", f"unstable_timing:{math.log(9.9)}"), accounted())
-    _, ledger = run(toy, head(stop_at_roof=0.9))
-    assert ledger.stopped == "calls"
-
-
 @pytest.mark.parametrize(
-    ("judged", "why"),
+    ("levels_told", "light", "share"),
     [
-        (judge, "without an account"),
-        (accounted(peaks=False), "regraph doctor measures"),
-        (accounted(light=None), "may exit early"),
-        (accounted(light=1.3 * LIGHT), "took 78% of the shortest believable time"),
+        ((math.log(5), math.log(9.9), "wrong_answer"), LIGHT, 0.99),
+        ((math.log(12), math.log(9.5)), LIGHT, None),
+        ((math.log(9.9),), None, None),
     ],
+    ids=["the fastest counts", "passed once: a figure is wrong", "not known"],
 )
-def test_where_the_roof_is_not_known_or_passed_it_ends_nothing(
-    judged: Callable[[Candidate], EvalReport], why: str
+def test_how_near_the_fastest_code_comes_to_the_roof(
+    levels_told: tuple[float | str, ...], light: float | None, share: float | None
 ) -> None:
-    _, ledger = run(Toy(GRAPH, levels(math.log(9.9)), judged), head(stop_at_roof=0.9))
-    assert ledger.stopped == "calls"
-    assert ledger.roof.reached is None
-    assert why in ledger.roof.doubt
-
-
-def test_a_roof_that_was_passed_once_is_none_for_the_rest_of_the_run() -> None:
-    toy = Toy(GRAPH, levels(math.log(12), math.log(9.5)), accounted())
-    _, ledger = run(toy, head(stop_at_roof=0.9))
-    assert (ledger.stopped, ledger.roof.reached) == ("calls", None)
+    _, ledger = run(Toy(GRAPH, levels(*levels_told), accounted(light)), head())
+    reached = ledger.roof.reached
+    assert (reached and reached.share) == (share and pytest.approx(share))
 
 
 def test_patience_ends_a_row_of_calls_in_vain() -> None:
@@ -160,15 +131,8 @@ def test_what_bought_no_call_neither_tries_patience_nor_breaks_a_promise() -> No
     assert ledger.stopped == "patience"
 
 
-def test_calls_under_way_end_and_count() -> None:
-    toy = Toy(GRAPH, levels(math.log(9.5)), accounted())
-    records, ledger = run(toy, head(stop_at_roof=0.9, parallel=4))
-    assert ledger.stopped == "roof"
-    assert len(toy.asked) == ledger.spent.calls == records[-1].spent == 6  # and two more for judges
-
-
 def test_a_budget_of_one_is_one_call_whatever_the_patience() -> None:
-    _, ledger = run(Toy(GRAPH, levels(0.1)), head(calls=1, patience=0.5, stop_at_roof=0.5))
+    _, ledger = run(Toy(GRAPH, levels(0.1)), head(calls=1, patience=0.5))
     assert (ledger.stopped, ledger.spent.calls) == ("calls", 1)
 
 
@@ -211,7 +175,6 @@ def test_the_same_answers_end_at_the_same_call_and_a_more_patient_resume_goes_on
         ({"patience": 5}, {"patience": 4}),
         ({"patience": 0.2}, {"patience": 0.1}),
         ({}, {"patience": 20}),
-        ({"stop_at_roof": 0.9}, {"stop_at_roof": 0.8}),
     ],
 )
 def test_a_resume_that_would_have_ended_earlier_is_refused(

@@ -15,20 +15,21 @@ import pytest
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.method import SearchLimits
-from regraph_kg.search import trace_lines
+from regraph_kg.search import run_record
+from regraph_kg.search.methods import kind_of
 from regraph_kg.search.methods.mcgs import McgsSettings, PaperSettings
 from regraph_kg.search.recorded_judge import RecordedJudge
-from regraph_kg.search.trace import Trace
-from regraph_kg.search.trace_lines import (
+from regraph_kg.search.run_record import (
+    RunRecord,
     TraceReader,
     checksum,
     ending,
     mac_of,
-    read,
     read_header,
 )
-from tests.search.recorded_run import HEADER, recorded_toy, still, toy
-from tests.search.toy import SEAL, Run, code, traced
+from regraph_kg.search.trace import Trace
+from tests.search.recorded_run import GRAPH, HEADER, recorded_toy, still, toy
+from tests.search.toy import SEAL, Run, Toy, code, header, noisy_script, read, traced
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,6 +51,18 @@ def test_a_trace_holds_all_that_was_read_asked_and_learned(whole: tuple[Path, Ru
     }
     assert path.name == "20261121T100000Z-toy-mcgs-0.jsonl"
     assert read_header(path) == HEADER
+
+
+@pytest.mark.parametrize("method", ["mcgs", "standard", "rethink-mcts", "cot"])
+def test_a_trace_holds_every_prompt_with_its_answer(tmp_path: Path, method: str) -> None:
+    asked, settings = Toy(GRAPH, noisy_script(3)), kind_of(method).settings()
+    head = header(12, settings=settings, parallel=2)
+    with Trace.create(tmp_path, head, SEAL, still) as trace:
+        traced(asked, trace, head)
+    found = RunRecord.read(trace.path).prompts
+    assert {key: (one.system, one.user) for key, one in found.items()} == {
+        prompt.key: (prompt.system, prompt.user) for prompt in asked.prompts
+    }
 
 
 def test_a_finished_run_is_replayed_without_asking_anyone(whole: tuple[Path, Run]) -> None:
@@ -235,7 +248,7 @@ def test_nothing_is_said_behind_the_mac(whole: tuple[Path, Run], tmp_path: Path)
 def test_a_line_that_is_too_long_ends_the_reading(
     whole: tuple[Path, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trace_lines, "LONGEST_LINE", 100)
+    monkeypatch.setattr(run_record, "LONGEST_LINE", 100)
     with pytest.raises(BadInput, match=r"\.jsonl: a line is too long; give a trace as"):
         read(whole[0])
 
@@ -256,10 +269,10 @@ def test_a_trace_that_was_changed_is_noticed(whole: tuple[Path, Run]) -> None:
         (b"hello\n", r"trace.jsonl:1: not a line"),
         (
             b'{"event":"header","key":"","value":{"schema_version":1}}\n',
-            "a trace of an older version",
+            "not a line of a trace",
         ),
     ],
-    ids=["empty", "torn header", "text", "older schema"],
+    ids=["empty", "torn header", "text", "the first schema"],
 )
 def test_what_is_no_trace_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"

@@ -4,19 +4,18 @@ import pytest
 
 from regraph_kg import report
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.method import Prompting
 from regraph_kg.models.port import Port
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.answer import final_answer, summarise
 from regraph_kg.search.code.facts import facts_of
+from regraph_kg.search.final_answer import final_answer, summarise
 from regraph_kg.search.fit.predicates import PREDICATES
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.samples import StandardSettings
-from regraph_kg.search.verdicts import BEFORE, CURRENT, DECLINES, SampleVerdict, Verdicts
+from regraph_kg.search.sample import BEFORE, CURRENT, DECLINES, SampleVerdict, Verdicts
 from tests.search.in_toy import run
 from tests.search.toy import SERIAL, TASK, Graph, Toy, code, fenced, header, names, searching
 
@@ -108,16 +107,6 @@ def test_of_a_port_the_part_alone_is_the_current_code() -> None:
         assert (found.outcome, found.diagnosis) == (Outcome.UNCHANGED, CURRENT)
     found = verdict(verdicts(task), SAME, task.start)
     assert (found.outcome, found.diagnosis) == (Outcome.UNCHANGED, BEFORE)
-
-
-@pytest.mark.parametrize("mend", [True, False])
-def test_what_was_mended_is_told_with_the_step(mend: bool) -> None:
-    toy = Toy({}, lambda key: f"Now:\n```cpp\n{code(0.5)}")
-    head = header(1, settings=StandardSettings(), prompting=Prompting(mend=mend))
-    (record,) = searching(toy.world, head)
-    (one,) = record.steps
-    expected = ("a fence that was not closed",) if mend else ()
-    assert (one.outcome is Outcome.PASSED, one.mended) == (mend, expected)
 
 
 LOOP = Technique(

@@ -15,7 +15,7 @@ from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.search.effects import Evaluate
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.verdicts import Verdicts
+from regraph_kg.search.sample import Verdicts
 from tests.search.toy import TASK, Toy, code, fenced, header, judge, searching
 
 LEVELS = ("0.5", "wrong_answer", "1.5", "unstable_timing:3", "1.0", "2.0", "0.1")
@@ -52,9 +52,9 @@ def test_a_step_upon_measured_code_is_worth_what_it_gained_beside_that() -> None
     assert first.rival is None, "the serial code is timed beside each"
     second = _judged(verdicts, code(1.5), first.code, {"ratio": 1.5})
     assert second.rival == first.code
-    assert verdicts.speedup(second.code) == pytest.approx(1.5 * verdicts.speedup(first.code))
+    assert verdicts._measured[second.code] == pytest.approx(1.5 * verdicts._measured[first.code])
     third = _judged(verdicts, code(2.0), second.code, {})
-    assert verdicts.speedup(third.code) == judge(third).speedup, "the rival was not timed"
+    assert verdicts._measured[third.code] == judge(third).speedup, "the rival was not timed"
 
 
 def _judged(verdicts: Verdicts, text: str, current: str, said: dict[str, float]) -> Candidate:

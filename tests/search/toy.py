@@ -8,6 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
@@ -16,13 +17,14 @@ from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.answer import Answer, final_answer, summarise
 from regraph_kg.search.context import Method
 from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.executor import Alone
+from regraph_kg.search.final_answer import Answer, final_answer, summarise
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
 from regraph_kg.search.run import begin
+from regraph_kg.search.run_record import TraceLine, TraceReader
 from regraph_kg.search.selection import ExpectedImprovement
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
@@ -310,3 +312,8 @@ def searching(
     ledger = Ledger(head.limits) if ledger is None else ledger
     method = begin(TASK, head, world, ledger)
     return Driver(method, executor or Alone(world), ledger, head.parallel).run()
+
+
+def read(path: Path) -> tuple[TraceLine, ...]:
+    """Every whole line of a trace."""
+    return tuple(TraceReader(path))

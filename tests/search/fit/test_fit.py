@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
+from corpus.tools.measure import marked
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory, standing
-from regraph_kg.runs.measuring import marked
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.fit.fit import applicable
 from regraph_kg.search.fit.predicates import PREDICATES
@@ -81,7 +81,7 @@ def ported(body: str) -> str:
 
 @pytest.mark.nightly
 def test_the_corpus_says_which_steps_the_preconditions_rule_out() -> None:
-    """After a change of these, `python -m benchmarks.promote` writes it anew."""
+    """After a change of these, `python -m corpus.tools.promote` writes it anew."""
     stale = [one.ref for one in trajectories() if marked(one, VOCABULARY) != one]
     assert stale == []
 

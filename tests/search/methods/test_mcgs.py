@@ -102,23 +102,6 @@ def test_failures_make_the_next_sample_less_likely() -> None:
     assert len(found) == 9
 
 
-def test_no_first_success_keeps_other_first_techniques_waiting() -> None:
-    graph = {"start": ["a", "b"], "a": ["a", "c", "d"], "c": ["a", "c", "d"], "d": ["a", "c", "d"]}
-    known = {
-        "a": successor("a", tried=8, verified=8, log2_effects=8 * 3.3),
-        "b": successor("b", tried=8, verified=8, log2_effects=-8 * 1.6),
-    }
-
-    def script(key: PromptKey) -> str | None:
-        way = names(key)
-        return fenced(code((5.5 if way[0] == "b" else 3.2) + 0.01 * len(way), "".join(way)))
-
-    records = run(graph, script, 60, known)
-    found = paths(records)
-    assert "b" in found[:19]  # 3 calls times 2 first techniques times (1 + 8 tries / 4)
-    assert records[-1].best_path[0] == "openmp/b"
-
-
 def test_equal_code_is_one_state() -> None:
     graph = {"start": ["a", "b"], "a": ["c"], "b": ["c"]}
     same = fenced(code(0.5))

@@ -9,7 +9,6 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey, Reply
-from regraph_kg.search.extract import parse
 from regraph_kg.search.prompts.fences import blocks, fence, quoted, without_blocks
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import (
@@ -20,9 +19,9 @@ from regraph_kg.search.prompts.render import (
     render,
     render_rethink,
     render_thought,
-    render_verdict,
     thought_advice,
 )
+from regraph_kg.search.read_answer import parse
 from tests.search.toy import TASK, example
 
 KEY = PromptKey(problem="toy", target="openmp", path=("openmp/a",))
@@ -51,17 +50,11 @@ PARTS: dict[str, Callable[[str], str]] = {
     "failed code and its diagnosis": lambda text: (
         render(TASK, KEY, code="int a;", advice="A", failure=failure(text)).user
     ),
-    "variants": lambda text: (
-        render(TASK, KEY, code="int z;", advice="A", variants=[Variant(text, 2.0)]).user
-    ),
     "rounds": lambda text: feedback_advice([failure(text), Variant(text, 2.0)], "int z;"),
     "an idea": thought_advice,
     "ideas so far": lambda text: render_thought(TASK, KEY, code="int a;", history=text).user,
     "a bad idea": lambda text: (
         render_rethink(TASK, KEY, code="int a;", thought=text, failure=failure(text)).user
-    ),
-    "a verdict": lambda text: (
-        render_verdict(TASK, KEY, technique="T", before="int a;", after=text, names=[]).user
     ),
     "an example": lambda text: (
         render(

@@ -153,17 +153,6 @@ def test_a_failure_on_one_path_is_a_warning_on_others_that_share_the_transition(
     assert {path for path, _ in below} == {"openmp/a", "openmp/a#1"}
 
 
-def test_a_repair_is_warned_of_what_failed_on_code_like_its_answer_and_not_of_itself() -> None:
-    own = known("index 3: expected 1, got 2", before=SERIAL)
-    other = known("it races", before=SERIAL)
-    far = known("of other code", before="void f(char c) { g(c, c, c, c); }")
-    failures = KnownFailures(lambda *asked: (own, other, far), 2)
-    last = (Outcome.WRONG_ANSWER, "index 7: expected 1, got 9")
-    (first,) = failures.warnings("s", "a", "int now;", SERIAL, last)
-    assert "it races" in first
-    assert len(failures.warnings("s", "a", SERIAL)) == 2
-
-
 def test_an_answer_without_code_is_no_warning() -> None:
     toy = Toy({"start": ["a"]}, lambda key: "I cannot do that.")
     list(searching(toy.world, header(4, settings=McgsSettings(free=False, samples=2, repairs=0))))

@@ -15,7 +15,7 @@ import pytest
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example, KnownFailure
 from regraph_kg.models.method import Prompting
-from regraph_kg.models.prompt import Prompt, PromptKey, Reply
+from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.prompts import render as module
@@ -26,17 +26,14 @@ from regraph_kg.search.prompts.parts import parts_of, together
 from regraph_kg.search.prompts.render import (
     FailedAnswer,
     Variant,
-    choose_variants,
     cot_advice,
     feedback_advice,
     free_advice,
     prompts_id,
     rag_advice,
-    read_verdict,
     render,
     render_rethink,
     render_thought,
-    render_verdict,
     thought_advice,
 )
 from tests.search.toy import TASK, example
@@ -89,7 +86,6 @@ def asks(task: Task) -> list[Prompt]:
         render(task, KEY, code="int b;", advice=cot_advice(), failure=FAILURE),
         render_thought(task, KEY, code="int a;", history="", failure=None),
         render_rethink(task, KEY, code="int a;", thought="Do it.", failure=FAILURE),
-        render_verdict(task, KEY, technique="A", before="int a;", after="int b;", names=["B"]),
     ]
 
 
@@ -104,48 +100,6 @@ def test_dollars_and_braces_of_code_survive() -> None:
     code = 'asm("%0 $1 ${x} {y}");'
     assert code in render(TASK, KEY, code=code, advice=free_advice()).user
     assert f"Idea:\n```text\n{code}\n```" in thought_advice(code)
-
-
-# --- measured variants ---
-
-
-def test_variants_are_contrasted_before_the_current_code() -> None:
-    variants = [Variant("int now;\nint fast;", 1.8), Variant("int slow;", 0.7)]
-    user = render(TASK, KEY, code="int now;", advice="ADVICE", variants=variants).user
-    order = [
-        "ADVICE",
-        "1.80x",
-        "int fast;",
-        "0.70x",
-        "int slow;",
-        "makes the difference",
-        "Current code",
-    ]
-    assert stands_in_order(user, order)
-    assert "measured" not in render(TASK, KEY, code="int now;", advice="ADVICE").user
-
-
-def test_the_best_and_the_worst_make_the_contrast() -> None:
-    measured = [(f"int v{n};", float(n)) for n in range(1, 8)]
-
-    def chosen(limit: int) -> list[float]:
-        return [variant.speedup for variant in choose_variants(measured, "int v4;", limit)]
-
-    assert chosen(0) == []
-    assert chosen(1) == [7 / 4]
-    assert chosen(2) == [7 / 4, 1 / 4]
-    assert chosen(3) == [7 / 4, 6 / 4, 1 / 4]
-    assert chosen(9) == [7 / 4, 6 / 4, 5 / 4, 3 / 4, 2 / 4, 1 / 4]
-
-
-def test_variants_are_distinct_and_never_the_current_code_or_as_fast() -> None:
-    measured = [("int a;", 1.0), ("int  b; // x", 2.0), ("int b;", 3.0), ("int c;", 1.04)]
-    (only,) = choose_variants(measured, "int a; // now", 5)
-    assert only == Variant("int  b; // x", 2.0)
-
-
-def test_code_that_was_not_measured_counts_as_the_serial_code() -> None:
-    assert choose_variants([("int b;", 2.0)], "int a;", 1) == (Variant("int b;", 2.0),)
 
 
 def test_a_change_is_a_diff_or_the_code_whichever_is_shorter() -> None:
@@ -198,37 +152,6 @@ def test_a_thought_is_rewritten_in_view_of_what_went_wrong() -> None:
     )
 
 
-def answered(text: str, finish: str = "stop") -> Reply:
-    return Reply.model_validate({"text": text, "finish": finish})
-
-
-def test_a_verdict_names_what_was_done_by_schema() -> None:
-    prompt = render_verdict(
-        TASK, KEY, technique="Cache tiling", before="int a;", after="int b;", names=["Simd", "Fma"]
-    )
-    order = ["Simd; Fma", "Cache tiling", "-int a;\n+int b;", '"applied"']
-    assert stands_in_order(prompt.user, order)
-    schema = json.loads(json.dumps(prompt.answer_schema))
-    assert schema["properties"]["technique"]["enum"] == ["", "Simd", "Fma"]
-    said = read_verdict(answered('{"applied": "other", "technique": "Fma"}'), ["Simd", "Fma"])
-    assert said is not None
-    assert (said.applied, said.technique) == ("other", "Fma")
-
-
-@pytest.mark.parametrize(
-    ("text", "finish"),
-    [
-        ('{"applied": "other", "technique": "Magic"}', "stop"),
-        ('{"applied": "maybe", "technique": ""}', "stop"),
-        ('{"applied": "asked", "technique": ""}', "length"),
-        ('{"applied": "asked", "technique": "Simd"}', "stop"),
-        ("yes", "stop"),
-    ],
-)
-def test_what_is_no_verdict_is_none(text: str, finish: str) -> None:
-    assert read_verdict(answered(text, finish), ["Simd"]) is None
-
-
 # --- the texts ---
 
 
@@ -238,7 +161,7 @@ def golden_prompt() -> Prompt:
     tiling = Technique.model_validate(found["openmp/cache-tiling"])
     lines = (ROOT / "corpus/trajectories/matmul.openmp.jsonl").read_text().splitlines()
     walk = json.loads(lines[0])
-    serial, codes = walk["serial"], [step["code"] for step in walk["steps"]]
+    codes = [step["code"] for step in walk["steps"]]
     shown = replace(
         example("openmp/simd", tiling.id),
         before=codes[2],
@@ -250,13 +173,11 @@ def golden_prompt() -> Prompt:
     advice = Adviser(
         lambda *asked: (shown,), KnownFailures(lambda *asked: (failing,), 2), Prompting()
     )
-    measured = [(serial, 1.0), (codes[0], 3.0), (codes[1], 5.0), (codes[2], 8.0)]
     return render(
         TASK,
         KEY,
         code=codes[1],
         advice=advice("openmp/parallel-for", tiling, codes[1]),
-        variants=choose_variants(measured, codes[1], 2),
         failure=FailedAnswer(Outcome.COMPILE_FAILED, "line 3: 'BS' was not declared", codes[0]),
     )
 

@@ -1,0 +1,95 @@
+"""Language models and embedders by their specification.
+
+A client is loaded with the model that needs it: the package `ollama` alone takes 0.4 s.
+"""
+
+from regraph_kg.errors import BadInput
+from regraph_kg.llm.by_file import BatchModel
+from regraph_kg.llm.embedder import (
+    Embedder,
+    OllamaEmbedder,
+    Prompts,
+    SentenceTransformerEmbedder,
+    spec_of,
+)
+from regraph_kg.llm.model import AskOptions, LanguageModel
+from regraph_kg.llm.ngrams import HashEmbedder
+from regraph_kg.llm.scripted import ScriptedModel
+from regraph_kg.models.graph import EmbeddingSpace
+from regraph_kg.models.model_spec import ModelSpec
+from regraph_kg.models.target import Target
+from regraph_kg.settings import Settings
+from regraph_kg.wiring.shipped import corpus_folder
+
+
+def language_model(
+    settings: Settings, spec: ModelSpec, problem: str, target: Target
+) -> LanguageModel:
+    """The model of `spec`: recorded answers of the corpus, or `any_model`."""
+    if spec.is_recorded:
+        return ScriptedModel.read(corpus_folder(settings) / "recorded", problem, target)
+    return any_model(settings, spec)
+
+
+def any_model(settings: Settings, spec: ModelSpec) -> LanguageModel:
+    """The model that `spec` names, for prompts of any kind. `BadInput` for recorded answers."""
+    options = _options(settings)
+    if spec.kind == "ollama":
+        from regraph_kg.llm.ollama import OllamaModel  # noqa: PLC0415
+
+        return OllamaModel(settings.ollama_url, spec.name, options)
+    if spec.kind == "openai":
+        from regraph_kg.llm.openai_compatible import (  # noqa: PLC0415
+            Endpoint,
+            OpenAICompatibleModel,
+        )
+
+        endpoint = Endpoint(settings.openai_url, settings.openai_key)
+        return OpenAICompatibleModel(endpoint, spec.name, options)
+    if spec.kind == "batch":
+        return BatchModel(spec.folder, settings.batch_model, options)
+    raise BadInput(
+        f"model {spec}: no answers to such prompts are recorded; give --model ollama:NAME,"
+        " openai:NAME or batch:FOLDER"
+    )
+
+
+def embedder_of(settings: Settings, space: EmbeddingSpace | None = None) -> Embedder:
+    """The embedder of these settings; where they name none, that of `space`, a graph's.
+
+    Raises `BadInput` for an embedder of another space than `space`.
+    """
+    unset = "hash" if space is None else spec_of(space)
+    opened = _any_embedder(settings, settings.embedder or unset)
+    if space is not None and opened.space != space:
+        named = spec_of(opened.space)
+        remedy = "" if named == unset else f"set REGRAPH_EMBEDDER={unset}, or "
+        raise BadInput(
+            f"the graph holds embeddings {space.difference(opened.space)}: {remedy}change the"
+            f" graph with regraph graph embed --embedder {named}"
+        )
+    return opened
+
+
+def _any_embedder(settings: Settings, spec: str) -> Embedder:
+    kind, _, name = spec.partition(":")
+    prompts = Prompts(settings.embedder_query_prompt, settings.embedder_document_prompt)
+    if spec == "hash":
+        return HashEmbedder()
+    if kind == "ollama" and name:
+        return OllamaEmbedder(settings.ollama_url, name, _options(settings), prompts)
+    if kind == "sentence-transformers" and name:
+        return SentenceTransformerEmbedder(name, device=settings.embedder_device, prompts=prompts)
+    raise BadInput(
+        f'embedder {spec!r}: know "hash", "ollama:NAME" and "sentence-transformers:NAME"'
+        " (REGRAPH_EMBEDDER)"
+    )
+
+
+def _options(settings: Settings) -> AskOptions:
+    return AskOptions(
+        temperature=settings.model_temperature,
+        max_tokens=settings.model_max_tokens,
+        timeout=settings.model_timeout_seconds,
+        patience=settings.patience_seconds,
+    )

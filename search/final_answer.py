@@ -1,0 +1,173 @@
+"""The end of a run: the best three re-measured, one answer, one summary.
+
+Only a re-measured speedup is reported, and only code that was then timed stably, with an interval
+above 1, is an answer: else the serial code is.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.run import (
+    CommonFailure,
+    RunHeader,
+    RunSummary,
+    SimulationRecord,
+    StepRecord,
+    TakenBack,
+    Task,
+)
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.prompts.by_rule import BY_RULE
+
+FINALISTS = 3
+Final = tuple[StepRecord, EvalReport]
+"""A step with one of the best codes, and what was measured of it at the end."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The run's answer; `report` is None where that is the serial code."""
+
+    path: tuple[str, ...]
+    code: str
+    report: EvalReport | None
+    finals: tuple[Final, ...] = ()
+    """The finalists and what was measured of them, the best of the search first."""
+
+
+def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:
+    """The steps with the fastest verified code, faster than serial, no code twice, best first.
+
+    Code that was timed unstably counts with its lower bound; the earlier of two equals comes first.
+    """
+    fastest: dict[str, StepRecord] = {}
+    for step in _steps(records):
+        if step.code is not None and (step.speedup or 0) > 1:
+            # equal code has one verdict; the path that found it first is the answer's
+            fastest.setdefault(step.code, step)
+    return sorted(fastest.values(), key=lambda step: -(step.speedup or 0))[:FINALISTS]
+
+
+def final_answer(
+    task: Task,
+    records: Sequence[SimulationRecord],
+    evaluate_final: Callable[[Candidate], EvalReport],
+) -> Answer:
+    """Re-measure the finalists; the fastest of those that are surely faster, else serial.
+
+    Each is timed in turn with the best before it: the serial code's scatter does not decide.
+    """
+    best: Final | None = None
+    finals = list[Final]()
+    for step in finalists(records):
+        # timed in turn with the best so far: two serial times would add their scatter
+        candidate = Candidate(task.target, step.code or "", best and best[0].code)
+        report = evaluate_final(candidate)
+        if report.outcome is Outcome.UNSTABLE_TIMING:  # our machine's fault: timed once more
+            report = evaluate_final(candidate)
+        finals.append((step, report))
+        best = better(best, finals[-1])
+    if best is None:
+        return Answer((), task.serial, None, tuple(finals))
+    return Answer(best[0].path, best[0].code or "", best[1], tuple(finals))
+
+
+def better(best: Final | None, other: Final) -> Final | None:
+    """The best finalist so far, or the one after it if that beats it; None while none is sure."""
+    if not surely_faster(other[1]):
+        return best
+    if best is None:
+        return other
+    rivalry = other[1].rivalry
+    # without a rivalry the two were timed apart, each over its own serial time
+    ratio = rivalry.ratio if rivalry else (other[1].speedup or 0) / (best[1].speedup or 1)
+    return other if ratio > 1 else best
+
+
+def summarise(
+    header: RunHeader, records: Sequence[SimulationRecord], answer: Answer, ledger: Ledger
+) -> RunSummary:
+    """The summary of a run."""
+    steps = list(_steps(records))
+    return RunSummary(
+        problem=header.problem,
+        target=header.target,
+        method=header.method,
+        model=header.model,
+        judge=header.judge,
+        seed=header.seed,
+        limits=header.limits,
+        parallel=header.parallel,
+        active_seconds=ledger.seconds,
+        final=header.final,
+        iterations=sum(record.reward is not None for record in records),
+        cost=ledger.spent,
+        unrecorded=sum(step.outcome is None for step in steps),
+        outcomes=dict(Counter(step.outcome.value for step in steps if step.outcome is not None)),
+        failure=commonest_failure(records),
+        applied=dict(Counter(step.applied for step in steps if step.speedup is not None)),
+        relabelled=sum(step.did is not None for step in steps),
+        by_rule=sum(BY_RULE in step.mended for step in steps),
+        best_path=answer.path,
+        best_code=answer.code,
+        speedup=(answer.report and answer.report.speedup) or 1.0,
+        speedup_interval=answer.report and answer.report.speedup_interval,
+        improved=answer.report is not None,
+        taken_back=_taken_back(answer),
+        device=header.device,
+        toolchain=header.toolchain,
+        excluded=header.excluded,
+        guarantee=header.guarantee,
+        stopped=ledger.stopped or "exhausted",
+        roof=ledger.roof.reached,
+        declined=_commonest(step.diagnosis for step in reversed(steps) if step.declined) or "",
+    )
+
+
+def _taken_back(answer: Answer) -> TakenBack | None:
+    """The fastest of the search, where no finalist was confirmed."""
+    # a speedup that the user saw go by must not vanish without a reason
+    if answer.report is not None or not answer.finals:
+        return None
+    step, report = answer.finals[0]
+    return TakenBack(
+        searched=step.speedup or 1.0,
+        outcome=report.outcome,
+        speedup=report.speedup if report.outcome.is_right else None,
+        interval=report.speedup_interval if report.outcome.is_right else None,
+    )
+
+
+def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | None:
+    """The most frequent failure, by outcome and first diagnosis line; the latest of equals."""
+    failed = [
+        (step.outcome, step.diagnosis.partition("\n")[0])
+        for step in reversed(list(_steps(records)))
+        if step.outcome not in (None, Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
+        and step.speedup is None
+    ]
+    commonest = _commonest(failed)
+    if commonest is None:
+        return None
+    outcome, diagnosis = commonest
+    return CommonFailure(outcome=outcome, diagnosis=diagnosis, count=failed.count(commonest))
+
+
+def _commonest(items: Iterable[T]) -> T | None:
+    """The most frequent item; the first of equals."""
+    return next((item for item, _ in Counter(items).most_common(1)), None)
+
+
+def _steps(records: Sequence[SimulationRecord]) -> Iterator[StepRecord]:
+    return (step for record in records for step in record.steps)
+
+
+def surely_faster(report: EvalReport) -> bool:
+    """Whether code may be an answer: right, timed stably, its interval above 1."""
+    interval = report.speedup_interval
+    return report.passed and interval is not None and interval.low > 1

@@ -1,0 +1,176 @@
+"""The code in a model's answer, the reason why it holds none, or a decline of the technique.
+
+An answer holds one fenced block that defines what is asked for. One that was begun for the model
+(`continued`) may be closed for it, too. What is in doubt is not guessed. Not here: whether the
+code, or the reason of a decline, is right; a launch that an answer left as it was (launched.py).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.models.text import plain
+from regraph_kg.search.code.syntax import LOOPS, tree_of
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.prompts.beginning import FENCE
+from regraph_kg.search.prompts.by_rule import BY_RULE
+from regraph_kg.search.prompts.fences import blocks, fence
+
+# Characters; what is longer is no answer but a model that runs on.
+LONGEST_CODE = 60_000
+LONGEST_REASON = 200
+CLOSED = "the step's end put behind that loop"
+_FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
+_DECLINED = re.compile(
+    r"^[ \t]{0,3}(?:\*\*)?DOES NOT APPLY(?:\*\*)?[ \t]*(?::(?P<reason>.*)|\.?[ \t]*)$", re.MULTILINE
+)
+_BLOCKS = frozenset({"translation_unit", "compound_statement", "ERROR"})
+
+
+@dataclass(frozen=True, slots=True)
+class MendedCode:
+    """Code that can be judged, and notes of what was mended in its form: usually none."""
+
+    code: str
+    done: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParseFailure:
+    """An answer that holds no code we could evaluate, and why: fed back to the model."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """An answer that says that the technique asked for does not apply to the code, and why."""
+
+    reason: str
+    """One plain line."""
+
+
+def declined(reply: Reply) -> Declined | None:
+    """An answer's reason not to apply a technique; None where it gives none.
+
+    It stands alone: beside a code block, whole or torn, the words are a part of what is said of the
+    code. A block that holds nothing but the sentence is none of code.
+    """
+    text = reply.text.replace("\r\n", "\n")
+    fenced = blocks(text)
+    if len(fenced) == 1 and _DECLINED.fullmatch(fenced[0].strip()):
+        text = fenced[0]
+    match = None if reply.finish == "length" or _FENCE.search(text) else _DECLINED.search(text)
+    if match is None:
+        return None
+    reason = " ".join(plain(match["reason"] or "").replace("**", "").split())
+    return Declined(reason[:LONGEST_REASON] or "no reason was given")
+
+
+def parse(reply: Reply, *entries: str, current: str = "") -> str | ParseFailure:
+    """The code of the one fenced block that calls or defines one of `entries`.
+
+    A block that repeats `current`, the code that the prompt showed, does not count beside others.
+    Of several that mention an entry the one that defines it counts.
+    """
+    if reply.finish == "length":
+        return ParseFailure("the answer was cut at the length limit; answer shorter")
+    text = reply.text.replace("\r\n", "\n")
+    if not text.strip():
+        return ParseFailure("the answer is empty")
+    # small models often end without the last fence; what was not closed is a block all the same
+    candidates = blocks(f"{text}\n{fence(text)}" if len(_FENCE.findall(text)) % 2 else text)
+    entry, names = entries[0], "|".join(map(re.escape, entries))
+    named = [block for block in candidates if re.search(rf"\b(?:{names})\s*\(", block)]
+    distinct = {normalized(block): block for block in named}
+    if len(distinct) > 1:
+        # models like to say what they start from
+        distinct.pop(normalized(current), None)
+    chosen = list(distinct.values())
+    if len(chosen) > 1:
+        defines = re.compile(rf"\b(?:{names})\s*\([^;{{}}]*\)\s*{{")
+        chosen = [block for block in chosen if defines.search(block)] or chosen
+    if len(chosen) > 1:
+        return ParseFailure(f"{len(chosen)} code blocks define {entry}; give exactly one")
+    if not chosen:
+        whole = "complete code block between two lines of ```"
+        what = f"code block that defines {entry}" if candidates else whole
+        return ParseFailure(f"the answer has no {what}")
+    if len(chosen[0]) > LONGEST_CODE:
+        return ParseFailure(f"the code has more than {LONGEST_CODE} characters; answer shorter")
+    return chosen[0]
+
+
+def read_code(reply: Reply, entries: Sequence[str], current: str = "") -> MendedCode | ParseFailure:
+    """The code of an answer to a search's prompt, which showed `current`."""
+    if BY_RULE in reply.mended:
+        return MendedCode(reply.code, reply.mended)
+    # code that only repeats the current one is no answer: the change stands in the text
+    if normalized(reply.code) not in ("", normalized(current)):
+        return MendedCode(reply.code, reply.mended)
+    code = parse(reply, *entries, current=current)
+    return code if isinstance(code, ParseFailure) else MendedCode(code)
+
+
+def continued(prompt: Prompt, reply: Reply) -> Reply:
+    """A begun answer with how its kernel is to be launched, and closed where the step has an end.
+
+    The end of a step stands behind the loop that was written, whatever the answer says there.
+    """
+    if prompt.launch:
+        reply = reply.model_copy(update={"launch": prompt.launch})
+    before = prompt.begun.removeprefix(FENCE)
+    written = _written(prompt.begun, reply.text) if before and prompt.rest else None
+    code = None if written is None else _closed(before, written, prompt.rest)
+    return reply if code is None else reply.model_copy(update={"code": code, "mended": (CLOSED,)})
+
+
+def _written(begun: str, answer: str) -> str | None:
+    """The text after the beginning; None where the answer begins otherwise."""
+    if not answer.startswith(begun):
+        before = begun.removeprefix(FENCE)
+        repeating = [block for block in blocks(answer) if block.startswith(before)]
+        return repeating[-1][len(before) :] if repeating else None
+    rest = answer[len(begun) :]
+    if rest.lstrip().startswith("```"):  # a fence of its own
+        rest = rest.lstrip().partition("\n")[2]
+    end = _FENCE.search(rest)
+    return rest[: end.start()] if end else rest
+
+
+def _closed(before: str, written: str, rest: str) -> str | None:
+    """The code up to the end of the loop that was written, and `rest`; None where none ends."""
+    begin, content = len(before.encode("utf-8", "replace")), before + written
+    statements = _following(tree_of(content).root, begin)
+    at = next((n for n, statement in enumerate(statements) if _has_loop(statement)), None)
+    if at is None or any(statement.has_error for statement in statements[: at + 1]):
+        return None  # what was cut has no end to go on from
+    whole = content.encode("utf-8", "replace")[: statements[at].end_byte]
+    return whole.decode("utf-8", "replace") + rest
+
+
+def _following(root: Node, begin: int) -> list[Node]:
+    """The statements that end behind a byte, in the innermost block around it."""
+    node: Node | None = root
+    block = root
+    while node is not None:
+        block = node if node.type in _BLOCKS else block
+        node = next(
+            (child for child in node.children if child.start_byte < begin < child.end_byte), None
+        )
+    return [child for child in block.named_children if child.end_byte > begin]
+
+
+def _has_loop(node: Node) -> bool:
+    """Whether a loop is in it, outside of lambdas."""
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if inner.type in LOOPS:
+            return True
+        if inner.type != "lambda_expression":
+            waiting.extend(inner.children)
+    return False

@@ -1,0 +1,283 @@
+"""One sample: the model is asked, the code in its answer judged, a failure mended, the cost paid.
+
+Every code that was judged is remembered with its verdict; equal code is judged once. Not here: the
+judge; a search's use of a sample (selection.py).
+"""
+
+from dataclasses import dataclass, replace
+
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.graph import KnownFailure
+from regraph_kg.models.method import Prompting
+from regraph_kg.models.prompt import Reply, element
+from regraph_kg.models.run import Cost, Deed, StepRecord, Task
+from regraph_kg.models.technique import Technique
+from regraph_kg.search.code.facts import facts_of
+from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.effects import Effects, judged
+from regraph_kg.search.fit.applied import deed
+from regraph_kg.search.fit.fit import applicable
+from regraph_kg.search.launched import launched
+from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.prompts.render import FailedAnswer
+from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
+from regraph_kg.search.read_answer import Declined, MendedCode, ParseFailure, declined, read_code
+from regraph_kg.search.request import Asker, Request
+
+# Declines that show whether a model declines what applies.
+DECLINES = 3
+CURRENT = "your code is the current code, unchanged; change it"
+BEFORE = "your code is the code that all this began with, unchanged; change the current code"
+_NOTHING_TO_MEND = (Outcome.UNSTABLE_TIMING, Outcome.DECLINED)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleVerdict:
+    """The end of one answer; `speedup` is for the search to learn from, None for a failure."""
+
+    outcome: Outcome
+    code: str | None
+    speedup: float | None
+    diagnosis: str
+    mended: tuple[str, ...] = ()
+    """Mends of the answer's form."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is something to mend.
+
+        Right code that was timed too noisily has nothing, nor has an answer that declined.
+        """
+        return self.speedup is None and self.outcome not in _NOTHING_TO_MEND
+
+
+class Proposer:
+    """Buys samples for one run."""
+
+    def __init__(
+        self, task: Task, run: int, prompting: Prompting, ledger: Ledger, failures: KnownFailures
+    ) -> None:
+        """`run` goes into every prompt's seed; `failures` learns what fails."""
+        self._task, self._ledger, self._failures = task, ledger, failures
+        self._prompting = prompting
+        self.asker = Asker(task, run, prompting, ledger)
+        """Also asks for thoughts."""
+        self._verdicts = Verdicts(task, ledger)
+
+    def sample(self, request: Request, *, repairs: int = 0) -> Effects[StepRecord]:
+        """One answer, repaired while it fails and calls are left; the last answer is the sample.
+
+        A first answer that the recorded model does not have costs nothing and has no outcome; a
+        repair that it does not have only ends the repairing. A first answer may decline a
+        technique. Needs one call that is left.
+        """
+        cost, verdicts = Cost(), self._verdicts
+        verdict: SampleVerdict | None = None
+        for repair in range(repairs + 1 if self._prompting.repair else 1):
+            if self._ledger.left <= 0:
+                break
+            failed = None
+            if verdict is not None:
+                failed = FailedAnswer(verdict.outcome, verdict.diagnosis, verdict.code)
+            declines = self._prompting.decline and verdicts.believes_declines and repair == 0
+            declinable = request.technique if declines else None
+            standing = verdicts.standing(request.code)
+            reply = yield from self.asker.code(
+                request, repair, failed, standing, declinable is not None
+            )
+            if reply is None:
+                break
+            cost += self._ledger.pay(reply, Cost(calls=1))
+            verdict, judging = yield from verdicts.judge(reply, request.code, declinable)
+            cost += judging
+            self._warn(request, verdict)
+            # right code is never asked for again, nor is code that our machine timed badly
+            if not verdict.failed:
+                break
+        return _step(request, verdict, cost)
+
+    def _warn(self, request: Request, verdict: SampleVerdict) -> None:
+        """Note a failure, for later prompts of the same transition."""
+        if request.technique is None or verdict.code is None or not verdict.failed:
+            return
+        failure = KnownFailure(
+            outcome=verdict.outcome,
+            diagnosis=verdict.diagnosis,
+            before=request.code,
+            code=verdict.code,
+            problem=self._task.problem,
+            model="",
+        )
+        self._failures.add(request.source, request.technique.id, failure)
+
+
+class Verdicts:
+    """Remembers every code that was judged, and its verdict."""
+
+    def __init__(self, task: Task, ledger: Ledger) -> None:
+        self._task, self._ledger = task, ledger
+        self._verdicts: dict[str, SampleVerdict] = {}
+        self._measured = {task.start: 1.0}
+        """Right codes with their speedups, as they were measured; a port counts as serial code."""
+        self._best_seconds: float | None = None
+        self._standings: dict[str, Standing] = {}
+        self._declines = self._contradicted = 0
+
+    @property
+    def believes_declines(self) -> bool:
+        """Whether the model may still decline: not where most that it declined applies."""
+        return self._declines < DECLINES or 2 * self._contradicted <= self._declines
+
+    def standing(self, code: str) -> Standing | None:
+        """The standing of code; None where it is not known (yet)."""
+        return self._standings.get(normalized(code))
+
+    def judge(
+        self, reply: Reply, current: str, declinable: Technique | None = None
+    ) -> Effects[tuple[SampleVerdict, Cost]]:
+        """The verdict on an answer and its cost: nothing for code that was judged before.
+
+        `current` is the code that it was to change; `declinable` the technique of which it may say
+        that it does not apply. With the new launch of its kernel it is judged first.
+        """
+        if declinable is not None and (why := declined(reply)) is not None:
+            self._ledger.read(True)
+            return self._declined(why, current, declinable), Cost()
+        answer = read_code(reply, self._task.entries, self._task.shown(current))
+        self._ledger.read(not isinstance(answer, ParseFailure))
+        if isinstance(answer, ParseFailure):
+            return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
+        if why_same := self._unchanged(answer.code, current):
+            return SampleVerdict(Outcome.UNCHANGED, None, None, why_same, answer.done), Cost()
+        # most answers mean the new launch; the judge tells which of the two is right
+        other = launched(answer, reply.launch) if reply.launch else None
+        verdict, cost = yield from self._judged(other or answer, current)
+        if other is None or not verdict.failed:
+            return verdict, cost
+        verdict, more = yield from self._judged(answer, current)
+        return verdict, cost + more
+
+    def _judged(self, answer: MendedCode, current: str) -> Effects[tuple[SampleVerdict, Cost]]:
+        code = self._task.whole(answer.code)
+        text, cost = normalized(code), Cost()
+        if text not in self._verdicts:
+            # the code that a step begins with is its rival, if it was measured; the serial code is
+            # one anyway
+            known = current in self._measured and current != self._task.start
+            cost = yield from self._evaluate(code, text, current if known else None)
+        return replace(self._verdicts[text], mended=answer.done), cost
+
+    def _declined(self, why: Declined, current: str, technique: Technique) -> SampleVerdict:
+        """A decline as it stands, or as a failure where the code's facts contradict it.
+
+        A technique that needs nothing in particular is contradicted by nothing.
+        """
+        self._declines += 1
+        fit = applicable(technique, facts_of(self._task.shown(current)))
+        if not technique.needs or not fit.fits:
+            return SampleVerdict(Outcome.DECLINED, None, None, why.reason)
+        self._contradicted += 1
+        reason = fit.why[:1].lower() + fit.why[1:].rstrip(".")
+        diagnosis = f"you said that it does not apply; but {reason}: write the code"
+        return SampleVerdict(Outcome.PARSE_FAILED, None, None, diagnosis)
+
+    def _unchanged(self, answer: str, current: str) -> str:
+        """Why an answer is nothing new; "" where it is."""
+        forms = {_but_headers(answer), _but_headers(self._task.whole(answer))}
+        if forms & {_but_headers(current), _but_headers(self._task.shown(current))}:
+            return CURRENT
+        started = (self._task.start, self._task.serial)
+        return BEFORE if forms & {_but_headers(code) for code in started} else ""
+
+    def _evaluate(self, code: str, text: str, rival: str | None) -> Effects[Cost]:
+        """Judge code, twice where our machine spoiled the first timing."""
+        candidate = Candidate(self._task.target, code, rival)
+        reports = [(yield from judged(candidate, self._best_seconds))]
+        # noise is ours, not the candidate's
+        if reports[0].outcome is Outcome.UNSTABLE_TIMING and text not in self._verdicts:
+            reports.append((yield from judged(candidate, self._best_seconds)))
+        if text in self._verdicts:  # an equal code's verdict, which came in just before
+            return Cost()
+        self._remember(text, candidate, reports[-1])
+        seconds = sum(report.stages.get("total", 0.0) for report in reports)
+        cost = Cost(evaluations=len(reports), judge_seconds=seconds, joules=_joules(reports))
+        return self._ledger.charge(cost)
+
+    def _remember(self, text: str, candidate: Candidate, report: EvalReport) -> None:
+        self._ledger.judged(report)
+        factor, code = speedup_of(report), candidate.code
+        if report.passed and report.rivalry and candidate.rival:
+            before = self._verdicts.get(normalized(candidate.rival))
+            # timed in turn with the code before it, a step's gain is surer than two serial ratios
+            factor = ((before and before.speedup) or 1.0) * report.rivalry.ratio
+        self._verdicts[text] = SampleVerdict(report.outcome, code, factor, report.diagnosis)
+        if factor is None:
+            return
+        self._measured[code] = factor
+        if here := standing_of(report):
+            self._standings[text] = here
+        if serial := baseline_of(report):
+            self._standings.setdefault(normalized(self._task.start), serial)
+        if report.passed and report.timing is not None:
+            best = self._best_seconds or report.timing.median
+            self._best_seconds = min(best, report.timing.median)
+
+
+def speedup_of(report: EvalReport) -> float | None:
+    """Speedup over the serial code that the search may learn from; None for a failure.
+
+    Right but unstably timed code is worth the lower bound of its interval.
+    """
+    if report.outcome is Outcome.PASSED:
+        return report.speedup
+    if report.outcome is Outcome.UNSTABLE_TIMING and report.speedup_interval is not None:
+        return report.speedup_interval.low if report.speedup_interval.low > 0 else None
+    return None
+
+
+def deed_of(request: Request, verdict: SampleVerdict | None) -> Deed:
+    """The change that a right answer made, by its code; a wrong one is not examined.
+
+    An answer that changed nothing counts as "nothing" for any request. "other" and "nothing" are
+    certain, "asked" is no proof.
+    """
+    if verdict is not None and verdict.outcome is Outcome.UNCHANGED:
+        return Deed("nothing")
+    if request.technique is None or verdict is None or verdict.speedup is None:
+        return Deed("asked")
+    change = deed(request.technique, request.code, verdict.code or "", request.others)
+    if request.part and change == Deed("asked") and not request.technique.leaves:
+        return Deed("other")  # nothing tells the whole from its first part
+    return change
+
+
+def _step(request: Request, verdict: SampleVerdict | None, cost: Cost) -> StepRecord:
+    here = (element(request.step, request.attempt),) if request.step else ()
+    did = deed_of(request, verdict)
+    return StepRecord(
+        path=(*request.path, *here),
+        technique=None if request.technique is None else request.technique.id,
+        sample=request.attempt,
+        outcome=None if verdict is None else verdict.outcome,
+        speedup=None if verdict is None else verdict.speedup,
+        gain=None,
+        cost=cost,
+        code=None if verdict is None else verdict.code,
+        diagnosis="" if verdict is None else verdict.diagnosis,
+        applied=did.applied,
+        did=did.technique,
+        mended=() if verdict is None else verdict.mended,
+    )
+
+
+def _joules(reports: list[EvalReport]) -> float | None:
+    """The GPU's energy for the verdict, where every report has it."""
+    joules = [report.facts.get("joules") for report in reports]
+    return None if None in joules else sum(map(float, filter(None, joules)))
+
+
+def _but_headers(code: str) -> str:
+    """Normalized code without the headers that it includes: one more changes nothing."""
+    lines = normalized(code).splitlines()
+    return "\n".join(line for line in lines if not line.startswith("#include"))
