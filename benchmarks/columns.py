@@ -2,39 +2,19 @@
 
 from benchmarks import nearest
 
-WRITTEN = {
-    "store": "{store}",
-    "writers": "{writers}",
-    "examples": "{examples:,}",
-}
-"""Which row of the graph's tables."""
-
 COLUMNS = {
     "graph": (
-        WRITTEN
-        | {
-            "merge, examples/s": "{merge_per_second:,}",
-            "ceiling, examples/s": "{merge_ceiling_per_second:,}",
-            "merge of ceiling": "{merge_of_ceiling:.0%}",
-            "whole pipeline, examples/s": "{ingest_per_second:,}",
-            "of ceiling": "{ingest_of_ceiling:.0%}",
-            "plain layout, examples/s": "{plain_per_second:,}",
-            "CPU of merge, client + server, µs": "{merge_client_us} + {merge_server_us}",
-            "CPU of ceiling, µs": "{ceiling_client_us} + {ceiling_server_us}",
-            "retries": "{retries}",
-        },
-        WRITTEN
-        | {
-            "neighbourhood p50 / p99, ms": "{neighbourhood_p50_ms:.2f}"
-            " / {neighbourhood_p99_ms:.2f}",
-            "one problem left out, ms": "{neighbourhood_less_one_problem_p50_ms:.2f}"
-            " / {neighbourhood_less_one_problem_p99_ms:.2f}",
-            "best examples of the hottest pair, ms": "{best_examples_p50_ms:.2f}"
-            " / {best_examples_p99_ms:.2f}",
-            "nearest examples there, ms": "{nearest_examples_p50_ms:.2f}"
-            " / {nearest_examples_p99_ms:.2f}",
-            "its examples": "{hottest_pair:,}",
-            "bare RETURN 1, ms": "{bare_return_p50_ms:.2f} / {bare_return_p99_ms:.2f}",
+        {
+            "store": "{store}",
+            "examples": "{examples:,}",
+            "ingest, examples/s": "{ingest_per_second:,}",
+            "CPU of an example, client + server, µs": "{client_us} + {server_us}",
+            "neighbourhood p50 / p99, ms": "{neighbourhood_ms:.1f} / {neighbourhood_p99_ms:.1f}",
+            "a problem left out, ms": "{without_problem_ms:.1f}",
+            "one with a tenth of all, ms": "{without_hottest_ms:.1f}",
+            "best examples of the hottest pair, ms": "{hottest_examples_ms:.1f}",
+            "counting when asked, ms": "{counted_when_asked_ms:.1f}",
+            "recounting a batch's pairs, ms": "{batch_recounted_ms:,.0f}",
         },
     ),
     "judge_kills": (
@@ -54,20 +34,14 @@ COLUMNS = {
     "coverage": (
         {
             "code": "{code}",
-            "target": "{target}",
             "problem": "{problem}",
-            "grade": "{grade}",
-            "busy processes beside": "{busy}",
             "judgements": "{judgements}",
-            "outcomes": "{outcomes}",
-            "under load": "{under_load}",
             "median speedup": "{median}",
             "range": "{range[0]} .. {range[1]}",
             "intervals that hold the median": "{hold_the_median}",
             "share": "{share:.1%}",
             "width of an interval, times": "{width}",
             "called faster / slower than 1": "{faster} / {slower}",
-            "s each": "{seconds_each}",
         },
     ),
     "judge": (

@@ -1,167 +1,185 @@
-"""Embeddings: what hashing costs, what the index misses, how long the nearest examples take.
+"""How well embedding models find names, examples and codes: the built-in one beside others.
 
-`python -m benchmarks.embeddings [SIZE...]` prints one JSON object. Each store is fresh and
-gets that many examples, with reasonings made from the corpus (two of them joined, a fifth of the
-words left out), which are embedded twice: with vectors drawn by lot, where nothing is near to
-anything, and hashed. Asked are 60 reasonings of the graph and 60 new ones, for their ten nearest;
-recall is the share of the ten by brute force that is found. Not measured: models with a server.
+`python -m benchmarks.embeddings [EMBEDDER...]` (as in REGRAPH_EMBEDDER) prints one JSON object.
+No store is needed: vectors are compared exactly, as on one transition.
+
+Names: each name of corpus/relabel (half "test") looks for its technique among those of its target.
+recall@k counts names with a technique that have it among the k nearest. "alone" takes the nearest
+technique from a cosine on that gives 95 % precision on the half "dev": what nearness would merge
+without any other rule. Examples: the queries of benchmarks/queries/nearest.jsonl (labelled blind,
+half "test") look among the 110 steps that they were labelled for. Codes: the code before each of
+these steps looks for codes before the same technique in other problems.
 """
 
 import json
-import random
-import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks.nearest import texts_of
-from benchmarks.servers import Server, embedded, neo4j_server
-from regraph_kg.graph import Embed, GraphStore
-from regraph_kg.llm.ngrams import HASHED, HashEmbedder
-from regraph_kg.models.graph import EmbeddingSpace, MergePlan, Relabelled, Vector
-from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import Step, Trajectory
-from regraph_kg.wiring.stores import open_store
+from regraph_kg.ingest.relabel.embedding import Shortlists
+from regraph_kg.llm.embedder import Embedder
+from regraph_kg.models.technique import Vocabulary, start_id
+from regraph_kg.settings import Settings
+from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.open_model import embedder_of
 
-T = TypeVar("T")
+CORPUS = Path(__file__).parents[1] / "corpus"
+QUERIES = Path(__file__).parent / "queries" / "nearest.jsonl"
+LABELLED = "corpus-v0/"
+"""Trajectories whose steps the queries were labelled for."""
+FOUND = 5
+PRECISION = 0.95
 
-TRAJECTORIES = Path(__file__).parents[1] / "corpus" / "trajectories"
-SIZES = (1_000, 5_000, 20_000)
-STEPS, TECHNIQUES, BATCH, ASKED, NEAREST = 10, 24, 50, 60, 10
-DRAWN = EmbeddingSpace("drawn by lot", HASHED.dimension)
-STORES = {"embedded (ArcadeDB)": embedded, "Neo4j 5.26": neo4j_server}
-
-
-def reasonings(count: int, seed: int) -> list[str]:
-    """Different texts, like those of the corpus."""
-    rng = random.Random(seed)
-    lines = [
-        line for path in sorted(TRAJECTORIES.iterdir()) for line in path.read_text().split("\n")
-    ]
-    known = [step["reasoning"] for line in lines if line for step in json.loads(line)["steps"]]
-    found: dict[str, None] = {}
-    while len(found) < count:
-        words = f"{rng.choice(known)} {rng.choice(known)}".split()
-        found[" ".join(word for word in words if rng.random() < 0.8)] = None
-    return list(found)
+Vectors = NDArray[np.float32]
 
 
-def plans(texts: Sequence[str]) -> Iterator[MergePlan]:
-    """Trajectories whose steps reason so, through techniques drawn by lot."""
-    rng = random.Random(3)
-    for first in range(0, len(texts), STEPS):
-        names = [f"cuda/t-{rng.randrange(TECHNIQUES)}" for _ in texts[first : first + STEPS]]
-        steps = tuple(
-            Step(label=name, reasoning=why, code=f"// {first} {why}")
-            for name, why in zip(names, texts[first:], strict=False)
-        )
-        trajectory = Trajectory(
-            schema=1, target="cuda", problem=f"p{first % 9}", serial=f"// {first}", steps=steps
-        )
-        labels = tuple(Relabelled(name, name, "given") for name in names)
-        new = tuple(Technique(id=name, name=name, target="cuda") for name in sorted(set(names)))
-        yield MergePlan(trajectory, labels, new=new)
+@dataclass(frozen=True, slots=True)
+class CorpusStep:
+    """A step of the corpus: its place, what is embedded of it, and the code before it."""
+
+    ref: str
+    problem: str
+    target: str
+    technique: str
+    text: str
+    before: str
 
 
-def drawn(texts: Sequence[str]) -> list[bytes]:
-    """A direction for every text, by lot, always the same."""
-    return [_unit(np.random.default_rng(list(text.encode()))) for text in texts]
+def lines(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
-def _unit(lot: np.random.Generator) -> bytes:
-    values = lot.normal(size=DRAWN.dimension)
-    return (values / np.linalg.norm(values)).astype("<f4").tobytes()
+def steps(vocabulary: Vocabulary) -> Iterator[CorpusStep]:
+    cascade = open_cascade(Settings(), vocabulary, "lexical")
+    for line in lines(sorted((CORPUS / "trajectories").glob("*.jsonl"))):
+        before = line["serial"]
+        for number, step in enumerate(line["steps"], 1):
+            relabelled = cascade.resolve(step["label"], line["target"]).relabelled
+            known = vocabulary.known.get(step.get("technique") or relabelled.technique)
+            about = (known.name, known.definition) if known else ()
+            # As the stores embed an example (backends/embeddings.py).
+            texts = (*about, step["label"], step.get("reasoning"), step.get("detail"))
+            yield CorpusStep(
+                ref=f"{line['ref']}/{number}",
+                problem=line["problem"],
+                target=line["target"],
+                technique=known.id if known else relabelled.technique,
+                text="\n".join(filter(None, texts)),
+                before=before,
+            )
+            before = step["code"]
 
 
-def measure(server: Server, size: int) -> list[dict[str, object]]:
-    """One store of one size."""
-    texts = reasonings(size, seed=1)
-    asked = [*random.Random(4).sample(texts, ASKED), *reasonings(ASKED, seed=2)]
-    with closing(open_store(server.settings)) as store:
-        found = list(plans(texts))
-        for first in range(0, len(found), BATCH):
-            store.merge(found[first : first + BATCH])
-        return [
-            figures(store, space, embed, texts, asked)
-            for space, embed in ((DRAWN, drawn), (HASHED, HashEmbedder().embed))
-        ]
+def vectors(packed: Sequence[bytes]) -> Vectors:
+    return np.stack([np.frombuffer(one, dtype="<f4") for one in packed])
 
 
-def figures(
-    store: GraphStore, space: EmbeddingSpace, embed: Embed, texts: Sequence[str], asked: list[str]
-) -> dict[str, object]:
-    start = time.perf_counter()
-    list(store.reembed(space, embed))
-    seconds = time.perf_counter() - start
-    examples = store.nearest(Vector(space, embed(asked[:1])[0]), k=len(texts))  # all compared
-    told = texts_of(store, examples)
-    everything = np.stack([np.frombuffer(one, dtype="<f4") for one in embed(told)])
-    hits, times = 0, []
-    for packed in embed(asked):
-        best = np.argsort(-(everything @ np.frombuffer(packed, dtype="<f4")))[:NEAREST]
-        took, near = timed(lambda packed=packed: store.nearest(Vector(space, packed), k=NEAREST))
-        hits += len({examples[index].id for index in best} & {one.id for one in near})
-        times.append(took)
-    pairs = sorted(store.transitions(), key=lambda transition: -transition.examples)[:1]
-    (hot,) = pairs
-    on_pair = [
-        timed(lambda p=p: store.examples(hot.source, hot.target, near=Vector(space, p)))[0]
-        for p in embed(asked)
-    ]
-    return {
-        "examples": len(texts),
-        "vectors": space.model,
-        "embedded and indexed, examples/s": round(len(texts) / seconds),
-        "recall@10": round(hits / (NEAREST * len(asked)), 4),
-        "nearest of all, p50 ms": ms(times, 50),
-        "p99 ms": ms(times, 99),
-        f"nearest of {hot.examples} on a pair, p50 ms": ms(on_pair, 50),
+def names(embedder: Embedder, vocabulary: Vocabulary) -> dict[str, float]:
+    """Recall of the nearest techniques, and what the nearest one alone would merge."""
+    shortlists = Shortlists([one for one in vocabulary.candidates if not one.review], embedder)
+    halves: dict[str, list[tuple[float, bool]]] = {"dev": [], "test": []}
+    ranks: list[int] = []
+    wanted = 0
+    for line in lines(sorted((CORPUS / "relabel").glob("labels.*.jsonl"))):
+        technique = line["technique"] if line["technique"] != start_id(line["target"]) else None
+        near = shortlists.nearest(line["label"], line["target"]).candidates
+        ids = [one.technique.id for one in near]
+        halves[line["split"]].append((near[0].score if near else 0.0, ids[:1] == [technique]))
+        if line["split"] == "test" and technique:
+            wanted += 1
+            ranks += [ids.index(technique) + 1] if technique in ids else []
+    cut = threshold(halves["dev"])
+    merged = [right for score, right in halves["test"] if score >= cut]
+    return {f"recall@{k}": share(sum(rank <= k for rank in ranks), wanted) for k in (1, 5, 10)} | {
+        "alone: cosine from": round(cut, 3),
+        "alone: precision": share(sum(merged), len(merged)),
+        "alone: recall": share(sum(merged), wanted),
     }
 
 
-def timed(call: Callable[[], T]) -> tuple[float, T]:
-    start = time.perf_counter()
-    found = call()
-    return time.perf_counter() - start, found
+def threshold(scored: Sequence[tuple[float, bool]]) -> float:
+    """The least cosine from which the nearest technique is right as often as `PRECISION`."""
+    best, right = 1.0, 0
+    for count, (score, hit) in enumerate(sorted(scored, reverse=True), 1):
+        right += hit
+        if right >= PRECISION * count:
+            best = score
+    return best
 
 
-def ms(times: Sequence[float], percent: int) -> float:
-    return round(1000 * statistics.quantiles(times, n=100)[percent - 1], 1)
+def share(part: int, whole: int) -> float:
+    return round(part / whole, 3) if whole else 0.0
 
 
-def hashing() -> dict[str, float]:
-    """Microseconds of CPU for a text of 300 characters, alone and among others."""
-    texts = [(text * 9)[:300] for text in reasonings(500, seed=5)]
-    embedder, costs = HashEmbedder(), {}
-    for count in (1, 10, 500):
-        rounds = []
-        for _ in range(200):
-            start = time.process_time()
-            embedder.embed(texts[:count])
-            rounds.append(time.process_time() - start)
-        costs[str(count)] = round(1e6 * statistics.median(rounds) / count, 1)
-    return costs
+def scores(ranked: Sequence[str], relevant: frozenset[str]) -> tuple[float, float]:
+    """Recall among the first `FOUND`, and one over the place of the first that is relevant."""
+    hits = len(relevant & set(ranked[:FOUND])) / min(FOUND, len(relevant))
+    return hits, next((1 / place for place, one in enumerate(ranked, 1) if one in relevant), 0.0)
 
 
-def main(sizes: Sequence[int]) -> None:
+def mean(found: Sequence[tuple[float, float]]) -> dict[str, float]:
+    recall, mrr = np.mean(np.asarray(found), axis=0)
+    return {"asked": len(found), "recall@5": round(float(recall), 3), "MRR": round(float(mrr), 3)}
+
+
+def examples(embedder: Embedder, known: Sequence[CorpusStep]) -> dict[str, float]:
+    """The labelled queries of the half "test", among the steps that they were labelled for."""
+    texts = vectors(embedder.embed([step.text for step in known]))
+    asked = [line for line in lines([QUERIES]) if line["split"] == "test"]
+    found = []
+    for line, query in zip(
+        asked, vectors(embedder.embed_queries([line["query"] for line in asked])), strict=True
+    ):
+        order = np.argsort(-(texts @ query), kind="stable")
+        ranked = [known[row].ref for row in order if known[row].target == line["target"]]
+        found.append(scores(ranked, frozenset(line["relevant"])))
+    return mean(found)
+
+
+def codes(embedder: Embedder, known: Sequence[CorpusStep]) -> dict[str, float]:
+    """What the code before each step finds in other problems: codes before the same technique."""
+    texts = vectors(embedder.embed([step.before for step in known]))
+    found, chance = [], []
+    for row, step in enumerate(known):
+        order = np.argsort(-(texts @ texts[row]), kind="stable")
+        others = [
+            known[one]
+            for one in order
+            if known[one].target == step.target and known[one].problem != step.problem
+        ]
+        relevant = frozenset(one.ref for one in others if one.technique == step.technique)
+        if relevant:
+            found.append(scores([one.ref for one in others], relevant))
+            drawn = FOUND * len(relevant) / len(others)
+            chance.append(drawn / min(FOUND, len(relevant)))
+    return mean(found) | {"recall@5 by chance": round(float(np.mean(chance)), 3)}
+
+
+def main(specs: Sequence[str]) -> None:
     """Measure and print."""
-    stores: dict[str, list[dict[str, object]]] = {name: [] for name in STORES}
-    for name, started in STORES.items():
-        for size in sizes:
-            with started() as server:
-                stores[name] += measure(server, size)
-                print(name, *stores[name][-2:], sep="\n", file=sys.stderr, flush=True)
-    print(
-        json.dumps(
-            {"hashing, us of CPU a text of 300 characters, by batch": hashing(), "stores": stores}
-        )
-    )
+    vocabulary = Vocabulary(read_vocabulary(Settings()))
+    labelled = [step for step in steps(vocabulary) if step.ref.startswith(LABELLED)]
+    rows = {}
+    for spec in specs:
+        embedder = embedder_of(Settings(embedder=spec))
+        start = time.perf_counter()
+        embedder.embed([step.text for step in labelled])
+        seconds = time.perf_counter() - start
+        rows[embedder.space.model] = {
+            "names": names(embedder, vocabulary),
+            "examples": examples(embedder, labelled),
+            "codes": codes(embedder, labelled),
+            "ms a text": round(1000 * seconds / len(labelled), 2),
+        }
+    print(json.dumps(rows, indent=1))
 
 
 if __name__ == "__main__":
-    main([int(word) for word in sys.argv[1:]] or SIZES)
+    main(sys.argv[1:] or ["hash"])

@@ -1,168 +1,195 @@
-"""A source of steps: a large model that is asked for one step after the other.
+"""A source of steps: a large model that is asked for one technique after the other.
 
-A failed step is sent back with its diagnosis, a few times. The trajectory ends after some tries in
-a row without gain, after enough steps, or where the model sees no further step.
-Not here: the model, and the judging of the steps (build.py).
+A failed step is sent back with its diagnosis, a few times. It ends after some tries in a row
+without gain, after enough steps, or where the model sees no further step.
+
+Backwards it starts from an expert's fast version, and the model takes one technique out at a time;
+each code must still be right. Turned round, these are the steps: small ones, good by construction.
+Not here: the model, and the judging of the steps (judged_steps.py).
 """
 
 import hashlib
-from collections.abc import Callable, Generator, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import ClassVar
 
-from regraph_kg.collect.answer import AnsweredStep, NoFurtherStep, read_answer
-from regraph_kg.collect.steps import Proposals, ProposedStep, StepJudgement, ref_of
+from regraph_kg.collect.judged_steps import TrajectoryDraft, label_of, ref_of, step_of
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
-from regraph_kg.models.trajectory import Source
+from regraph_kg.models.trajectory import Source, Step
+from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.examples import failure_text, fill
+from regraph_kg.search.prompts.fences import without_blocks
 from regraph_kg.search.prompts.render import FailedAnswer, prompts_id, system_text
-from regraph_kg.search.read_answer import ParseFailure
+from regraph_kg.search.read_answer import ParseFailure, parse
 
 FOLDER = Path(__file__).parent / "prompts"
 VERSION = 1
 """Version of the prompts and their composition. History: 1 (2026-11) first version."""
 FASTER = 1.03
 """Least factor that counts as faster; less may be chance."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskingLimits:
-    """Limits of the calls for one trajectory."""
-
-    steps: int = 8
-    repairs: int = 2
-    """Further calls for one step after a failed one."""
-    patience: int = 2
-    """Tries in a row that make nothing faster, after which it ends."""
-
-    @property
-    def calls(self) -> int:
-        """Calls at most, for one trajectory."""
-        return (self.steps + 1) * self.patience * (self.repairs + 1)
+STEPS, REPAIRS, PATIENCE = 8, 2, 2
+"""Usual steps at most; calls for one step after a failed one; tries in a row without gain."""
+_FIELD = re.compile(
+    r"^[ \t#>*_-]*(?P<name>TECHNIQUE|REASONING|DETAIL)[*_]*[ \t]*:[*_]*(?P<text>.*?)"
+    r"(?=^[ \t#>*_-]*(?:TECHNIQUE|REASONING|DETAIL)[*_]*[ \t]*:|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_FINISHED = re.compile(r"^[ \t*_]*NO FURTHER STEP[*_]*[ \t]*[:.]?[*_]*(?P<why>.*)$", re.MULTILINE)
+_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
 @dataclass(slots=True)
 class Conversation:
-    """One trajectory's worth of asking; the prompts of its `number` differ in their seed.
-
-    `ask` has a prompt answered, or raises `AnswersPending`; `names` are offered as techniques.
-    """
+    """One trajectory's worth of asking; the prompts of its `number` differ in their seed."""
 
     task: Task
     number: int
     ask: Callable[[Prompt], Reply]
-    limits: AskingLimits
+    """Has a prompt answered, or raises `AnswersPending`."""
+    steps: int
+    """As many at most."""
     names: Sequence[str]
+    """Techniques that are offered."""
     origin: Source
     """Origin of the trajectory; an empty model becomes the one that answered."""
-    notes: tuple[str, ...] = ()
-    undoes: ClassVar[bool] = False
-    """Whether a proposed step's code is that before it."""
-    texts: ClassVar[tuple[str, str, str]] = "step", "done", "answer"
-    """What is asked for, what was done so far, and the form of an answer: files of prompts/."""
+    best: str = ""
+    """A fast version from which it goes back; empty: it goes forwards from the serial code."""
     _code: str = ""
     _speedup: float = 1.0
     _done: list[str] = field(default_factory=list)
     _tried: list[str] = field(default_factory=list)
     """Labels that failed on the current code."""
     _tries: int = 0
-    _model: str = ""
 
     @property
     def ref(self) -> str:
-        """Problem, target, number, and the run that it is of."""
-        return ref_of(f"{self.origin.run}/{self.task.problem}-{self.task.target}-{self.number}")
-
-    def source(self) -> Source:
-        """The origin with the model that answered."""
-        return self.origin.model_copy(update={"model": self.origin.model or self._model})
+        """The run that it is of, problem, target, and number."""
+        name = f"{self.task.problem}-{self.task.target}-{'back-' * bool(self.best)}{self.number}"
+        return ref_of(f"{self.origin.run}/{name}")
 
     def first_prompt(self) -> Prompt:
         """The prompt of the first call."""
-        self._code = self.task.serial
+        self._code = self.best or self.task.serial
         return self._prompt(None, 0)
 
-    def proposals(self) -> Proposals:
-        """Steps, until one of the limits."""
-        self._code = self.task.serial
-        fruitless = 0
-        while fruitless < self.limits.patience:
-            if len(self._done) >= self.limits.steps:
-                return f"{self.limits.steps} steps, as many as are asked for"
-            faster = yield from self._try()
-            if isinstance(faster, NoFurtherStep):
-                return f"the model sees no further step: {faster.why or 'it gave no reason'}"
-            fruitless = 0 if faster else fruitless + 1
-        return f"{fruitless} tries in a row made nothing faster"
+    def propose(self, draft: TrajectoryDraft) -> str:
+        """Have `draft` judge steps until one of the limits; say which.
 
-    def _try(self) -> Generator[ProposedStep, StepJudgement, bool | NoFurtherStep]:
-        """One step, mended while it fails; whether it made the code faster."""
+        Of steps back none is kept unless they reach the serial code. Raises `AnswersPending`.
+        """
+        self._code = self.best or self.task.serial
+        if not self.best:
+            draft.codes.add(normalized(self.task.serial))
+            return self._ask_on(draft)
+        report = draft.take(step_of("the fast version", self.best, "", ""))
+        right = report is not None and report.outcome.is_right
+        ended = self._ask_on(draft) if right else "the fast version is wrong"
+        draft.turn_round(whole=self._is_original())
+        return ended
+
+    def _ask_on(self, draft: TrajectoryDraft) -> str:
+        fruitless = 0
+        while fruitless < PATIENCE and len(self._done) < self.steps:
+            if self.best and self._is_original():
+                return "the original code is reached"
+            gained = self._try(draft)
+            if isinstance(gained, str):
+                return f"the model sees no further step: {gained or 'it gave no reason'}"
+            fruitless = 0 if gained else fruitless + 1
+        return f"{len(self._done)} steps; {fruitless} tries in a row without gain"
+
+    def _is_original(self) -> bool:
+        return normalized(self._code) == normalized(self.task.serial)
+
+    def _try(self, draft: TrajectoryDraft) -> bool | str:
+        """One step, mended while it fails: whether it is a gain, or why there is none."""
         self._tries += 1
         failed: FailedAnswer | None = None
         label = "an answer without code"
-        for repair in range(self.limits.repairs + 1):
+        for repair in range(REPAIRS + 1):
             reply = self.ask(self._prompt(failed, repair))
-            self._model = reply.model
+            # The model that answered made the trajectory, unless the user names another.
+            self.origin = self.origin.model_copy(update={"model": self.origin.model or reply.model})
             answer = read_answer(reply, self.task.entry)
-            if isinstance(answer, NoFurtherStep):
+            if isinstance(answer, str):
                 return answer
             if isinstance(answer, ParseFailure):
                 failed = FailedAnswer(Outcome.PARSE_FAILED, answer.reason, None)
                 continue
             label = answer.label
-            fields = (answer.label, answer.code, answer.reasoning, answer.detail)
-            judged = yield ProposedStep(*fields, repairs=repair, undoes=self.undoes)
-            if judged.right:
-                return self._take(answer, judged)
-            if judged.outcome is None:
+            report = draft.take(answer, repair)
+            if report is None:
+                # The same code once more: another try of it would say the same.
                 label = f"{label} (the code was the same as before)"
                 break
-            failed = FailedAnswer(judged.outcome, judged.diagnosis, answer.code)
+            if report.outcome.is_right:
+                return self._go_on(answer, report.speedup)
+            failed = FailedAnswer(report.outcome, report.diagnosis, answer.code)
         self._tried.append(label)
         return False
 
-    def _take(self, answer: AnsweredStep, judged: StepJudgement) -> bool:
-        """Go on from a right answer."""
-        before, self._code = self._speedup, answer.code
+    def _go_on(self, step: Step, speedup: float | None) -> bool:
+        """Go on from a right step; forwards it is a gain where it is faster."""
+        before = self._speedup
+        self._code, self._speedup = step.code, speedup or before
         self._tried.clear()
-        figure = "not timed well"
-        if judged.speedup is not None:
-            self._speedup, figure = judged.speedup, f"{judged.speedup:.3g}x"
-        self._done.append(f"{len(self._done) + 1}. {answer.label}: {figure}")
-        return self._speedup >= FASTER * before
-
-    def _given(self) -> list[str]:
-        """Texts on the code to be changed, with the code itself as the last."""
-        return [fill("code", code=self._code.strip())]
+        line = f"{len(self._done) + 1}. {step.label}"
+        if not self.best:
+            line += f": {speedup:.3g}x" if speedup else ": not timed well"
+        self._done.append(line)
+        return bool(self.best) or self._speedup >= FASTER * before
 
     def _prompt(self, failed: FailedAnswer | None, repair: int) -> Prompt:
-        asked, done, form = self.texts
-        parts = [filled(asked)]
+        back = bool(self.best)
+        parts = [filled("back" if back else "step")]
         if self.names:
             parts.append(filled("names", names="; ".join(self.names)))
         if self._done:
-            parts.append(filled(done, steps="\n".join(self._done)))
+            parts.append(filled("taken" if back else "done", steps="\n".join(self._done)))
         if self._tried:
             parts.append(filled("tried", labels="; ".join(self._tried)))
-        parts += self._given()
+        if back:
+            parts.append(filled("original", code=self.task.serial.strip()))
+        parts.append(fill("code", code=self._code.strip()))
         parts.append(fill("signature", signature=self.task.signature))
         if failed is not None:
             parts.append(failure_text("failure", failed.outcome, failed.diagnosis))
             if failed.code is not None:
                 parts.append(fill("failed_code", code=failed.code.strip()))
-        place = f"{asked} {self.number}" if self.undoes else str(self.number)
-        subject = f"{self.task.problem}.{self.task.target} {place}.{self._tries}.{repair}"
+        parts.append(filled("back_answer" if back else "answer"))
+        place = f"{'back ' * back}{self.number}.{self._tries}.{repair}"
+        subject = f"{self.task.problem}.{self.task.target} {place}"
         return Prompt(
             key=DecisionKey(kind="collect", subject=subject, attempt=self.number),
             system=system_text(self.task),
-            user="\n\n".join([*parts, filled(form)]),
+            user="\n\n".join(parts),
             seed=self.number,
         )
+
+
+def read_answer(reply: Reply, entry: str) -> Step | ParseFailure | str:
+    """The step of an answer, or its reason why there is none, without marked thoughts before it."""
+    reply = reply.model_copy(update={"text": _THOUGHTS.sub("", reply.text)})
+    prose = without_blocks(reply.text.replace("\r\n", "\n"))
+    code = parse(reply, entry)
+    if isinstance(code, ParseFailure):
+        # A cut answer may only quote the words that end it.
+        finished = _FINISHED.search(prose) if reply.finish == "stop" else None
+        return label_of(finished["why"]) if finished else code
+    if "\0" in code:
+        return ParseFailure("the code holds a null character; answer in plain text")
+    # Reversed, so that of a field that stands twice the first counts.
+    fields = {match["name"]: match["text"] for match in reversed(list(_FIELD.finditer(prose)))}
+    label = label_of(fields.get("TECHNIQUE", "").strip().partition("\n")[0].strip(" *_`\"'."))
+    if not label:
+        return ParseFailure("the answer names no technique; begin it with TECHNIQUE: and its name")
+    why, what = (fields.get(name, "").strip(" \n\t*_") for name in ("REASONING", "DETAIL"))
+    return step_of(label, code, why, what)
 
 
 def prompt_hash() -> str:

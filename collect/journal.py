@@ -1,40 +1,32 @@
 """The journal of a collection: what was answered, judged and measured, so that it is paid once.
 
-Lines of JSON beside the result, each written and synced before it is used: after a kill the same
-command finds all but a torn last line, which is cut off. Each entry has as its key a hash of
-everything that it depends on. One process at a time. Not here: a guard against a file that
-somebody changed; what it holds is believed, as trajectories are.
+A SQLite file beside the result, whose transactions outlast a kill. Each entry has as its key a hash
+of everything that it depends on. One process at a time. What a journal holds is believed.
 """
 
 import hashlib
 import json
 import os
+import sqlite3
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
-from regraph_kg import locks
-from regraph_kg.errors import BadInput, ToolError, file_errors
+from regraph_kg.errors import BadInput, RegraphError, ToolError, file_errors
 from regraph_kg.private import opener
 
-FORMAT = 1
-"""History: 1 (2026-11)."""
+_ABOUT = "about"
+_MINE = {
+    "SQLITE_BUSY": "another process is collecting into it; wait for its end",
+    "SQLITE_NOTADB": "no journal, or one of an earlier release",
+}
+"""What SQLite calls a mistake of the user's."""
 
 
 def key_of(kind: str, *parts: object) -> str:
     """The key of an entry: its kind, and a hash of all that it depends on."""
     text = json.dumps([kind, *parts], sort_keys=True, default=str)
     return f"{kind}:{hashlib.sha256(text.encode()).hexdigest()[:40]}"
-
-
-def count_entries(path: Path, kind: str) -> int:
-    """Entries of a kind in a journal; 0 where there is none."""
-    try:
-        with path.open("rb") as file:
-            return sum(line.startswith(f'{{"key": "{kind}:'.encode()) for line in file)
-    except OSError:
-        return 0
 
 
 class Journal:
@@ -47,16 +39,19 @@ class Journal:
         """
         self._path = path
         with file_errors(path, "choose another place: --output", ToolError):
-            # Unbuffered: what a full disk refused is not tried again when it is closed.
-            self._file = open(path, "a+b", buffering=0, opener=opener)  # noqa: SIM115
-        self._entries: dict[str, Any] = {}
-        self._begun = False
-        self.written = 0
-        """Entries that were added since it was opened."""
-        self.about: Mapping[str, Any] = about
+            os.close(opener(str(path), os.O_RDWR | os.O_CREAT))  # answers are for the user alone
+        self._file = sqlite3.connect(path, timeout=0, isolation_level=None)
         try:
-            self._lock()
-            self._read(about)
+            # The first transaction takes the file's lock, and this mode never gives it back.
+            self._run("PRAGMA locking_mode = EXCLUSIVE")
+            self._run("BEGIN EXCLUSIVE")
+            self._run("CREATE TABLE IF NOT EXISTS entry (key TEXT PRIMARY KEY, value TEXT)")
+            self._run("COMMIT")
+            self.about: Mapping[str, Any] = self.find(_ABOUT) or about
+            for name in about.keys() - {"created"}:
+                if self.about.get(name) != about[name]:
+                    was = f"({name}: {self.about.get(name)}, not {about[name]})"
+                    raise BadInput(f"{path}: of another collection {was}; give another --output")
         except BaseException:
             self._file.close()
             raise
@@ -65,75 +60,24 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the file."""
         self._file.close()
 
     def find(self, key: str) -> Any:
         """The entry under `key`; None where there is none."""
-        return self._entries.get(key)
+        rows = self._run("SELECT value FROM entry WHERE key = ?", key)
+        return json.loads(rows[0][0]) if rows else None
 
     def write(self, key: str, value: Any) -> None:
         """Add an entry; it is on the disk when this returns."""
-        if not self._begun:  # a collection that came to nothing leaves an empty file
-            self._append({"format": FORMAT, **self.about})
-            self._begun = True
-        self._append({"key": key, "value": value})
-        self._entries[key] = value
-        self.written += 1
+        # With the first entry: a collection that came to nothing binds nobody.
+        for name, content in ((_ABOUT, self.about), (key, value)):
+            self._run("INSERT OR REPLACE INTO entry VALUES (?, ?)", name, json.dumps(content))
 
-    def _lock(self) -> None:
-        with suppress(OSError):  # a file system without locks
-            if locks.take(self._file):
-                return
-        raise BadInput(
-            f"{self._path}: another process is collecting into it; wait for its end, or give"
-            " another --output"
-        )
-
-    def _read(self, about: Mapping[str, Any]) -> None:
-        self._file.seek(0)
-        whole, _, torn = self._file.read().rpartition(b"\n")
-        if torn:
-            self._file.truncate(len(whole) + 1 if whole else 0)
-        if not whole:
-            return
-        self._begun = True
-        head, *lines = whole.split(b"\n")
-        self._check(_object(self._path, 1, head), about)
-        for number, line in enumerate(lines, start=2):
-            entry = _object(self._path, number, line)
-            self._entries[str(entry.get("key"))] = entry.get("value")
-
-    def _check(self, head: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        """The journal is of this collection; what it began with stays."""
-        if head.get("format") != FORMAT:
-            raise BadInput(f"{self._path}: not a journal of regraph collect; give another --output")
-        for name, value in about.items():
-            if name != "created" and head.get(name) != value:
-                raise BadInput(
-                    f"{self._path}: of another collection ({name}: {head.get(name)}, not {value});"
-                    " give another --output"
-                )
-        self.about = {**about, "created": head.get("created", about.get("created"))}
-
-    def _append(self, entry: Mapping[str, Any]) -> None:
-        with file_errors(self._path, "free space and run the same command again", ToolError):
-            unwritten = json.dumps(entry).encode() + b"\n"
-            while unwritten:
-                unwritten = unwritten[self._file.write(unwritten) :]
-            os.fsync(self._file.fileno())
-
-
-def _object(path: Path, number: int, line: bytes) -> Mapping[str, Any]:
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        entry = None
-    if not isinstance(entry, dict):
-        raise BadInput(
-            f"{path}:{number}: not a line of a journal; remove the file to collect anew"
-        ) from None
-    return entry
+    def _run(self, statement: str, *values: str) -> list[tuple[str]]:
+        try:
+            return self._file.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            mine = _MINE.get(error.sqlite_errorname)
+            kind: type[RegraphError] = BadInput if mine else ToolError
+            remedy = "give another --output" if mine else "free space, run the same command again"
+            raise kind(f"{self._path}: {mine or error}; {remedy}") from None

@@ -10,7 +10,8 @@ Not here: programs outside of one file; the evolution's prompts.
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,21 +20,24 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regraph_kg import regular
-from regraph_kg.collect.steps import Proposals, ProposedStep, label_of, ref_of
-from regraph_kg.collect.unfit import unfit
+from regraph_kg.collect.judged_steps import MOST_STEPS, TrajectoryDraft, label_of, ref_of, step_of
 from regraph_kg.errors import BadInput, file_errors, first_mistake
 from regraph_kg.models.prompt import PromptText
 from regraph_kg.models.run import Task
 from regraph_kg.models.text import plain
-from regraph_kg.models.trajectory import Source
+from regraph_kg.models.trajectory import Source, Step
+from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.fences import without_blocks
 
 LARGEST_PROGRAM = 8 * 2**20
 """Bytes of one program's file."""
+LONGEST_CODE = 200_000
+"""Characters; as many as a step may hold."""
 MOST_NOTES = 5
 """Lines about omitted programs; the rest is counted."""
 LABEL = 80
 """Characters of a change's description that become its label."""
+_OWN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<file>[^"\n]*)"', re.MULTILINE)
 
 
 class EvolvedProgram(BaseModel):
@@ -53,120 +57,99 @@ class EvolvedProgram(BaseModel):
     @property
     def score(self) -> float:
         """The evolution's rank: its combined score, else the mean of its metrics."""
-        numbers = dict(_numbers(self.metrics or {}))
-        if "combined_score" in numbers:
-            return numbers["combined_score"]
-        return sum(numbers.values()) / len(numbers) if numbers else -math.inf
+        numbers: dict[str, float] = {}
+        for name, value in (self.metrics or {}).items():
+            with suppress(OverflowError):  # a whole number may be larger than any float
+                if isinstance(value, int | float) and math.isfinite(value):
+                    numbers[name] = float(value)
+        mean = sum(numbers.values()) / len(numbers) if numbers else -math.inf
+        return numbers.get("combined_score", mean)
 
-    @property
-    def changes(self) -> str:
-        """Description of the change that made the program; "" for none."""
-        changes = self.changes_description or (self.metadata or {}).get("changes") or ""
-        return plain(changes).strip() if isinstance(changes, str) else ""
-
-    @property
-    def reasoning(self) -> str:
-        """The model's text beside its code, where prompts were logged."""
-        for prompt in (self.prompts or {}).values():
+    def step(self) -> Step:
+        """The program as a step: the change that made it, and what its model said beside it."""
+        described = self.changes_description or (self.metadata or {}).get("changes")
+        changes = plain(described).strip() if isinstance(described, str) else ""
+        said = ""
+        for prompt in (self.prompts or {}).values():  # only where the evolution logged prompts
             responses = prompt.get("responses") if isinstance(prompt, Mapping) else None
             if isinstance(responses, Sequence) and responses and isinstance(responses[0], str):
-                return plain(without_blocks(responses[0])).strip()
-        return ""
+                said = plain(without_blocks(responses[0])).strip()
+                break
+        label = label_of(changes.partition("\n")[0])[:LABEL].strip()
+        label = label or ("evolved change" if self.parent_id else "initial program")
+        return step_of(label, self.code, said or changes, changes if said else "")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class EvolvedLineage:
     """The lineage of one program as a source."""
 
     ref: str
     programs: tuple[EvolvedProgram, ...]
     """Oldest first."""
-    notes: tuple[str, ...]
     origin: Source
+    """The evolution's folder, by its name, and the program."""
 
-    def source(self) -> Source:
-        """The evolution's folder, by its name, and the program."""
-        return self.origin
-
-    def proposals(self) -> Proposals:
-        """The programs, oldest first."""
+    def propose(self, draft: TrajectoryDraft) -> str:
+        """Have `draft` judge the programs, as far as a trajectory holds them."""
+        draft.codes.add(normalized(draft.task.serial))
         for program in self.programs:
-            reasoning = program.reasoning or program.changes
-            label = label_of(program.changes.partition("\n")[0])[:LABEL].strip()
-            label = label or ("initial program" if program.parent_id is None else "evolved change")
-            detail = program.changes if reasoning != program.changes else ""
-            yield ProposedStep(label, program.code, reasoning, detail)
+            if len(draft.steps) == MOST_STEPS:
+                return f"{MOST_STEPS} steps: a trajectory holds no more"
+            draft.take(program.step())
         return "the program itself"
 
 
-def read_lineages(folder: Path, best: int, task: Task, origin: Source) -> list[EvolvedLineage]:
-    """The lineages of the `best` programs of an evolution, best first.
+def read_lineages(
+    folder: Path, best: int, task: Task, origin: Source
+) -> tuple[list[EvolvedLineage], list[str]]:
+    """The lineages of the `best` programs of an evolution, best first; what is left out, in lines.
 
     Raises `BadInput` for a folder that holds none.
     """
     programs, notes = _programs(folder)
-    ranked = sorted(
-        programs.values(),
-        key=lambda program: (-program.score, -(program.iteration_found or 0), program.id),
-    )
+    name = folder.resolve().name
     lineages: list[EvolvedLineage] = []
-    lost: dict[str, str] = {}
     covered: set[str] = set()
+    ranked = sorted(
+        programs.values(), key=lambda one: (-one.score, -(one.iteration_found or 0), one.id)
+    )
     for program in ranked:
-        if len(lineages) == best:
-            break
-        if program.id in covered:
+        # A program on the way to a better one is told by that one's lineage.
+        if len(lineages) == best or program.id in covered:
             continue
-        lineage, torn = _ancestors(program, programs, lost)
+        way, torn = _ancestors(program, programs)
+        covered |= {step.id for step in way}
         if torn:
-            lost |= {step.id: torn for step in lineage}
             notes.append(f"program {_short(program.id)} is left out: {torn}")
             continue
-        covered |= {step.id for step in lineage}
-        lineages.append(_lineage(folder, lineage, task, origin))
+        unfit = {step.id: why for step in way if (why := _unfit(step.code, task.entry))}
+        notes += [f"program {_short(key)} is left out: {why}" for key, why in unfit.items()]
+        lineages.append(
+            EvolvedLineage(
+                ref_of(f"openevolve/{name}/{program.id}/{task.problem}-{task.target}"),
+                tuple(step for step in way if step.id not in unfit),
+                origin.model_copy(update={"run": label_of(f"openevolve {name} {program.id}")}),
+            )
+        )
     if len(notes) > MOST_NOTES:
         notes[MOST_NOTES:] = [f"{len(notes) - MOST_NOTES} more are left out"]
     if not lineages:
         raise BadInput(f"{folder}: no program whose ancestors are all there ({'; '.join(notes)})")
-    lineages[0].notes = (*notes, *lineages[0].notes)
-    return lineages
-
-
-def _lineage(
-    folder: Path, way: Sequence[EvolvedProgram], task: Task, origin: Source
-) -> EvolvedLineage:
-    last = way[-1]
-    fit, notes = [], []
-    for program in way:
-        if (why := unfit(program.code, task.entry)) is None:
-            fit.append(program)
-        else:
-            notes.append(f"program {_short(program.id)} is left out: {why}")
-    name = folder.resolve().name
-    return EvolvedLineage(
-        ref=ref_of(f"openevolve/{name}/{last.id}/{task.problem}-{task.target}"),
-        programs=tuple(fit),
-        notes=tuple(notes),
-        origin=origin.model_copy(update={"run": label_of(f"openevolve {name} {last.id}")}),
-    )
+    return lineages, notes
 
 
 def _ancestors(
-    last: EvolvedProgram, programs: Mapping[str, EvolvedProgram], lost: Mapping[str, str]
+    last: EvolvedProgram, programs: Mapping[str, EvolvedProgram]
 ) -> tuple[list[EvolvedProgram], str]:
-    """The way to a program from the first one, and what is wrong with it, if anything.
-
-    `lost` are programs of whose ways that is known, and what it is.
-    """
+    """The way to a program from the first one, and what is wrong with it, if anything."""
     way, at = {last.id: last}, last
     while at.parent_id:
-        if at.id in lost:
-            return list(way.values()), lost[at.id]
+        if at.parent_id in way:
+            return list(way.values()), "it is its own ancestor"
         if at.parent_id not in programs:
             return list(way.values()), f"its ancestor {_short(at.parent_id)} is in no checkpoint"
         at = programs[at.parent_id]
-        if at.id in way:
-            return list(way.values()), "it is its own ancestor"
         way[at.id] = at
     return list(way.values())[::-1], ""
 
@@ -178,29 +161,23 @@ def _programs(folder: Path) -> tuple[dict[str, EvolvedProgram], list[str]]:
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder; give an OpenEvolve checkpoint or output folder")
-    places = [folder, *sorted(folder.glob("checkpoints/*"), key=_number, reverse=True)]
-    if not (folder / "programs").is_dir():
-        places += sorted(folder.glob("checkpoint_*"), key=_number, reverse=True)
+    below = [*folder.glob("checkpoints/*"), *folder.glob("checkpoint_*")]
+    paths = [
+        path
+        for place in [folder, *sorted(below, key=_number, reverse=True)]
+        for path in sorted(place.glob("programs/*.json"))
+    ]
+    if not paths:
+        raise BadInput(f"{folder}: no programs/*.json; give an OpenEvolve checkpoint's folder")
     programs: dict[str, EvolvedProgram] = {}
     broken: list[str] = []
-    for place in places:
-        here: dict[str, Path] = {}
-        for path in sorted(place.glob("programs/*.json")):
-            try:
-                program = _program(path)
-            except BadInput as error:
-                broken.append(f"left out: {error}")
-                continue
-            if program.id in here:
-                raise BadInput(f"{path}: has the id of {here[program.id].name}; remove one of them")
-            here[program.id] = path
+    for path in paths:
+        try:
+            program = _program(path)
+        except BadInput as error:
+            broken.append(f"left out: {error}")
+        else:
             programs.setdefault(program.id, program)
-    if not programs:
-        raise BadInput(
-            broken[0].removeprefix("left out: ")
-            if broken
-            else f"{folder}: no programs/*.json; give an OpenEvolve checkpoint's folder"
-        )
     return programs, broken
 
 
@@ -215,18 +192,24 @@ def _program(path: Path) -> EvolvedProgram:
         raise BadInput(f"{path}: not JSON; remove it if it is half-written") from None
 
 
+def _unfit(code: str, entry: str) -> str:
+    """Why a program cannot be judged at all, in words: that is no failure of a step; else ""."""
+    if not code.strip() or "\0" in code:
+        return "it is empty, or no text"
+    if len(code) > LONGEST_CODE:
+        return f"it has more than {LONGEST_CODE} characters"
+    if not re.search(rf"\b{re.escape(entry)}\s*\(", normalized(code)):
+        return f"it does not define {entry}"
+    if 'extern "C"' not in code:
+        return f'it does not export {entry}: that takes extern "C"'
+    if (include := _OWN_INCLUDE.search(code)) is not None:
+        return f'it includes "{plain(include["file"])}", and a candidate is one file'
+    return ""
+
+
 def _number(checkpoint: Path) -> int:
     digits = checkpoint.name.rpartition("_")[2]
     return int(digits) if digits.isdecimal() else -1
-
-
-def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """The metrics that are finite numbers."""
-    for name, value in metrics.items():
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            with suppress(OverflowError):  # a whole number may be larger than any other
-                if math.isfinite(number := float(value)):
-                    yield name, number
 
 
 def _short(program: str) -> str:

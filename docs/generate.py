@@ -25,8 +25,12 @@ METHODS_PAGE = ROOT / "docs" / "methods.md"
 RESULTS = ROOT / "docs" / "results.md"
 """Generated in part, too; benchmarks/document.py writes another part."""
 BENCHES = "<!-- begin: docs/generate.py, from docs/results/*.json -->"
-SHOWN = ("Arms", "Answers")
-"""Tables of a bench; `regraph bench --from FILE` shows all."""
+SHOWN = ("arm", "problems", "calls", "solved", "speedup", "pass@1")
+"""Columns of a bench's arms; `regraph bench --from FILE` shows all tables."""
+OLDER = {
+    f"shipped-{name}-qwen2.5-coder-{size}b" for name in ("cuda", "openmp") for size in (0.5, 1.5)
+}
+"""Benches from before small steps: the text says what came of them."""
 NEEDS = {"nothing": "nothing", "graph": "a graph", "embeddings": "a graph with embeddings"}
 STAGES = ("regraph_kg", "adopt", "collect", "ingest", "search", "evaluation")
 
@@ -126,27 +130,27 @@ def _settings_of(kind: type[MethodSettings]) -> list[str]:
 
 def results() -> str:
     """docs/results.md, with what the committed results of benches show between its marks."""
-    folder = ROOT / "docs" / "results"
-    found = sections([read_results(file) for file in sorted(folder.glob("*.json"))])
     head, begin, rest = RESULTS.read_text(encoding="utf-8").partition(BENCHES)
     end = rest[rest.index("<!-- end") :]
-    return "\n".join([f"{head}{begin}", *(line for one in found for line in _section(one)), end])
+    lines = []
+    for file in sorted((ROOT / "docs" / "results").glob("*.json")):
+        for section in sections(read_results(file)):
+            lines += [] if file.stem in OLDER else _section(file.stem, section)
+    return "\n".join([f"{head}{begin}", *lines, end])
 
 
-def _section(section: BenchSection) -> list[str]:
-    """A circumstance: its command, what each arm reached, what its answers came to."""
-    facts = section.facts
-    lines = [f"### {section.title}", ""]
-    lines += [f"`{facts['command']}`, {facts['begun']}; {facts['device'].partition(' (')[0]},"]
-    digests = ("statistics", "embeddings")
-    graph = ", ".join(one for one in facts["graph"].split(", ") if not one.endswith(digests))
-    lines += [f"{facts['toolchain']}; judge {facts['judge']};"]
-    lines += [f"graph: {graph}; searches: {facts['searches']}.", ""]
-    for table in section.tables:
-        if table.title in SHOWN:
-            lines += [_row(table.columns), "|---" * len(table.columns) + "|"]
-            lines += [*map(_row, table.rows), ""]
-    return lines
+def _section(name: str, section: BenchSection) -> list[str]:
+    """A circumstance: what its figures depend on, and what each arm reached."""
+    facts, title = section.facts, section.title
+    device = facts["device"].partition(" (")[0]
+    about = [title, facts["begun"][:10], device, f"judge {facts['judge']}", facts["searches"]]
+    (arms,) = [table for table in section.tables if table.title == "Arms"]
+    lines = [f"### {name}", "", f"{'; '.join(about)} searches.", ""]
+    lines += [_row(SHOWN), "|---" * len(SHOWN) + "|"]
+    for row in arms.rows:
+        cells = dict(zip(arms.columns, row, strict=True))
+        lines.append(_row([cells[column] for column in SHOWN]))
+    return [*lines, ""]
 
 
 def _row(cells: Sequence[str]) -> str:

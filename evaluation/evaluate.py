@@ -22,7 +22,7 @@ from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.gpu.kernels import advice, unfinished
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, comparable
-from regraph_kg.evaluation.project.judge import ProjectJudge
+from regraph_kg.evaluation.project.judge import CommandJudge
 from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
@@ -84,7 +84,7 @@ class Judge:
         )
         self._machine = Machine(cache, self._rules, gpu)
         self._sessions: dict[tuple[str, Target], Session] = {}
-        self._projects = ProjectJudge(self._rules.limits, EVALUATOR, tell)
+        self._projects = CommandJudge(self._rules.limits, EVALUATOR, tell)
         self._opening = 0.0
 
     def __enter__(self) -> "Judge":

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 
 from regraph_kg.errors import BadInput
-from regraph_kg.ingest.relabel.cascade import Labels
+from regraph_kg.ingest.cascade import Labels
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import (

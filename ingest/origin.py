@@ -6,12 +6,11 @@ options that say it for all lists of a command (cli/ingest.py).
 """
 
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, first_mistake
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Name
@@ -21,25 +20,19 @@ SIDECAR = ".toml"
 _HINT = "write problem, target and serial (a file), a line each: regraph docs ingest"
 
 
-@dataclass(frozen=True, slots=True)
-class FileOrigin:
+class FileOrigin(Frozen):
     """The facts that a step list lacks."""
 
     target: Target
-    problem: str
+    problem: Name
     serial: str
 
 
-class _Sidecar(Frozen):
+class _Sidecar(FileOrigin):
     """The file beside a step list."""
 
-    problem: Name
-    target: Target
     serial: Name
     """Path of the serial code."""
-
-
-_SIDECAR = TypeAdapter(_Sidecar)
 
 
 def sidecar(path: Path) -> Path:
@@ -51,29 +44,22 @@ def read_origin(path: Path) -> FileOrigin | None:
     """The origin that stands beside `path`; None where nothing does. `BadInput` for a bad one."""
     beside = sidecar(path)
     try:
-        text = beside.read_text(encoding="utf-8")
+        origin = _Sidecar.model_validate(tomllib.loads(beside.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise BadInput(f"{beside}: {error.strerror}; make it readable, or remove it") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{beside}: not UTF-8 text; {_HINT}") from None
-    try:
-        origin = _SIDECAR.validate_python(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{beside}: not TOML: {error}; {_HINT}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise BadInput(f"{beside}: {where}: {first['msg']}; {_HINT}") from None
-    except RecursionError:
-        raise BadInput(f"{beside}: nested too deeply; {_HINT}") from None
+        raise BadInput(f"{beside}: {first_mistake(error)}; {_HINT}") from None
+    except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, or nested too deeply
+        raise BadInput(f"{beside}: not TOML: {error}; {_HINT}") from None
     serial = beside.parent / origin.serial
+    # A stranger's file must not send what lies elsewhere on this machine to a shared graph.
     if not serial.resolve().is_relative_to(beside.parent.resolve()):
         raise BadInput(f"{beside}: serial: {origin.serial} is in another folder; put it beside")
     if serial.exists() and not serial.is_file():
         raise BadInput(f"{beside}: serial: {origin.serial} is no file; {_HINT}")
-    return FileOrigin(origin.target, origin.problem, read_serial(serial))
+    return FileOrigin(target=origin.target, problem=origin.problem, serial=read_serial(serial))
 
 
 def read_serial(path: Path) -> str:

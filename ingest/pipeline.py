@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
+from regraph_kg.ingest.cascade import Cascade, CodeReader, by_code
 from regraph_kg.ingest.disclose import disclosed
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
-from regraph_kg.ingest.relabel.by_code import CodeReader, by_code
-from regraph_kg.ingest.relabel.cascade import Cascade
-from regraph_kg.ingest.relabel.usage import Label, NameUse, uses_of
+from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Disclosure, Trajectory
@@ -61,10 +60,10 @@ def open_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabula
     return vocabulary
 
 
-def survey(lines: Iterable[Accepted | Rejected], cascade: Cascade) -> dict[Label, NameUse]:
+def survey(lines: Iterable[Accepted | Rejected]) -> dict[Label, NameUse]:
     """The labels that the good lines hold, and how they are used."""
     good = (line.trajectory for line in lines if isinstance(line, Accepted))
-    return uses_of(good, cascade.named)
+    return uses_of(good)
 
 
 def ingest(

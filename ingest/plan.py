@@ -22,11 +22,18 @@ def plan(
     and to be reviewed, as `coined` describes it where it is there. A label that a stage recognized
     becomes an alias, which is how its verdict is remembered; a given id teaches no alias, because
     the sender's reason for it is not ours, nor does what the code of one step showed. Of a known
-    technique only the new aliases are sent: whatever else a curator does to it meanwhile stands.
+    technique only the new aliases are sent: what else has become of it meanwhile stands. A failure
+    makes no technique: nobody has shown that there is one. It is left out until its name is known.
     """
     described = {technique.id: technique for technique in coined}
     taught: dict[str, Technique] = {}
-    for label in (*labels, *failed_labels):
+    tried = {label.technique for label in labels}.union(known)
+    failed = [
+        (failure, label)
+        for failure, label in zip(trajectory.failures, failed_labels, strict=True)
+        if label.technique in tried
+    ]
+    for label in (*labels, *(label for _, label in failed)):
         technique = taught.get(label.technique)
         if technique is None and label.technique in known:
             if not _teaches(label, known[label.technique]):
@@ -38,7 +45,14 @@ def plan(
             technique = technique.model_copy(update={"aliases": aliases})
         taught[technique.id] = technique
     new = tuple(taught[key] for key in sorted(taught))
-    return MergePlan(trajectory, tuple(labels), tuple(failed_labels), new, created=created)
+    failures = tuple(failure for failure, _ in failed)
+    return MergePlan(
+        trajectory.model_copy(update={"failures": failures}),
+        tuple(labels),
+        tuple(label for _, label in failed),
+        new,
+        created=created,
+    )
 
 
 def _teaches(label: Relabelled, technique: Technique) -> bool:

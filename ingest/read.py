@@ -27,6 +27,8 @@ MOST_BYTES = 8 * 2**20
 """Longest accepted line; a longer one is cut, for the report."""
 LONGEST_REASON = 300
 """Characters."""
+SHOWN_FIELDS = 4
+"""Fields of a line of another system that its reason names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,11 @@ def split(stream: BinaryIO) -> Iterator[InputLine]:
     number, first = 0, True
     while data := stream.readline(MOST_BYTES + 1):
         number += 1
-        size = len(data) + _skip_rest(stream, data)
+        size = len(data) + _skipped(stream, data, line=True)
         data = data.removeprefix(codecs.BOM_UTF8)  # files that were put together have several
         if first and data.strip() in (b"[", b"{", b"[{"):
             data += stream.read(MOST_BYTES)
-            size = len(data) + _skip_all(stream)
+            size = len(data) + _skipped(stream, data, line=False)
         if data := data.strip(b" \t\r\n"):
             first = False
             yield InputLine(number, data, size)
@@ -103,7 +105,7 @@ def read(
         try:
             yield Accepted(line, _trajectory(line, origin))
         except ValidationError as error:
-            yield Rejected(line, _one_line(_reason(error)))
+            yield Rejected(line, _one_line(_reason(error, line.data)))
         except BadInput as error:
             yield Rejected(line, _one_line(str(error)))
     if empty:
@@ -145,20 +147,17 @@ def _from_steps(steps: list[UpstreamStep], origin: FileOrigin | None) -> Traject
 
 def _refuse_doubled(data: bytes) -> None:
     """Raise `BadInput` where an object has a key twice, and say which and where."""
-    doubles: list[_Doubled] = []
 
     def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Doubled:
         content = dict(pairs)
         if len(content) == len(pairs):
             return content
         times = Counter(key for key, _ in pairs)
-        doubles.append(_Doubled(next(key for key in times if times[key] > 1)))
-        return doubles[-1]
+        return _Doubled(next(key for key in times if times[key] > 1))
 
     with suppress(ValueError, RecursionError):  # broken JSON: its reader says what is wrong
         whole = json.loads(data, object_pairs_hook=read_object)
-        if doubles:
-            path, doubled = next(_places(whole, ""))
+        for path, doubled in _places(whole, ""):
             raise BadInput(f'{path}key "{doubled.key:.80}" stands there twice: keep one')
 
 
@@ -172,18 +171,29 @@ def _places(value: Any, path: str) -> Iterator[tuple[str, _Doubled]]:
             yield from _places(item, f"{path}.{key}" if path else f"{key}")
 
 
-def _reason(error: ValidationError) -> str:
+def _reason(error: ValidationError, data: bytes) -> str:
     """The first thing that is wrong, the version before all else."""
     errors = sorted(error.errors(), key=lambda entry: entry["loc"] != ("schema",))
     first = errors[0]
     if first["type"] == "json_invalid":
         return f"broken JSON: {first['ctx']['error']}".replace(" at line 1 column", " at column")
-    if first["type"] == "literal_error" and first["loc"] == ("schema",):
+    if first["loc"] == ("schema",) and first["type"] == "missing":
+        return _unlike(json.loads(data))
+    if first["loc"] == ("schema",) and first["type"] == "literal_error":
         return f"unknown schema version {first['input']!r:.40}; this program reads 1"
-    place = "".join(f"{part}." for part in first["loc"]).removesuffix(".")
+    place = ".".join(map(str, first["loc"]))
     message = first["msg"].removeprefix("Value error, ")
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{place}: {message}{more}" if place else f"{message}{more}"
+
+
+def _unlike(content: dict[str, Any]) -> str:
+    """What a line of another system seems to be: without a schema it is hardly a trajectory."""
+    if {"node", "edge"} <= content.keys():
+        return "a graph of nodes and edges, as other programs save it: give trajectories"
+    fields = ", ".join(f"{key:.40}" for key in list(content)[:SHOWN_FIELDS])
+    more = ", .." if len(content) > SHOWN_FIELDS else ""
+    return f'no trajectory: it has no "schema", only {fields or "no field"}{more}'
 
 
 def _one_line(reason: str) -> str:
@@ -193,18 +203,10 @@ def _one_line(reason: str) -> str:
     return text if len(text) <= LONGEST_REASON else f"{text[:half]} .. {text[-half:]}"
 
 
-def _skip_rest(stream: BinaryIO, data: bytes) -> int:
-    """Go on to the next line; how many bytes that skipped."""
-    skipped = 0
-    while data and not data.endswith(b"\n"):
-        data = stream.readline(MOST_BYTES)
-        skipped += len(data)
-    return skipped
-
-
-def _skip_all(stream: BinaryIO) -> int:
-    """Go on to the end; how many bytes that skipped."""
-    skipped = 0
-    while data := stream.read(MOST_BYTES):
-        skipped += len(data)
-    return skipped
+def _skipped(stream: BinaryIO, data: bytes, *, line: bool) -> int:
+    """Go on to the next line, or to the end; how many bytes that skipped."""
+    size = 0
+    while data and not (line and data.endswith(b"\n")):
+        data = stream.readline(MOST_BYTES) if line else stream.read(MOST_BYTES)
+        size += len(data)
+    return size

@@ -20,9 +20,8 @@ from typing import Any, Literal, TypeVar, get_args
 
 from regraph_kg import jsonl
 from regraph_kg.errors import BadInput, RegraphError, file_errors
-from regraph_kg.ingest.relabel.answers import NEW, labels_asked
-from regraph_kg.ingest.relabel.usage import Label, NameUse
-from regraph_kg.ingest.relabel.verdict import LabelVerdict
+from regraph_kg.ingest.relabel.aliases import Label, LabelVerdict, NameUse
+from regraph_kg.ingest.relabel.model import NEW, labels_asked
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec

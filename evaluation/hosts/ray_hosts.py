@@ -43,7 +43,7 @@ _SEATS_PER_DEVICE = 3
 _LOOK_SECONDS, _CONNECT_SECONDS, _CLOSE_SECONDS = 2.0, 10.0, 30.0
 _OPENED_AT_MOST = 2
 
-Facts = Mapping[Target, tuple[str, str, str]]
+DeviceFacts = Mapping[Target, tuple[str, str, str]]
 """Target -> device, toolchain, hardware."""
 
 
@@ -53,7 +53,7 @@ class HostJudge:
     def __init__(self, cache_here: Callable[[], Path], options: PoolOptions) -> None:
         self._pool = JudgePool(cache_here(), devices_here(), options)
 
-    def about(self) -> tuple[str, int, Facts]:
+    def about(self) -> tuple[str, int, DeviceFacts]:
         """Program, count of devices and facts of this host."""
         pool = self._pool
         facts = {

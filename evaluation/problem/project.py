@@ -1,23 +1,22 @@
 """A problem of an existing project: its own build, test and bench commands decide.
 
-The candidate stands in the place of one file, or of the lines between two marked ones, in a copy of
-the project. That proves less than the judge's own checks (`guarantee`):
-docs/dev/decisions/0025-own-commands.md.
+The candidate stands in the place of one file, in a copy of the project. That proves less than the
+judge's own checks (`guarantee`): docs/dev/decisions/0025-own-commands.md.
 Not covered: how the commands are run (evaluation/project/); whether the tests are any good
 (evaluation/checkup/own_commands.py looks).
 """
 
 import hashlib
 import os
-import re
 import shlex
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, field_validator
 
+from regraph_kg import regular
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.declaration import Identifier
 from regraph_kg.evaluation.problem.functions import head_of
@@ -29,15 +28,8 @@ from regraph_kg.models.text import plain
 
 CommandLine = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 TimeLimit = Annotated[float, Field(gt=0, le=3600)]
-Line = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+PrintedText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 _MOST_FILE_BYTES = 2**20
-_SEEN = {
-    "same": "each timed run prints what the unchanged project prints for the same secret seed",
-    "fixed": "each timed run prints what the unchanged project prints, for inputs that are always"
-    " the same, so that code may know it without computing it",
-    "none": "what the timed runs compute is not looked at",
-}
-"""What is seen of the bench's result, by `Commands.result`."""
 
 
 class Commands(Frozen):
@@ -47,14 +39,12 @@ class Commands(Frozen):
     """The project's folder, relative to problem.toml. It is copied, never written."""
     file: str
     """The file that a candidate replaces."""
-    between: tuple[Line, Line] | None = None
-    """Replaced are only the lines between two that hold these texts."""
     build: tuple[CommandLine, ...] = ()
     test: tuple[CommandLine, ...] = Field(min_length=1)
     bench: CommandLine
-    passed: tuple[Line, ...] = Field(min_length=1)
+    passed: tuple[PrintedText, ...] = Field(min_length=1)
     """Each must be printed by the tests: exit code 0 alone proves nothing."""
-    result: Literal["same", "fixed", "none"] = "same"
+    result: Literal["same", "fixed"] = "same"
     """"same": what the bench prints is compared with what the unchanged project prints for the same
     secret seed. "fixed": compared, too, but the bench knows no seed, so that code may know it."""
     tolerance: float = Field(default=1e-6, ge=0, lt=1)
@@ -66,24 +56,18 @@ class Commands(Frozen):
     """Files and folders that are not copied, as patterns of `fnmatch`."""
     python: str | None = None
     """A virtual environment, relative to problem.toml: read-only, and first on the PATH."""
-    readable: tuple[str, ...] = ()
+    readable: tuple[Annotated[str, StringConstraints(pattern=r"^/+[^/.]")], ...] = ()
     """What else commands may read: absolute paths."""
     environment: dict[Identifier, str] = Field(default_factory=dict)
     build_seconds: TimeLimit = 300.0
     test_seconds: TimeLimit = 120.0
     bench_seconds: TimeLimit = 60.0
 
-    @field_validator("build", "test")
+    @field_validator("build", "test", "bench")
     @classmethod
-    def _words(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for text in value:
+    def _words(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        for text in (value,) if isinstance(value, str) else value:
             words(text)
-        return value
-
-    @field_validator("bench")
-    @classmethod
-    def _word(cls, value: str) -> str:
-        words(value)
         return value
 
     @field_validator("file")
@@ -93,14 +77,6 @@ class Commands(Frozen):
         if path.is_absolute() or ".." in path.parts or value in ("", "."):
             raise ValueError("a path inside the project's folder, such as src/blur.cpp")
         return path.as_posix()
-
-    @field_validator("readable")
-    @classmethod
-    def _absolute(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for text in value:
-            if not Path(text).is_absolute() or len(Path(text).parts) < 2:  # noqa: PLR2004 (/ itself)
-                raise ValueError(f"{text!r}: an absolute path below /")
-        return value
 
 
 class _Declared(Frozen):
@@ -127,11 +103,6 @@ class ProjectProblem(_Declared):
     content: str
     """Text of `file` as it stands."""
 
-    @model_validator(mode="after")
-    def _marked(self) -> Self:
-        _ = self.serial_code
-        return self
-
     @property
     def metric(self) -> Metric:
         """Always "call": commands are timed from a CPU."""
@@ -140,8 +111,7 @@ class ProjectProblem(_Declared):
     @property
     def serial_code(self) -> str:
         """The text that a candidate replaces."""
-        start, end = self._span()
-        return self.content[start:end]
+        return self.content
 
     @property
     def home(self) -> Path:
@@ -167,14 +137,6 @@ class ProjectProblem(_Declared):
         """The function's head as it stands in the file; "" where none is found."""
         return head_of(self.serial_code, self.entry, python=self.is_python)
 
-    def with_code(self, code: str) -> str:
-        """The file's text with a candidate in its place."""
-        start, end = self._span()
-        tail = self.content[end:]
-        return (
-            self.content[:start] + code + ("\n" if tail and not code.endswith("\n") else "") + tail
-        )
-
     def require(self, target: Target) -> None:
         """Raise `BadInput` for a target that commands cannot be timed on."""
         if target not in ON_CPU:
@@ -186,13 +148,12 @@ class ProjectProblem(_Declared):
     @property
     def guarantee(self) -> str:
         """The basis of a verdict, for every report."""
-        commands = self.commands
-        bench = _SEEN[commands.result]
-        clock = (
-            "the bench's process is timed from outside"
-            if commands.clock == "process"
-            else "times are the bench's own word"
-        )
+        bench = "each timed run prints what the unchanged project prints for the same secret seed"
+        if self.commands.result == "fixed":
+            bench += ", which is always one, so that code may know it without computing it"
+        clock = "the bench's process is timed from outside"
+        if self.commands.clock == "printed":
+            clock = "times are the bench's own word"
         return (
             "weaker than the judge's own checks: the project's tests decide what is right, and the"
             f" code runs in their process; {bench}; {clock}"
@@ -208,38 +169,14 @@ class ProjectProblem(_Declared):
 
     def _repr_html_(self) -> str:
         """For notebooks: its commands and their guarantee, with the replaced code."""
-        commands = self.commands
-        rows = [
-            ("file", commands.file),
-            ("build", "\n".join(commands.build)),
-            ("test", "\n".join(commands.test)),
-            ("bench", commands.bench),
-            ("proves", self.guarantee),
-        ]
+        rows = [(name, str(value)) for name, value in self.commands.model_dump().items() if value]
+        rows.append(("proves", self.guarantee))
         return html.facts(self.name, rows) + html.code("its serial code", self.serial_code)
-
-    def _span(self) -> tuple[int, int]:
-        """Characters of `content` that a candidate replaces."""
-        marks = self.commands.between
-        if marks is None:
-            return 0, len(self.content)
-        lines = re.findall(r"[^\n]*\n|[^\n]+", self.content)  # a form feed ends no line
-        matches = [[i for i, line in enumerate(lines) if mark in line] for mark in marks]
-        for mark, places in zip(marks, matches, strict=True):
-            if len(places) != 1:
-                raise ValueError(f"commands.between: {len(places)} lines hold {mark!r}, not one")
-        first, last = matches[0][0], matches[1][0]
-        if last <= first:
-            raise ValueError("commands.between: the second line stands before the first")
-        return sum(map(len, lines[: first + 1])), sum(map(len, lines[:last]))
 
 
 def words(command: str) -> list[str]:
     """A command's words as a shell splits them; no shell runs it. Raises `ValueError`."""
-    try:
-        parts = shlex.split(command)
-    except ValueError as error:
-        raise ValueError(f"{command!r}: {error}") from None
+    parts = shlex.split(command)
     if not parts:
         raise ValueError(f"{command!r}: no command")
     return parts
@@ -252,7 +189,8 @@ def project_fields(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     `ValidationError` where the table is at fault.
     """
     commands = _Declared.model_validate(content).commands
-    folder = (path.parent / commands.project).resolve()
+    here = path.parent.resolve()
+    folder = (here / commands.project).resolve()
     if not folder.is_dir():
         raise BadInput(f"{path}: commands.project: {folder} is no folder; give the project's")
     if Path.home().resolve().is_relative_to(folder):
@@ -262,27 +200,28 @@ def project_fields(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         )
     environment = None
     if commands.python is not None:
-        environment = _environment(path.parent.absolute() / commands.python)
-        marks = (environment / "pyvenv.cfg", environment / "conda-meta")
-        if not (environment / "bin" / "python").exists() or not any(m.exists() for m in marks):
+        # Its programs name the place where it was made: links stay, but `..` leads nowhere in a
+        # confined root.
+        environment = os.path.normpath(here / commands.python)
+        # The whole system's bin/python would have all of the system readable.
+        marks = [Path(environment, mark) for mark in ("pyvenv.cfg", "conda-meta")]
+        if not Path(environment, "bin", "python").exists() or not any(m.exists() for m in marks):
             raise BadInput(f"{path}: commands.python: {environment} is no virtual environment")
+    source = folder / commands.file
+    if source.resolve() != source:
+        raise BadInput(f"{path}: commands.file: {source}: a link; give a file of the project")
+    try:
+        text = regular.read_bytes(source, _MOST_FILE_BYTES).decode("utf-8")
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise BadInput(f"{path}: commands.file: {source}: {why}; give a text of 1 MiB") from None
     return {
         **content,
         "folder": str(folder),
-        "environment_folder": str(environment) if environment else None,
+        "environment_folder": environment,
         "tree": digest_of(folder, commands.exclude),
-        "content": _text(path, folder, commands.file),
+        "content": text,
     }
-
-
-def _environment(folder: Path) -> Path:
-    """The same folder without `..`, which leads nowhere in a confined root; links stay.
-
-    An environment's programs name the place where it was made, links and all.
-    """
-    plain = Path(os.path.normpath(folder))
-    is_same = plain.exists() and folder.exists() and plain.samefile(folder)
-    return plain if is_same else folder.resolve()
 
 
 def paths_of(path: Path) -> list[Path]:
@@ -294,21 +233,3 @@ def paths_of(path: Path) -> list[Path]:
         return []  # whoever loads the problem says why
     folders = [commands.project, *filter(None, [commands.python])]
     return [*(path.parent / folder for folder in folders), *map(Path, commands.readable)]
-
-
-def _text(path: Path, folder: Path, file: str) -> str:
-    """Text of the project's file that candidates replace."""
-    source = folder / file
-    if source.resolve() != source or not source.is_file():
-        raise BadInput(f"{path}: commands.file: {source} is no file; give one of the project")
-    if source.stat().st_size > _MOST_FILE_BYTES:
-        raise BadInput(
-            f"{path}: commands.file: {source} is larger than {_MOST_FILE_BYTES >> 20} MiB; move the"
-            " function into a file of its own"
-        )
-    try:
-        return source.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise BadInput(f"{source}: {error.strerror}; make it readable") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{source}: not UTF-8 text; save it as UTF-8") from None

@@ -1,4 +1,4 @@
-"""A project's files: the copied ones, their digest, and the copying.
+"""A project's files: which are copied, their digest, and the copying.
 
 Links are copied as links and never followed. Not covered: owners, extended attributes, hard links.
 """
@@ -11,24 +11,21 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
 
 NEVER = (
     *(".git", ".hg", ".svn", ".venv", "venv", "__pycache__", ".pytest_cache", "node_modules"),
     *("runs", "CMakeCache.txt"),
 )
-"""Names that are never copied, beside what a problem excludes; "runs" are our own traces.
-
-Nor is a folder below with a CMakeCache.txt: CMake refuses such a one in another place.
-"""
+"""Names that are never copied, beside what a problem excludes; "runs" are our own traces."""
 MOST_FILES, MOST_BYTES = 20_000, 512 * 2**20
 
 
 def files_of(folder: Path, exclude: Sequence[str]) -> Iterator[tuple[str, Path]]:
     """Paths below `folder` that are copied: relative name and place, in order of the names.
 
-    `exclude` are patterns of whole relative names or of single names. Raises `BadInput` where they
-    are too many or too large.
+    `exclude` are patterns of relative names or of single names. Raises `BadInput` where they are
+    too many or too large.
     """
     count = size = 0
     for name, path in _walk(folder, "", (*NEVER, *exclude)):
@@ -41,33 +38,10 @@ def files_of(folder: Path, exclude: Sequence[str]) -> Iterator[tuple[str, Path]]
         yield name, path
 
 
-def digest_of(folder: Path, exclude: Sequence[str]) -> str:
-    """Digest of names, contents and modes of what is copied. Raises `BadInput`."""
-    total = hashlib.sha256()
-    for name, path in files_of(folder, exclude):
-        total.update(f"{name}\0{_content_digest(path)}\0".encode("utf-8", "surrogateescape"))
-    return f"sha256:{total.hexdigest()}"
-
-
-def copy(folder: Path, target: Path, exclude: Sequence[str] = ()) -> None:
-    """Copy what `files_of` tells to a new folder, with times and modes. Raises `BadInput`."""
-    target.mkdir()
-    for name, path in files_of(folder, exclude):
-        place = target / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            shutil.copy2(path, place, follow_symlinks=False)
-        except OSError as error:
-            raise BadInput(f"{path}: {error.strerror}; it is to be copied") from None
-        if not place.is_symlink():
-            place.chmod(stat.S_IMODE(place.stat().st_mode) | stat.S_IWUSR)
-
-
 def _walk(folder: Path, before: str, exclude: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    try:
+    with file_errors(folder, "it is to be copied"):
         entries = sorted(os.scandir(folder), key=lambda item: item.name)
-    except OSError as error:
-        raise BadInput(f"{folder}: {error.strerror}; it is to be copied") from None
+    # CMake refuses a build folder in another place than where it was made.
     if before and any(entry.name == "CMakeCache.txt" for entry in entries):
         return
     for entry in entries:
@@ -80,13 +54,26 @@ def _walk(folder: Path, before: str, exclude: Sequence[str]) -> Iterator[tuple[s
             yield name, Path(entry.path)
 
 
-def _content_digest(path: Path) -> str:
-    """Digest of a file's content and executable bit, or of a link's target."""
-    try:
-        if path.is_symlink():
-            return f"link {os.readlink(path)}"
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-            return f"{digest} {os.fstat(file.fileno()).st_mode & stat.S_IXUSR}"
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; it is to be copied") from None
+def digest_of(folder: Path, exclude: Sequence[str]) -> str:
+    """Digest of names, contents and executable bits of what is copied. Raises `BadInput`."""
+    total = hashlib.sha256()
+    for name, path in files_of(folder, exclude):
+        with file_errors(path, "it is to be copied"):
+            is_link = path.is_symlink()
+            content = os.fsencode(os.readlink(path)) if is_link else path.read_bytes()
+            mode = path.lstat().st_mode & stat.S_IXUSR
+        digest = hashlib.sha256(content).hexdigest()
+        total.update(f"{name}\0{is_link}{mode}{digest}\0".encode("utf-8", "surrogateescape"))
+    return f"sha256:{total.hexdigest()}"
+
+
+def copy(folder: Path, target: Path, exclude: Sequence[str] = ()) -> None:
+    """Copy what `files_of` tells to a new folder, with times and modes. Raises `BadInput`."""
+    target.mkdir()
+    for name, path in files_of(folder, exclude):
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with file_errors(path, "it is to be copied"):
+            shutil.copy2(path, place, follow_symlinks=False)
+        if not place.is_symlink():  # a build may write over a file that is read-only
+            place.chmod(stat.S_IMODE(place.stat().st_mode) | stat.S_IWUSR)

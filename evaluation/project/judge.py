@@ -6,32 +6,22 @@ pairs in the place of workers). The output of each run is compared before its ti
 Not covered: cuda (commands see no GPU); work that the bench leaves out unseen.
 """
 
-import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.gpu.device import machine_facts, openmp_device, turn
 from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.project.session import ProjectSession
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level
 from regraph_kg.evaluation.timing.load import LoadWatch
-from regraph_kg.models.evaluation import (
-    Candidate,
-    EvalReport,
-    Grade,
-    Interval,
-    Outcome,
-    code_hash,
-)
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome, code_hash
 from regraph_kg.models.target import TARGETS, Target
 
 _CENSORED_ABOVE = 3.0
 """Two first runs that take so many times as long as the best so far (else the project as it
-stands) end the timing: `censored`."""
+stands) end the timing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +39,11 @@ _RULES: dict[Grade, _PairRule] = {
     "screening": _PairRule(3, 7, 0.04, 30.0),
     "full": _PairRule(7, 21, 0.02, 180.0),
 }
+_Pairs = list[tuple[float, float]]
+"""Seconds of the project as it stands and of the candidate, run by run."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """Seconds of the project as it stands and of the candidate, run by run."""
-
-    target: Target
-    serial: tuple[float, ...]
-    own: tuple[float, ...]
-    censored: bool
-
-    def ratio(self) -> TimeEstimate:
-        """The candidate's speedup."""
-        return _ratio([*zip(self.serial, self.own, strict=True)], self.target)
-
-
-def _ratio(pairs: Sequence[tuple[float, float]], target: Target) -> TimeEstimate:
-    return level([[serial / candidate] for serial, candidate in pairs], target, "call")
-
-
-class ProjectJudge:
+class CommandJudge:
     """Keeps a session for each project; one thread at a time. Close it."""
 
     def __init__(self, limits: JudgeLimits, evaluator: str, tell: Callable[[str], None]) -> None:
@@ -90,12 +64,23 @@ class ProjectJudge:
     ) -> EvalReport:
         """A report, whatever the candidate does. `BadInput`: the project itself is at fault."""
         problem.require(candidate.target)
-        stages = _Stages()
+        begun, stages = time.perf_counter(), dict[str, float]()
         with turn("cpu", self._tell):
-            with stages.stage("open"):
-                session = self._session(problem)
+            session = self._session(problem)
             watch = LoadWatch()
-            result = _judged(session, candidate, _RULES[grade], incumbent, stages)
+            steps: dict[str, Callable[[], Failure | None]] = {
+                "compile": lambda: session.build(candidate.code),
+                "verify": session.test,
+            }
+            failure = None
+            stages["open"] = time.perf_counter() - begun
+            for name, step in steps.items():
+                start = time.perf_counter()
+                failure = failure or step()
+                stages[name] = time.perf_counter() - start
+            start = time.perf_counter()
+            pairs = failure or _timed(session, _RULES[grade], candidate.target, incumbent)
+            stages["time"] = time.perf_counter() - start
             load = watch.found()
         report = EvalReport(
             problem=problem.name,
@@ -107,14 +92,14 @@ class ProjectJudge:
             toolchain=problem.toolchain,
             evaluator=self._evaluator,
             grade=grade,
-            stages=stages.seconds | {"total": stages.total},
+            stages=stages | {"total": time.perf_counter() - begun},
             facts=machine_facts() | {"sandbox": session.sandbox},
             guarantee=problem.guarantee,
         )
-        if isinstance(result, Failure):
-            fields = {"outcome": result.outcome, "diagnosis": result.diagnosis[:1500]}
+        if isinstance(pairs, Failure):
+            fields = {"outcome": pairs.outcome, "diagnosis": pairs.diagnosis[:1500]}
             return report.model_copy(update=fields)
-        return report.model_copy(update=_fields(result) | {"load": load})
+        return report.model_copy(update=_times(pairs, candidate.target) | {"load": load})
 
     def _session(self, problem: ProjectProblem) -> ProjectSession:
         key = problem.model_dump_json()
@@ -129,106 +114,54 @@ class ProjectJudge:
         return self._sessions[key]
 
 
-class _Stages:
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = time.perf_counter() - start
-
-    @property
-    def total(self) -> float:
-        return time.perf_counter() - self._start
-
-
-def _judged(
-    session: ProjectSession,
-    candidate: Candidate,
-    rule: _PairRule,
-    incumbent: float | None,
-    stages: _Stages,
-) -> Failure | _Pairs:
-    with stages.stage("compile"):
-        failure = session.build(candidate.code)
-    if failure is None:
-        with stages.stage("verify"):
-            failure = session.test()
-    if failure:
-        return failure
-    with stages.stage("time"):
-        pairs = _timed(session, candidate.target, rule, incumbent)
-    return pairs if isinstance(pairs, Failure) else _Pairs(candidate.target, *pairs)
-
-
 def _timed(
-    session: ProjectSession, target: Target, rule: _PairRule, incumbent: float | None
-) -> Failure | tuple[tuple[float, ...], tuple[float, ...], bool]:
-    """Seconds of pairs of runs, each checked, and whether they were ended early.
+    session: ProjectSession, rule: _PairRule, target: Target, incumbent: float | None
+) -> Failure | _Pairs:
+    """Pairs of runs, each checked.
 
     The first pair warms caches up, and counts only where it ends the timing, with the second one.
     """
     for second in (False, True):
-        first = _pair(session, candidate_first=second)
+        first = session.pair(candidate_first=second)
         if isinstance(first, Failure):
             return first
         if first[1] <= _CENSORED_ABOVE * (incumbent or first[0]):
             break
         if second:
-            return (first[0],), (first[1],), True
-    pairs = list[tuple[float, float]]()
-    start = time.monotonic()
+            return [first]
+    pairs: _Pairs = []
+    end = time.monotonic() + rule.seconds
     while len(pairs) < rule.most:
-        pair = _pair(session, candidate_first=bool(len(pairs) % 2))
+        pair = session.pair(candidate_first=bool(len(pairs) % 2))
         if isinstance(pair, Failure):
             return pair
         pairs.append(pair)
-        late = time.monotonic() - start > rule.seconds
+        late = time.monotonic() > end
         if len(pairs) >= rule.least and (late or _ratio(pairs, target).reach <= rule.reach):
             break
-    serial, measured = zip(*pairs, strict=True)
-    return serial, measured, False
+    return pairs
 
 
-def _pair(session: ProjectSession, *, candidate_first: bool) -> Failure | tuple[float, float]:
-    """Seconds of the project as it stands and of the candidate, which print the same."""
-    seed = secrets.randbits(31)
-    order = (True, False) if candidate_first else (False, True)
-    runs = {}
-    for candidate in order:
-        run = session.bench(candidate=candidate, seed=seed)
-        if isinstance(run, Failure):
-            if candidate:
-                return run
-            raise BadInput(
-                f"problem {session.problem.name}: the bench of the project as it stands fails now"
-                f" and then: {run.diagnosis[:300]}"
-            )
-        runs[candidate] = run
-    difference = session.differs(runs[True][1], runs[False][1])
-    return difference or (runs[False][0], runs[True][0])
+def _ratio(pairs: _Pairs, target: Target) -> TimeEstimate:
+    """The candidate's speedup."""
+    return level([[serial / own] for serial, own in pairs], target, "call")
 
 
-def _fields(pairs: _Pairs) -> dict[str, object]:
+def _times(pairs: _Pairs, target: Target) -> dict[str, object]:
     """Times of a report, and its outcome where they mean nothing."""
-    ratio = pairs.ratio()
-    serial, candidate = (
-        level([[seconds] for seconds in side], pairs.target, "call")
-        for side in (pairs.serial, pairs.own)
+    ratio = _ratio(pairs, target)
+    serial, own = (
+        level([[seconds] for seconds in side], target, "call").timing()
+        for side in zip(*pairs, strict=True)
     )
-    timing = ratio.timing()
     fields: dict[str, object] = {
-        "timing": candidate.timing(),
-        "baseline": serial.timing(),
+        "timing": own,
+        "baseline": serial,
         "speedup": ratio.seconds,
-        "speedup_interval": Interval(low=timing.interval.low, high=timing.interval.high),
+        "speedup_interval": ratio.timing().interval,
     }
-    if not pairs.censored and ratio.reach > TARGETS[pairs.target].unstable:
+    is_censored = len(pairs) == 1  # far slower: how much is not asked
+    if not is_censored and ratio.reach > TARGETS[target].unstable:
         message = f"right, but the ratio of times is known to within {ratio.reach:.0%} only"
         fields |= {"outcome": Outcome.UNSTABLE_TIMING, "diagnosis": message}
     return fields

@@ -1,4 +1,4 @@
-"""One project for as long as a judge lives: its copies, and the times of the project as it stands.
+"""One project for as long as a judge lives: its copies, and what its commands say of a candidate.
 
 Two copies are built once from the unchanged project. One stays as it is: the baseline. The other is
 put back for each candidate, gets the candidate's file, and is built again, so that only what the
@@ -6,31 +6,39 @@ file changes is compiled. Tests and each run of a bench have a copy of the build
 files that code writes in one copy are not in another.
 """
 
+import math
+import re
 import secrets
-import shutil
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.compile.diagnostics import trimmed
 from regraph_kg.evaluation.compile.sandboxed import Ran, compiler_confinement
 from regraph_kg.evaluation.problem import tree
 from regraph_kg.evaluation.problem.project import ProjectProblem
-from regraph_kg.evaluation.project.commands import Copy, Printed, first_difference, printed
-from regraph_kg.evaluation.project.scratch import ScratchFolder
+from regraph_kg.evaluation.project.copies import Copy, remove, scratch_folder
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import plain
 
 _UNCHANGED, _BUILT = "unchanged", "built"
 _SAID = 900
-"""Characters of what a command said last that a diagnosis tells."""
+"""Characters of what a command said that a diagnosis tells."""
 _LEAST_SECONDS = 2.0
 _TICK = 1e-9
 """Seconds: what the clocks of programs count in."""
 _SIGNALS = range(129, 129 + 64)
 """Exit codes by which make, shells and test runners tell that a signal ended a program."""
+_TOLD = re.compile(r"^regraph-seconds[ \t]+([\d.]+(?:e-?\d+)?)[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedRun:
+    """One run of the bench: its seconds, and the words that it printed besides."""
+
+    seconds: float
+    result: tuple[str, ...]
 
 
 class ProjectSession:
@@ -38,19 +46,16 @@ class ProjectSession:
 
     def __init__(self, problem: ProjectProblem, limits: JudgeLimits) -> None:
         self.problem, self._limits = problem, limits
-        self._scratch = ScratchFolder()
-        root = self._scratch.root
-        self._source = root / "source"
-        self._given, self._asked = Copy(root / "given", problem), Copy(root / "asked", problem)
-        self.serial_seconds = 0.0
-        """Of a run of the bench with the project as it stands, as its clock tells."""
-        self._process_seconds = 0.0
-        """Of such a run's whole process."""
+        self._root = scratch_folder()
+        self._given = Copy(self._root / "given", problem)
+        self._asked = Copy(self._root / "asked", problem)
+        self.serial_seconds = self._process_seconds = 0.0
+        """Of a run of the bench with the project as it stands: by its clock, and as a process."""
         self.sandbox = ""
 
     def close(self) -> None:
         """Remove the copies; idempotent."""
-        self._scratch.close()
+        remove(self._root)
 
     def open(self, tell: Callable[[str], None]) -> None:
         """Build, test and time the project as it stands. Raises `BadInput` where that fails."""
@@ -60,34 +65,40 @@ class ProjectSession:
                 f" so that they could read your files; {compiler_confinement().remedy}"
             )
         problem = self.problem
-        tell("copying the project")
-        tree.copy(Path(problem.folder), self._source, problem.commands.exclude)
-        if tree.digest_of(self._source, ()) != problem.tree:
-            raise BadInput(
-                f"problem {problem.name}: {problem.folder} was changed while it was copied;"
-                " begin again"
-            )
-        for copy, name in ((self._given, "once"), (self._asked, "once more")):
-            tell(f"building the project as it stands, {name}")
-            tree.copy(self._source, copy.work)
-            self._trusted("build", self._build(copy))
+        source = self._root / "source"
+        tree.copy(Path(problem.folder), source, problem.commands.exclude)
+        if tree.digest_of(source, ()) != problem.tree:
+            raise self._fault(f"{problem.folder} was changed while it was copied; begin again")
+        tell("building and testing the project as it stands")
+        for copy in (self._given, self._asked):
+            tree.copy(source, copy.work)
+            self._right("build", self._built(copy))
             if not copy.keep(_UNCHANGED):
-                raise BadInput(
-                    f"problem {problem.name}: its build leaves pipes, sockets or devices, which"
-                    " cannot be copied; let it make files only"
-                )
-        tell("testing the project as it stands")
-        self._trusted("tests", self._tested(self._given))
-        shutil.rmtree(self._source)
+                raise self._fault("its build leaves pipes, sockets or devices; let it make files")
+        self._right("tests", self._tested(self._given))
+        remove(source)
         tell("timing the project as it stands")
-        self.serial_seconds = self._first_bench()
+        seed = secrets.randbits(31)
+        first, again = self._own_bench(seed), self._own_bench(seed)
+        difference = first_difference(first.result, again.result, problem.commands.tolerance)
+        if difference or not first.result:
+            raise self._fault(
+                f"the bench prints {difference or 'nothing'} when it is run again with the same"
+                " REGRAPH_SEED: let it print its result, such as a sum, and no times"
+            )
+        if problem.commands.result == "same" and not self._heeds_seed(first.result, seed):
+            raise self._fault(
+                "the bench prints the same whatever REGRAPH_SEED is, so that code may know what to"
+                " print without computing it: let the bench draw its inputs from REGRAPH_SEED, or"
+                ' write result = "fixed" into [commands], which proves less'
+            )
+        self.serial_seconds = min(first.seconds, again.seconds)
 
     def build(self, code: str) -> Failure | None:
         """Write a candidate into the copy and build."""
         self._asked.take(_UNCHANGED)
-        self._asked.drop(_BUILT)
-        self._asked.write(self.problem.with_code(code))
-        failure = self._build(self._asked, code)
+        self._asked.write(code)
+        failure = self._built(self._asked)
         if failure is None and not self._asked.keep(_BUILT):
             return Failure(Outcome.SUSPICIOUS, "the build leaves files that cannot be copied")
         return failure
@@ -96,172 +107,137 @@ class ProjectSession:
         """Test the build."""
         return self._tested(self._asked)
 
-    def bench(self, *, candidate: bool, seed: int) -> Failure | tuple[float, Printed]:
-        """Seconds of one run of the bench, and what it printed."""
-        commands = self.problem.commands
-        limit = commands.bench_seconds
+    def bench(self, *, candidate: bool, seed: int) -> Failure | TimedRun:
+        """One run of the bench, with the candidate or with the project as it stands."""
+        commands, limit = self.problem.commands, self.problem.commands.bench_seconds
+        copy, state = (self._asked, _BUILT) if candidate else (self._given, _UNCHANGED)
         if candidate:
             slower = self._limits.slower_than_serial * self._process_seconds
             limit = min(limit, max(_LEAST_SECONDS, slower))
-        run = self._run_bench(limit, seed, candidate=candidate)
-        if candidate and run.code is None:  # a busy machine may hold up one run
-            run = self._run_bench(limit, seed, candidate=candidate)
+        for _ in range(2):  # a busy machine may hold up one run
+            copy.take(state)
+            run = copy.run([commands.bench], limit, seed)
+            if run.code is not None or not candidate:
+                break
         # What the code printed would tell the next one what to print.
         secret = candidate and commands.result != "same"
-        failure = self._run_failure(replace(run, said="") if secret else run, "the bench", limit)
-        if failure is None and run.cut and commands.result != "none":
-            text = "the bench prints too much to compare: let it print a sum and some elements"
-            failure = Failure(Outcome.WRONG_ANSWER, text)
+        failure = _failure(run, "the bench", limit, said="" if secret else run.said)
         if failure:
             return failure
+        if run.cut:
+            text = "the bench prints too much to compare: let it print a sum and some elements"
+            return Failure(Outcome.WRONG_ANSWER, text)
         if not candidate:
             self._process_seconds = run.seconds
-        output = printed(run.said)
-        if commands.clock == "process":
-            return run.seconds, output
-        if not output.seconds:
-            text = "the bench printed no line 'regraph-seconds NUMBER' with a number above 0"
-            return Failure(Outcome.WRONG_ANSWER, text)
-        seconds = sorted(output.seconds)[len(output.seconds) // 2]
-        if not _TICK <= seconds <= run.seconds:
-            return Failure(
-                Outcome.SUSPICIOUS,
-                f"the bench says {seconds:.3g} s, its whole process took {run.seconds:.3g} s, and"
-                f" clocks tell {_TICK:g} s at least",
-            )
-        return seconds, output
+        seconds = run.seconds
+        if commands.clock == "printed":
+            told = sorted(map(float, _TOLD.findall(run.said)))
+            seconds = told[len(told) // 2] if told else 0.0
+            if not _TICK <= seconds <= run.seconds:
+                text = f"its regraph-seconds are {seconds:.3g}, its process took {run.seconds:.3g}"
+                return Failure(Outcome.SUSPICIOUS if told else Outcome.WRONG_ANSWER, text)
+        return TimedRun(seconds, tuple(_TOLD.sub("", run.said).split()))
 
-    def _run_bench(self, limit: float, seed: int, *, candidate: bool) -> Ran:
-        copy = self._asked if candidate else self._given
-        copy.take(_BUILT if candidate else _UNCHANGED)
-        return copy.run([self.problem.commands.bench], limit, seed)
-
-    def differs(self, candidate: Printed, serial: Printed) -> Failure | None:
-        """Failure where a candidate's bench prints another result than the unchanged project's."""
+    def pair(self, *, candidate_first: bool) -> Failure | tuple[float, float]:
+        """Seconds of the project as it stands and of the candidate, which print the same."""
+        seed = secrets.randbits(31)
+        runs: dict[bool, TimedRun] = {}
+        for candidate in (True, False) if candidate_first else (False, True):
+            run = self.bench(candidate=candidate, seed=seed) if candidate else self._own_bench(seed)
+            if isinstance(run, Failure):
+                return run
+            runs[candidate] = run
         commands = self.problem.commands
-        if commands.result == "none":
-            return None
-        difference = first_difference(serial, candidate, commands.tolerance)
+        difference = first_difference(runs[False].result, runs[True].result, commands.tolerance)
         if difference is None:
-            return None
+            return runs[False].seconds, runs[True].seconds
         text = "the bench prints something else than that of the unchanged project"
         if commands.result == "same":  # else it would tell what is to be printed the next time
             text += f": {difference}"
         return Failure(Outcome.WRONG_ANSWER, text)
 
-    def _first_bench(self) -> float:
-        """Seconds of the project as it stands; its output must be fit for comparison."""
-        seed = secrets.randbits(31)
-        runs = [self._trusted_bench(seed) for _ in range(2)]
-        if self.problem.commands.result != "none":
-            self._comparable(runs[0][1], runs[1][1])
-        if self.problem.commands.result == "same" and not self._heeds_seed(runs[0][1], seed):
-            raise BadInput(
-                f"problem {self.problem.name}: the bench prints the same whatever REGRAPH_SEED is,"
-                " so that code may know what to print without computing it: let the bench draw its"
-                ' inputs from REGRAPH_SEED, or write result = "fixed" into [commands], which'
-                " proves less"
-            )
-        return min(seconds for seconds, _ in runs)
-
-    def _comparable(self, first: Printed, again: Printed) -> None:
-        """Raise `BadInput` where two runs with one seed print different results."""
-        difference = first_difference(first, again, self.problem.commands.tolerance)
-        if difference:
-            raise BadInput(
-                f"problem {self.problem.name}: the bench of the project as it stands prints"
-                f" other things each time, with the same REGRAPH_SEED ({difference}): let it print"
-                ' results only, not times, or write result = "none" into [commands]'
-            )
-        if not first.result:
-            raise BadInput(
-                f"problem {self.problem.name}: the bench prints nothing that could be compared:"
-                ' let it print its result, such as a sum, or write result = "none"'
-            )
-
-    def _heeds_seed(self, base: Printed, seed: int) -> bool:
-        """Whether other seeds change its output; several are tried, as a small number may recur.
-
-        To print the seed itself is not to draw from it.
-        """
+    def _heeds_seed(self, base: Sequence[str], seed: int) -> bool:
+        """Whether other seeds change its output; two are tried, as a small number may recur."""
         for other in (secrets.randbits(31) for _ in range(2)):
-            words = self._trusted_bench(other)[1].result
-            if [w for w in words if w != str(other)] != [w for w in base.result if w != str(seed)]:
+            result = self._own_bench(other).result
+            # To print the seed itself is not to draw from it.
+            if [w for w in result if w != str(other)] != [w for w in base if w != str(seed)]:
                 return True
         return False
 
-    def _trusted_bench(self, seed: int) -> tuple[float, Printed]:
+    def _own_bench(self, seed: int) -> TimedRun:
         """A run of the bench of the project as it stands. Raises `BadInput` where that fails."""
-        result = self.bench(candidate=False, seed=seed)
-        if isinstance(result, Failure):
-            raise self._bad_project("bench", result)
-        return result
+        run = self.bench(candidate=False, seed=seed)
+        if isinstance(run, TimedRun):
+            return run
+        raise self._fault(f"the bench of the project as it stands fails: {run.diagnosis}")
 
-    def _trusted(self, step: str, failure: Failure | None) -> None:
+    def _right(self, step: str, failure: Failure | None) -> None:
         if failure:
-            raise self._bad_project(step, failure)
+            raise self._fault(f"the {step} of the project as it stands fails: {failure.diagnosis}")
 
-    def _bad_project(self, step: str, failure: Failure) -> BadInput:
-        message = " ".join(failure.diagnosis.split())
-        return BadInput(
-            f"problem {self.problem.name}: the {step} of the project as it stands fails: {message}"
-        )
+    def _fault(self, text: str) -> BadInput:
+        return BadInput(f"problem {self.problem.name}: {' '.join(text.split())}")
 
-    def _build(self, copy: Copy, code: str = "") -> Failure | None:
+    def _built(self, copy: Copy) -> Failure | None:
         commands = self.problem.commands
         if not commands.build:
             return None
-        result = copy.run(commands.build, commands.build_seconds)
-        self.sandbox = ", ".join(result.layers) or self.sandbox
-        if result.code == 0:
+        run = copy.run(commands.build, commands.build_seconds)
+        self.sandbox = ", ".join(run.layers) or self.sandbox
+        if run.code == 0:
             return None
-        if result.code is None:
+        said = plain(run.said).replace(f"{copy.work}/", "").strip()
+        # Compilers tell their errors first, and build systems go on for pages.
+        start = max(0, said.find("error:") - _SAID // 3)
+        text = said[start : start + _SAID] or f"it ended with exit code {run.code}"
+        if run.code is None:
             text = f"the build takes more than {commands.build_seconds:g} s"
-            return Failure(Outcome.COMPILE_FAILED, text)
-        text = self._errors(result.said, code)
-        return Failure(Outcome.COMPILE_FAILED, text or f"it ended with exit code {result.code}")
+        return Failure(Outcome.COMPILE_FAILED, text)
 
     def _tested(self, copy: Copy) -> Failure | None:
         commands = self.problem.commands
-        result = copy.run(commands.test, commands.test_seconds, secrets.randbits(31))
-        failure = self._run_failure(result, "the tests", commands.test_seconds)
-        if failure:
+        run = copy.run(commands.test, commands.test_seconds, secrets.randbits(31))
+        failure = _failure(run, "the tests", commands.test_seconds, run.said)
+        missing = [text for text in commands.passed if text not in run.said]
+        if failure or not missing:
             return failure
-        missing = [text for text in commands.passed if text not in result.said]
-        if not missing:
-            return None
         return Failure(
             Outcome.SUSPICIOUS,
             f"the tests ended with exit code 0, but did not print {missing[0]!r};"
-            f" they printed: {_tail(result.said) or 'nothing'}",
+            f" they printed: {plain(run.said).strip()[-_SAID:] or 'nothing'}",
         )
 
-    def _run_failure(self, result: Ran, step: str, limit: float) -> Failure | None:
-        """The failure of commands that run the candidate; None where they succeed."""
-        if result.code == 0:
-            return None
-        if result.code is None:
-            return Failure(Outcome.TIMED_OUT, f"{step}: not over after {limit:.3g} s")
-        words = f": {_tail(result.said)}" if result.said else ""
-        if result.code < 0 or result.code in _SIGNALS:
-            number = -result.code if result.code < 0 else result.code - _SIGNALS.start + 1
-            return Failure(Outcome.CRASHED, f"{step}: ended by signal {number}{words}")
-        return Failure(Outcome.WRONG_ANSWER, f"{step}: ended with exit code {result.code}{words}")
 
-    def _errors(self, output: str, code: str) -> str:
-        """A compiler's errors in the candidate's file, else the last words."""
-        file = Path(self.problem.commands.file)
-        if self.problem.is_python or file.name not in output or not code:
-            return _tail(output)
-        lines = []
-        for line in plain(output).splitlines():
-            place, name, message = line.partition(f"{file.name}:")
-            lines.append(f"candidate.cpp:{message}" if name and " " not in place else line)
-        content = self.problem.with_code(code)
-        return trimmed("\n".join(lines), content).replace("candidate.cpp", file.name)
+def _failure(run: Ran, step: str, limit: float, said: str) -> Failure | None:
+    """The failure of commands that run the candidate; None where they succeed."""
+    if run.code == 0:
+        return None
+    if run.code is None:
+        return Failure(Outcome.TIMED_OUT, f"{step}: not over after {limit:.3g} s")
+    words = f": {plain(said).strip()[-_SAID:]}" if said else ""
+    if run.code < 0 or run.code in _SIGNALS:
+        number = -run.code if run.code < 0 else run.code - _SIGNALS.start + 1
+        return Failure(Outcome.CRASHED, f"{step}: ended by signal {number}{words}")
+    return Failure(Outcome.WRONG_ANSWER, f"{step}: ended with exit code {run.code}{words}")
 
 
-def _tail(output: str) -> str:
-    """The last words of a command."""
-    text = plain(output).strip()
-    return text if len(text) <= _SAID else f"..{text[-_SAID:]}"
+def first_difference(right: Sequence[str], words: Sequence[str], tolerance: float) -> str | None:
+    """The first word that is not as the right one; numbers may be off by `tolerance`, relative."""
+    for place, (word, expected) in enumerate(zip(words, right, strict=False), start=1):
+        if word != expected and not _near(word, expected, tolerance):
+            return f"as word {place} {word[:60]!r}, not {expected[:60]!r}"
+    return None if len(words) == len(right) else f"{len(words)} words, not {len(right)}"
+
+
+def _near(word: str, expected: str, tolerance: float) -> bool:
+    """Whether a word is a number within the tolerance of an expected one that is not whole."""
+    if not {*".eE"} & {*expected}:
+        return False
+    try:
+        number, right = float(word), float(expected)
+    except ValueError:
+        return False
+    # A number that is not finite is near nothing: infinity is within every share of itself.
+    finite = math.isfinite(number) and math.isfinite(right)
+    return finite and abs(number - right) <= tolerance * abs(right)

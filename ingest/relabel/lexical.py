@@ -8,16 +8,154 @@ its name (`__ldg`, proc_bind) and that no other technique makes use of. Nor may 
 turns the meaning: a negation, an opposite, a choice, a number that the name lacks.
 """
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import cache
 
-from regraph_kg.ingest.relabel.names import head_of, without_brackets
-from regraph_kg.ingest.relabel.verdict import LabelVerdict, Shortlist, merged
-from regraph_kg.ingest.relabel.words import HARMLESS, Speller, addresses, stems, tokens, turns
-from regraph_kg.models.target import Target
+import snowballstemmer
+from rapidfuzz.distance import OSA
+
+from regraph_kg.ingest.relabel.embedding import Shortlist
+from regraph_kg.models.target import NAMES, TARGETS, Target
 from regraph_kg.models.technique import Technique, spelling
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+SHORTEST_TYPO = 5
+"""Letters of the shortest word that is mended: in shorter ones, one letter is another word."""
+LEAST_HEAD = 2
+"""Stems of a name that may stand before "for X"."""
+_SNOWBALL = snowballstemmer.stemmer("english")
+_TAIL = re.compile(r"^(.+?)\s+(?:for|of|with)\s+(.+)$", re.IGNORECASE)
+_BRACKET = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]")
+_DIRECTED = re.compile(
+    r"\b(to|from|into|than|before|after|over|between|versus|vs|instead|then|and|or)\b|->|=>|/|\+"
+)
+"""Words by which the order of a name's words is its meaning."""
+_CODE = re.compile(r"[_.]|[a-z][A-Z]|^cuda.")
+_FILLERS = _listed(
+    "a an and at by for from in into it its of on so that the their this through to via with "
+    "add adding apply applied applying based code enable enabling exploit exploiting explicit "
+    "implement implementing improve improved improving introduce introducing leverage "
+    "leveraging perform performing use used using utilize utilizing approach method "
+    "optimization optimize optimized optimizing scheme step strategy technique"
+)
+_LONG_FORM = {"smem": "shared memory", "shmem": "shared memory", "gmem": "global memory"} | {
+    "mem": "memory"
+}
+_HARMLESS = (
+    "aggressive clause cpu directive full fully gpu hot i inner innermost j k main outer"
+    f" outermost performance pragma qualifier better {' '.join(TARGETS)}"
+)
+"""Words that say where a technique is applied, not which: a label may have them beside a name."""
+_TURNING = _listed(
+    "against anti avoid avoiding back before convert de disable disabled disabling drop "
+    "dropping eliminate eliminating except fake fewer instead lazy less like merge nested "
+    "never no non not off only or partial partially place pseudo rather re reduce reducing "
+    "removal remove removed removing rename replace replaced replacing reverse reversed "
+    "revert skip skipping split stop than turn un undo undoing unlike versus vs without"
+)
+_LEVELS = _listed(
+    "thread warp block grid device host register shared global constant texture cache row "
+    "column inner outer loop kernel task team cluster core lane static dynamic read write "
+    "load store input output single double half forward backward"
+)
+_ORDERS = re.compile(
+    r"\b(ignor\w*|disregard|forget|answer\w*|antwort\w*|reply|respond|candidates?|vocabulary|json"
+    r"|confidence|prompt|regeln|you are|(all|above|previous|prior|the) (rule|instruction)s?)\b"
+    r"|\b(system|assistant|user)\s*:|\bpick (the )?(candidate|first|second|id)\b|忽略|指令"
+)
+_ID = re.compile(rf"\b({NAMES})/[a-z0-9]")
+
+
+def addresses(label: str) -> bool:
+    """Whether `label` speaks to its reader, or holds ids: it is data, and may want to steer."""
+    plain = label.casefold()
+    return _ORDERS.search(plain) is not None or _ID.search(plain) is not None
+
+
+def stems(words: str) -> tuple[str, ...]:
+    """The stems of the words that carry meaning, in their order; abbreviations written out."""
+    # "for" is a filler, but "parallel for" is a construct.
+    text = re.sub(r"\b(parallel|openmp) for\b", r"\1-for", words)
+    written = " ".join(_LONG_FORM.get(word, word) for word in text.split())
+    return tuple(_stem(word) for word in written.split() if word not in _FILLERS)
+
+
+def _tokens(label: str) -> frozenset[str]:
+    """The pieces of code in a label: `__ldg`, cudaMallocHost, proc_bind, cp.async; lower case."""
+    pieces = re.findall(r"-{0,2}[A-Za-z_][\w.]*\w|[A-Za-z_]\w*", label)
+    return frozenset(piece.lower().strip("-") for piece in pieces if _CODE.search(piece))
+
+
+def without_brackets(name: str) -> str:
+    """`name` without brackets that hold nothing but a parameter, or another name for the same."""
+
+    def kept(bracket: re.Match[str]) -> str:
+        return bracket[0] if _tells(re.sub(r"\w+\s*=\s*\w+", " ", bracket[1])) else " "
+
+    bare = _BRACKET.sub(kept, name).strip()
+    return bare if stems(spelling(bare)) else name
+
+
+def _head_of(name: str) -> str:
+    """The part before "for X", unless X makes it another technique; "" where there is none."""
+    match = _TAIL.match(without_brackets(name))
+    if match is None or _tells(match[2]) or len(stems(spelling(match[1]))) < LEAST_HEAD:
+        return ""
+    return match[1]
+
+
+def _turns(label: Iterable[str], names: Collection[str]) -> bool:
+    """Whether a word of `label` that is in none of `names` may turn its meaning over."""
+    surplus = set(label).difference(names)
+    return bool(surplus & _TURNING) or any(word[0].isdigit() for word in surplus)
+
+
+def _tells(text: str) -> bool:
+    """Whether `text` beside a name may make it another technique's: by level, number, negation."""
+    words = spelling(text).split()
+    return _turns(words, ()) or not _LEVELS.isdisjoint(words)
+
+
+@cache
+def _stem(word: str) -> str:
+    """Tile, tiled and tiling are one stem."""
+    stem: str = _SNOWBALL.stemWord(word)
+    return stem
+
+
+def surely_one(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """New `names` of one target in groups that are surely one technique; all sorted.
+
+    They are the same words, written otherwise: brackets that only hold a parameter go, stems take
+    inflection off, and the words may stand in any order ("unroll loops", "loop unrolling") unless
+    it is the meaning. "NAME for X" is NAME where NAME is a name by itself. Negations, numbers and
+    levels are words like others: they keep names apart. Groups depend on the set of names alone.
+    """
+    keys = {name: _key_of(name) for name in sorted(set(names))}
+    known = set(keys.values())
+    members: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name, key in keys.items():
+        head = _head_of(name)
+        head_key = _key_of(head) if head and not addresses(name) else ()
+        members[head_key if head_key in known else key].append(name)
+    return sorted(tuple(group) for group in members.values())
+
+
+def _key_of(name: str) -> tuple[str, ...]:
+    """The common key of a name's spellings; a name that addresses its reader is its own key."""
+    plain = without_brackets(name)
+    if addresses(name):
+        return (name,)
+    if _DIRECTED.search(plain.casefold()):
+        return tuple(spelling(plain).split()) or (name,)
+    return tuple(sorted(stems(spelling(plain)))) or (name,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +167,6 @@ class _Name:
     stems: frozenset[str]
     tokens: frozenset[str]
 
-    @classmethod
-    def of(cls, technique: Technique, name: str) -> "_Name":
-        words = spelling(name)
-        return cls(technique.id, frozenset(words.split()), frozenset(stems(words)), tokens(name))
-
 
 class LexicalRule:
     """The stage "lexical"; see the module.
@@ -42,13 +175,13 @@ class LexicalRule:
     """
 
     def __init__(self, techniques: Sequence[Technique]) -> None:
-        by_target: dict[Target, list[Technique]] = defaultdict(list)
+        by_target: defaultdict[Target, list[Technique]] = defaultdict(list)
         for technique in techniques:
             by_target[technique.target].append(technique)
-        self._lexicons = {target: _Lexicon(techniques) for target, techniques in by_target.items()}
+        self._lexicons = {target: _Lexicon(group) for target, group in by_target.items()}
 
-    def __call__(self, shortlist: Shortlist) -> LabelVerdict | None:
-        """The verdict on a label; None where no technique is certain."""
+    def __call__(self, shortlist: Shortlist) -> str | None:
+        """The technique that a label surely means; None where none is certain."""
         lexicon = self._lexicons.get(shortlist.target)
         if lexicon is None or not shortlist.candidates or addresses(shortlist.label):
             return None
@@ -56,48 +189,49 @@ class LexicalRule:
         if any(rival.score >= first.score for rival in rivals):
             return None
         technique = lexicon.recognize(shortlist.label)
-        return merged(shortlist, technique, "lexical") if technique == first.technique.id else None
+        return technique if technique == first.technique.id else None
 
 
 class _Lexicon:
     """The names of one target's techniques."""
 
     def __init__(self, techniques: Sequence[Technique]) -> None:
-        self._names = [
-            _Name.of(technique, name)
-            for technique in techniques
-            for name in (technique.name, *technique.aliases)
-        ]
+        self._names: list[_Name] = []
         self._own: dict[str, frozenset[str]] = {}
         """Stems of all texts about a technique."""
-        vocabulary: set[str] = set()
-        for technique in techniques:
-            names = (technique.name, *technique.aliases)
-            text = " ".join(map(spelling, (*names, technique.definition, technique.applies)))
-            vocabulary.update(text.split())
-            self._own[technique.id] = frozenset(stems(text)) | HARMLESS
-        told = [(one.definition, one.recipe, *one.steps) for one in techniques]
-        uses = Counter(token for texts in told for token in tokens(" ".join(texts)))
+        known: set[str] = set()
+        uses: Counter[str] = Counter()
+        for one in techniques:
+            names = (one.name, *one.aliases)
+            for name in names:
+                words = frozenset(spelling(name).split())
+                stemmed = frozenset(stems(spelling(name)))
+                self._names.append(_Name(one.id, words, stemmed, _tokens(name)))
+            text = " ".join(map(spelling, (*names, one.definition, one.applies)))
+            known.update(text.split())
+            self._own[one.id] = frozenset((*stems(text), *stems(_HARMLESS)))
+            uses.update(_tokens(" ".join((one.definition, one.recipe, *one.steps))))
         owners = {(token, name.technique) for name in self._names for token in name.tokens}
         named = Counter(token for token, _ in owners)
         self._shared = {token for token, count in uses.items() if count > 1 and named[token] <= 1}
         """Tokens of code that several techniques make use of: they name none. What is a name of two
         stays, so that it decides for neither."""
-        self._spell = Speller(vocabulary)
+        self._known = known
+        self._long = sorted(word for word in known if len(word) >= SHORTEST_TYPO)
 
     def recognize(self, label: str) -> str | None:
         """The one technique that `label` surely names: whole, without brackets, or "NAME for X"."""
-        ways = dict.fromkeys((label, without_brackets(label), head_of(label)))
+        ways = dict.fromkeys((label, without_brackets(label), _head_of(label)))
         return next(filter(None, map(self._named, filter(None, ways))), None)
 
     def _named(self, text: str) -> str | None:
-        words = self._spell(text)
-        techniques = set(self._holding(frozenset(stems(words)), tokens(text)))
-        if len(techniques) != 1:
+        words = [self._mended(word) for word in spelling(text).split()]
+        found = set(self._holding(frozenset(stems(" ".join(words))), _tokens(text)))
+        if len(found) != 1:
             return None
-        (technique,) = techniques
+        (technique,) = found
         names = (name.words for name in self._names if name.technique == technique)
-        return None if turns(words.split(), [*chain.from_iterable(names)]) else technique
+        return None if _turns(words, frozenset[str]().union(*names)) else technique
 
     def _holding(self, label: frozenset[str], code: frozenset[str]) -> Iterator[str]:
         """Techniques one of whose names a label is, or else holds beside harmless words."""
@@ -107,3 +241,15 @@ class _Lexicon:
             contained = name.stems and name.stems <= label <= name.stems | self._own[name.technique]
             if contained or name.tokens & code - self._shared:
                 yield name.technique
+
+    def _mended(self, word: str) -> str:
+        """The known word that a misspelt one must be: one slip from it, and from no other."""
+        if len(word) < SHORTEST_TYPO or word in self._known or not word.isalpha():
+            return word
+        near = [
+            known
+            for known in self._long
+            # The first letter is seldom wrong; a swap of neighbours is one slip.
+            if known[0] == word[0] and OSA.distance(word, known, score_cutoff=1) <= 1
+        ]
+        return near[0] if len(set(map(_stem, near))) == 1 else word

@@ -9,14 +9,10 @@ from pathlib import Path
 
 from regraph_kg.api.sources import read_source
 from regraph_kg.errors import BadInput
-from regraph_kg.models.evaluation import Candidate, code_hash
-from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.problems import find_problem, named_paths
+from regraph_kg.wiring.problems import named_paths
 from regraph_kg.wiring.shipped import corpus_folder, problem_names
 
-JudgeQuestion = tuple[str, Target, str]
-"""A problem, a target and a code, by their hashes."""
 LONGEST_CODE = 2**20
 """Characters of a code that an agent sends, and bytes of a file that it names."""
 PROBLEM_FILES = ("problem.toml", "serial.cpp", "reference.cpp", "inputs.py")
@@ -29,6 +25,7 @@ class ProjectFolder:
         """Raises `BadInput` where `root` is no folder."""
         if not root.is_dir():
             raise BadInput(f"{root}: no folder; give the project's folder with --root")
+        # links are compared with it after they were followed, too
         self.root = root.resolve()
         self._settings = settings
 
@@ -69,6 +66,7 @@ class ProjectFolder:
         """A problem as `find_problem` takes it: a folder inside, or a name of the corpus."""
         folder = self.inside(name)
         if not folder.is_dir():
+            # a path that is no folder here must not name one of the corpus
             if "/" in name or name not in problem_names(self._settings):
                 names = ", ".join(self.problems())
                 raise BadInput(f"problem {name[:200]!r}: no folder of the project; known: {names}")
@@ -78,11 +76,6 @@ class ProjectFolder:
         for path in named_paths(folder):
             self.inside(str(path))
         return str(folder)
-
-    def question(self, place: str, candidate: Candidate) -> JudgeQuestion:
-        """The judge's question about a candidate, by content; `place` is from `problem`."""
-        stands = repr(find_problem(self._settings, place))  # it may be edited under its name
-        return code_hash(stands), candidate.target, code_hash(candidate.code)
 
     def problems(self) -> list[str]:
         """Problems of the folder, and names of the corpus."""

@@ -38,6 +38,7 @@ class JudgeDesk:
     """
 
     def __init__(self, settings: Settings, budget: float) -> None:
+        # the judge's process runs strangers' code, and has no use for secrets
         nothing = SecretStr("")
         self._settings = settings.model_copy(
             update={"store_password": nothing, "openai_key": nothing}
@@ -56,21 +57,19 @@ class JudgeDesk:
 
     async def check(self, problem: str, hear: Hear) -> Checkup:
         """Check that a problem is well posed and can be measured."""
-        return await self._ask(functools.partial(check_problem, self._settings, problem), hear)
+        return await self._ask(hear, check_problem, self._settings, problem)
 
     async def evaluate(
         self, problem: str, candidate: Candidate, grade: Grade, hear: Hear
     ) -> EvalReport:
         """Judge a candidate; `BadInput` where the problem has an error."""
-        call = functools.partial(_evaluate, self._settings, problem, candidate, grade)
-        return await self._ask(call, hear)
+        return await self._ask(hear, _evaluate, self._settings, problem, candidate, grade)
 
     async def compare(
         self, problem: str, candidate: Candidate, other: Candidate, hear: Hear
     ) -> Comparison:
         """Whether a candidate is faster than another one; both must have passed."""
-        call = functools.partial(_compare, self._settings, problem, candidate, other)
-        return await self._ask(call, hear)
+        return await self._ask(hear, _compare, self._settings, problem, candidate, other)
 
     def close(self) -> None:
         """End the process and its candidate at once; idempotent."""
@@ -81,50 +80,40 @@ class JudgeDesk:
         if thread is not None:
             thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _ask(self, call: Callable[[], T], hear: Hear) -> T:
+    async def _ask(self, hear: Hear, call: Callable[..., T], *args: object) -> T:
         async with self._turn:
             if not self.left:
                 raise BadInput(
                     f"the budget of {self._budget:.0f} seconds of judging is spent: ask the user to"
                     " start the server anew, with a larger --judge-seconds if need be"
                 )
-            began = time.monotonic()
-            ticking = asyncio.ensure_future(_tick(began, hear))
+            if self._process is None or self._thread is None:
+                # one thread for all questions: the kernel ends the process with it
+                self._process, self._thread = JudgeProcess(), ThreadPoolExecutor(1, "judge")
+            began, left = time.monotonic(), self.left
+            answer = asyncio.wrap_future(self._thread.submit(self._process.ask, call, *args))
             try:
-                return await asyncio.wait_for(self._answer(call), self.left)
-            except TimeoutError:
-                self.close()
-                raise BadInput(
-                    f"stopped: the budget of {self._budget:.0f} seconds of judging was over"
-                ) from None
-            except asyncio.CancelledError:
-                self.close()
-                raise
+                while not (await asyncio.wait({answer}, timeout=min(TICK, left)))[0]:
+                    left = self.left - (time.monotonic() - began)
+                    if left <= 0:
+                        raise BadInput(
+                            f"stopped: the budget of {self._budget:.0f} seconds of judging was over"
+                        )
+                    await hear(time.monotonic() - began)
+                return answer.result()
             finally:
-                ticking.cancel()
                 self.spent += time.monotonic() - began
-
-    async def _answer(self, call: Callable[[], T]) -> T:
-        if self._process is None or self._thread is None:
-            self._process = JudgeProcess()
-            self._thread = ThreadPoolExecutor(1, "judge")
-        return await asyncio.wrap_future(self._thread.submit(self._process.ask, call))
-
-
-async def _tick(began: float, hear: Hear) -> None:
-    while True:
-        await asyncio.sleep(TICK)
-        await hear(time.monotonic() - began)
+                if not answer.done():  # over, or the agent has left
+                    self.close()
 
 
 @functools.cache  # in the judge's process, as everything below
 def _judge(cache: str, isolation: Literal["fresh", "shared"], gpu: int) -> Judge:
-    settings = Settings(cache_dir=cache, isolation=isolation, gpu=gpu)
-    return local_judge(settings)
+    """The process's only judge: it times a problem's serial code once."""
+    return local_judge(Settings(cache_dir=cache, isolation=isolation, gpu=gpu))
 
 
 def _opened(settings: Settings) -> Judge:
-    """The process's only judge: it times a problem's serial code once."""
     if settings.workers:
         local_judge(settings)  # says why not
     return _judge(str(settings.cache_dir), settings.isolation, settings.gpu)

@@ -1,6 +1,6 @@
 """The server that agents connect to: tools, pages to read, and a prompt that says how to go about.
 
-Not here: by which way they connect (transports.py).
+Not here: by which way they connect (serve.py).
 """
 
 import inspect
@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
 
 from regraph_kg.agents.folder import ProjectFolder
-from regraph_kg.agents.tools import Limits, Tools
+from regraph_kg.agents.tools import Tools
 from regraph_kg.errors import RegraphError
 from regraph_kg.models.target import TARGETS, USUAL, Target
 from regraph_kg.settings import Settings
@@ -33,7 +33,7 @@ OPTIMIZE = """Make the function of problem {problem} faster for {target}.
 applies, look at its example and at known_failures.
 4. Apply it to the whole code. evaluate it. Where it fails, read the diagnosis and mend it once or \
 twice; else go back to the last right code and choose another technique.
-5. Go on from the fastest right code until roofline says that little is left, or three techniques \
+5. Go on from the fastest right code until account says that little is left, or three techniques \
 in a row gained nothing.
 6. evaluate the best with grade "full", and tell its speedup with the interval, the path of \
 techniques, and the code.
@@ -42,16 +42,19 @@ RECORD = """In place of evaluate you may call record_step for each step, with fi
 the graph then learns what you found."""
 
 
-def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
+def build(
+    settings: Settings, root: Path, judge_seconds: float, *, read_only: bool
+) -> MCPServer[None]:
     """The server for the folder `root`; `BadInput` where that is none."""
     folder = ProjectFolder(root, settings)
-    tools = Tools(settings, folder, limits)
+    tools = Tools(settings, folder, judge_seconds)
 
     @asynccontextmanager
     async def living(_: MCPServer[None]) -> AsyncIterator[None]:
         try:
             yield None
         finally:
+            # the candidate of an agent that is gone must not run on
             tools.close()
 
     server = MCPServer[None](
@@ -61,10 +64,12 @@ def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
         lifespan=living,
         log_level="WARNING",
     )
-    for tool in tools.all:
+    # a docstring is written for agents: it is all that they read
+    for tool in tools.offered(read_only):
         server.add_tool(tool, description=inspect.getdoc(tool))
     _add_pages(server, folder, tools)
-    record = "" if limits.read_only else RECORD
+    # a prompt must not name a tool that is not there
+    record = "" if read_only else RECORD
 
     @server.prompt()
     def optimize_this_function(problem: str, target: str = USUAL) -> str:

@@ -7,7 +7,7 @@ What a tool's docstring and arguments say is all that an agent reads. Not here: 
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
@@ -15,30 +15,22 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from regraph_kg import report
-from regraph_kg.agents import drafts
-from regraph_kg.agents.draft_folder import DraftFolder
-from regraph_kg.agents.drafts import Author
-from regraph_kg.agents.folder import JudgeQuestion, ProjectFolder
+from regraph_kg.agents.folder import ProjectFolder
 from regraph_kg.agents.judging import Hear, JudgeDesk
+from regraph_kg.agents.recording import FOLDER, AgentSteps, name_of
 from regraph_kg.api.graph import Graph, open_graph
 from regraph_kg.errors import BadInput, RegraphError
-from regraph_kg.ingest.relabel.cascade import Cascade
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
-from regraph_kg.models.technique import Vocabulary
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.key import trace_key
-from regraph_kg.wiring.names import open_cascade, read_vocabulary
 from regraph_kg.wiring.problems import declared_problem
 
 P = ParamSpec("P")
 T = TypeVar("T")
 MOST_TRACES, LARGEST_TRACE = 20, 64 * 2**20
 """Searches that are listed; larger files are left out."""
-MOST_REPORTS = 100
 
 Code = Annotated[str, Field(description="Source text; or give file.")]
 File = Annotated[str, Field(description="Path inside the project's folder; or give code.")]
@@ -50,14 +42,6 @@ Few = Annotated[int, Field(ge=1, le=10)]
 ToolAnswer = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits on agents."""
-
-    judge_seconds: float
-    read_only: bool = False
-
-
 def plain_errors(
     tool: Callable[Concatenate["Tools", P], Awaitable[T]],
 ) -> Callable[Concatenate["Tools", P], Coroutine[Any, Any, T]]:
@@ -66,9 +50,11 @@ def plain_errors(
     @functools.wraps(tool)
     async def wrapped(self: "Tools", /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
+            # an agent sees one line, and goes on; a traceback would name the user's paths
             return await tool(self, *args, **kwargs)
         except RegraphError as error:
             raise ToolError(str(error)) from None
+        # a full disk is the user's to mend: the agent can only tell
         except OSError as error:
             raise ToolError(f"{error.filename or 'this machine'}: {error.strerror}") from None
 
@@ -78,13 +64,13 @@ def plain_errors(
 class Tools:
     """Tools over one graph, one judge and one folder."""
 
-    def __init__(self, settings: Settings, folder: ProjectFolder, limits: Limits) -> None:
-        self._settings, self._folder, self._limits = settings, folder, limits
-        self._desk = JudgeDesk(settings, limits.judge_seconds)
-        self._writing = asyncio.Lock()
+    def __init__(self, settings: Settings, folder: ProjectFolder, judge_seconds: float) -> None:
+        self._settings, self._folder = settings, folder
+        self._desk = JudgeDesk(settings, judge_seconds)
+        self._recording = asyncio.Lock()
         self._opening = asyncio.Lock()
         self._graph: Graph | None = None
-        self._reports: dict[JudgeQuestion, EvalReport] = {}
+        self._recorded: dict[str, AgentSteps] = {}
 
     def close(self) -> None:
         """End the judge and release the graph; idempotent."""
@@ -92,18 +78,13 @@ class Tools:
         if self._graph is not None:
             self._graph.close()
 
-    @property
-    def reading(self) -> list[Callable[..., Awaitable[Any]]]:
-        """The tools that change nothing."""
-        return [
+    def offered(self, read_only: bool) -> list[Callable[..., Awaitable[Any]]]:
+        """The tools that an agent may call; `read_only`: none that changes the graph."""
+        reading: list[Callable[..., Awaitable[Any]]] = [
             *(self.next_techniques, self.examples, self.known_failures, self.check_problem),
-            *(self.evaluate, self.compare, self.roofline, self.search_status),
+            *(self.evaluate, self.compare, self.search_status),
         ]
-
-    @property
-    def all(self) -> list[Callable[..., Awaitable[Any]]]:
-        """The tools that an agent may call."""
-        return self.reading if self._limits.read_only else [*self.reading, self.record_step]
+        return reading if read_only else [*reading, self.record_step]
 
     @plain_errors
     async def next_techniques(
@@ -211,7 +192,8 @@ class Tools:
         Use grade "full" once, for your final answer.
         """
         text = self._folder.code(code, file)
-        return await self._judged(problem, Candidate(target, text), grade, context)
+        place = self._folder.problem(problem)
+        return await self._desk.evaluate(place, Candidate(target, text), grade, hearing(context))
 
     @plain_errors
     async def compare(
@@ -228,6 +210,7 @@ class Tools:
         `ratio` is time of other / time of code, with a 99.9 % interval. For differences that two
         evaluations cannot tell apart; it takes longer than both together.
         """
+        # texts only: two files would have to lie in the project at once
         both = [Candidate(target, self._folder.code(text, "")) for text in (code, other)]
         place = self._folder.problem(problem)
         comparison = await self._desk.compare(place, both[0], both[1], hearing(context))
@@ -237,30 +220,6 @@ class Tools:
             "interval": comparison.interval.model_dump(),
             "reason": comparison.reason,
         }
-
-    @plain_errors
-    async def roofline(
-        self,
-        *,
-        problem: ProblemName,
-        context: Context[Any, Any],
-        code: Code = "",
-        file: File = "",
-        target: Target = USUAL,
-    ) -> ToolAnswer:
-        """How near code comes to what the device can do, and what bounds it: memory or compute.
-
-        Near 100 % nothing is left to gain. Code that was evaluated before costs nothing.
-        """
-        candidate = Candidate(target, self._folder.code(code, file))
-        place = self._folder.problem(problem)
-        await asyncio.to_thread(declared_problem, self._settings, place)
-        earlier = self._reports.get(self._folder.question(place, candidate))
-        judged = earlier or await self._judged(problem, candidate, "screening", context)
-        if judged.account is None:
-            raise BadInput(f"no roofline: the code was not timed ({judged.outcome})")
-        words = report.roofline(judged.account)
-        return {"summary": words, "account": judged.account.model_dump(mode="json")}
 
     @plain_errors
     async def record_step(  # noqa: PLR0913 (a tool's arguments)
@@ -287,38 +246,41 @@ class Tools:
         A step that fails is kept as a failure, and the next one stands on the step before it. A
         step that is right is kept even where it is slower, and the next one stands on it: evaluate
         first, and record what you go on from.
-        Name what the code shows: a step that shows no sign of its technique is refused.
+        Name what the code shows: the graph corrects a name by the code where it can.
+        A trajectory ends with the server; its file can be ingested by hand.
         What is finished goes into the graph, marked with you and your model: others find it there.
         """
         text = self._folder.code(code, file)
         place = self._folder.problem(problem)
-        declared = await asyncio.to_thread(declared_problem, self._settings, place)
-        author = Author(agent=agent, model=model)
-        step = drafts.step(technique, reasoning, text, target)
-        folder = DraftFolder(self._folder.root, trace_key(self._settings))
-        async with folder.taken(trajectory, drafts.begin(declared, target, author)) as draft:
-            if text == draft.code:
-                raise BadInput("the code is as it was before this step: give the code after it")
-            step = drafts.named(step, draft, await self._cascade(target))
-            judged = await self._judged(problem, Candidate(target, text), "screening", context)
-            longer = draft.with_step(step, judged)
-            path = folder.keep(longer)
-        answer: ToolAnswer = {
-            "trajectory": longer.id,
-            "kept_in": str(path.relative_to(self._folder.root)),
-            "technique": drafts.technique_names(step),
-            "steps": len(longer.steps),
-            "failures": len(longer.failures),
-            "report": judged.model_dump(mode="json"),
-        }
-        if judged.passed and judged.load:
-            answer["note"] = (
-                "timed while other programs ran: the graph keeps this step without a time"
-            )
-        if finish:
-            async with self._writing:
-                add = functools.partial(drafts.add_to_graph, self._settings, longer)
-                answer["graph"] = await asyncio.to_thread(add)
+        author = f"{name_of(model, 'model')} ({name_of(agent, 'agent')})"
+        async with self._recording:  # one step after the other: each stands on the one before
+            declared = await asyncio.to_thread(declared_problem, self._settings, place)
+            begun = AgentSteps(declared, target, author)
+            steps = self._recorded.get(trajectory) if trajectory else begun
+            if steps is None:
+                raise BadInput("trajectory: this server began no such one; leave it empty")
+            # a step is judged as the problem stands now, and the others were as it stood then
+            steps.refuse_unlike(begun)
+            step = steps.step(technique, reasoning, text)
+            candidate = Candidate(target, text)
+            judged = await self._desk.evaluate(place, candidate, "screening", hearing(context))
+            steps.add(step, judged)
+            # only once it is judged: a cancelled first step leaves no trajectory
+            self._recorded[steps.id] = steps
+            path = steps.write(self._folder.inside(str(FOLDER)))
+            answer: ToolAnswer = {
+                "trajectory": steps.id,
+                "kept_in": str(path.relative_to(self._folder.root)) if path else "",
+                "steps": len(steps.steps),
+                "failures": len(steps.failures),
+                "report": judged.model_dump(mode="json"),
+            }
+            if judged.passed and judged.load:
+                answer["note"] = (
+                    "timed while other programs ran: the graph keeps this step without a time"
+                )
+            if finish:
+                answer["graph"] = await asyncio.to_thread(steps.teach, self._settings)
         return answer
 
     @plain_errors
@@ -328,7 +290,9 @@ class Tools:
         Also the names of the problems that the other tools take, and how many seconds of judging
         are left.
         """
-        runs = await asyncio.to_thread(lambda: [_status(trace) for trace in self._traces()])
+        # a trace is read whole
+        traces = [path for path in self._folder.traces() if path.stat().st_size <= LARGEST_TRACE]
+        runs = await asyncio.to_thread(lambda: [_status(trace) for trace in traces[:MOST_TRACES]])
         problems = await asyncio.to_thread(self._folder.problems)
         seconds = round(self._desk.left, 1)
         return {"problems": problems, "runs": runs, "judge_seconds_left": seconds}
@@ -336,36 +300,10 @@ class Tools:
     async def graph(self) -> Graph:
         """The graph, opened when it is first asked."""
         async with self._opening:
+            # a store takes seconds to start, and many agents never ask it
             if self._graph is None:
                 self._graph = await asyncio.to_thread(open_graph, self._settings)
             return self._graph
-
-    async def _cascade(self, target: Target) -> Cascade:
-        """The relabelling of the ingest."""
-        graph = await self.graph()
-        in_graph = await asyncio.to_thread(graph.techniques, target)
-        vocabulary = Vocabulary(read_vocabulary(self._settings), in_graph)
-        return open_cascade(self._settings, vocabulary, drafts.LEVEL)
-
-    async def _judged(
-        self,
-        problem: str,
-        candidate: Candidate,
-        grade: Literal["screening", "full"],
-        context: Context[Any, Any],
-    ) -> EvalReport:
-        place = self._folder.problem(problem)
-        question = self._folder.question(place, candidate)
-        verdict = await self._desk.evaluate(place, candidate, grade, hearing(context))
-        if len(self._reports) >= MOST_REPORTS:
-            self._reports.pop(next(iter(self._reports)))
-        self._reports[question] = verdict
-        return verdict
-
-    def _traces(self) -> list[Path]:
-        return [trace for trace in self._folder.traces() if trace.stat().st_size <= LARGEST_TRACE][
-            :MOST_TRACES
-        ]
 
 
 def hearing(context: Context[Any, Any]) -> Hear:
@@ -383,21 +321,15 @@ def _status(trace: Path) -> ToolAnswer:
         run = RunRecord.read(trace)
     except BadInput as error:
         return {"trace": trace.name, "error": str(error)}
+    last = run.records[-1] if run.records else None
     return {
         "trace": trace.name,
         "problem": run.header.problem,
         "target": run.header.target,
-        "method": run.header.method,
         "model": run.header.model,
-        "calls": run.records[-1].spent if run.records else 0,
+        "calls": last.spent if last else 0,
         "of_calls": run.header.limits.calls,
         "ended": run.ended,
-        **_best(run),
+        "best_speedup": last.best_speedup if last else 1.0,
+        "best_path": list(last.best_path) if last else [],
     }
-
-
-def _best(run: RunRecord) -> ToolAnswer:
-    last = run.records[-1] if run.records else None
-    if last is None:
-        return {"best_speedup": 1.0, "best_path": []}
-    return {"best_speedup": last.best_speedup, "best_path": list(last.best_path)}

@@ -11,7 +11,6 @@ from statistics import NormalDist, fmean
 
 import numpy as np
 
-from regraph_kg.evaluation.timing.estimate import student
 from regraph_kg.models.bench import BenchAnswer, BenchRun
 from regraph_kg.models.run import Cost
 
@@ -107,11 +106,20 @@ class Mean:
 
 def _bootstrapped(values: "np.typing.NDArray[np.float64]") -> tuple[float, float]:
     """Percentiles of resamples, further out the fewer there are (Hesterberg 2015, section 5.3)."""
+    from scipy import stats  # noqa: PLC0415 (half a second, and only a bench needs it)
+
     n = len(values)
-    drawn = np.random.default_rng(0).choice(values, (RESAMPLES, n)).mean(axis=1)
-    tail = NormalDist().cdf(-student(n - 1, (1 - LEVEL) / 2) * math.sqrt(n / (n - 1)))
-    low, high = np.quantile(drawn, [tail, 1 - tail])
-    return float(low), float(high)
+    # Plain percentiles of five problems hold the truth in 83 of 100 samples, not in 95.
+    tail = stats.norm.cdf(-stats.t.isf((1 - LEVEL) / 2, n - 1) * math.sqrt(n / (n - 1)))
+    found = stats.bootstrap(
+        (values,),
+        np.mean,
+        n_resamples=RESAMPLES,
+        confidence_level=1 - 2 * tail,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return float(found.low), float(found.high)
 
 
 Measure = Callable[[BenchRun], float]

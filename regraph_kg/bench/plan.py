@@ -16,7 +16,7 @@ from pathlib import Path
 from regraph_kg.bench import kept, results
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.run import BenchOrder, BenchSearch
-from regraph_kg.bench.suites import Suite, SuiteChoice, Tell, digest, gather
+from regraph_kg.bench.suites import Suite, Tell, digest, gather
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.bench import BenchProblem, BenchResults
@@ -33,7 +33,8 @@ from regraph_kg.wiring.stores import open_store
 class BenchChoice:
     """The choice of a bench besides that of its searches."""
 
-    suite: SuiteChoice
+    problems: tuple[str, ...]
+    """Names or folders; none: all that are shipped."""
     arms: tuple[Arm, ...]
     targets: tuple[Target, ...]
     seeds: int
@@ -64,20 +65,20 @@ def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
     Raises `BadInput` where a suite holds no good problem, or the graph no first step.
     """
     settings, folder = order.settings, order.folder
-    suites = [(name, gather(settings, choice.suite, name, folder, tell)) for name in choice.targets]
-    searches = [(target, _searches(suite, target, choice, folder)) for target, suite in suites]
+    suites = [(name, gather(settings, choice.problems, name, tell)) for name in choice.targets]
+    searches = [(target, _searches(suite, target, choice)) for target, suite in suites]
     for target, target_searches in searches:
         if not target_searches:
             out = next(suite.left_out for other, suite in suites if other == target)
             why = f": {out[0].name}: {out[0].why}" if out else ""
-            raise BadInput(f"suite {choice.suite.name}: no problem for {target} is left{why}")
+            raise BadInput(f"bench: no problem for {target} is left{why}")
         _require_graph(order, target_searches)
     reads = any(arm.reads for arm in choice.arms)
     begun = BenchResults(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         version=version("regraph-kg"),
         command=shlex.join(order.command),
-        suite=choice.suite.name,
+        suite="chosen" if choice.problems else "shipped",
         model=str(order.choice.model),
         answers="kept" if order.rejudged else "live",
         calls=order.choice.limits.calls,
@@ -90,7 +91,6 @@ def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
         graph=_graph(settings) if reads else {},
         problems=tuple(problem for _, suite in suites for problem in suite.problems),
         left_out=tuple(problem for _, suite in suites for problem in suite.left_out),
-        notes=tuple(dict.fromkeys(note for _, suite in suites for note in suite.notes)),
     )
     return _planned(searches, results.go_on(folder, begun))
 
@@ -105,14 +105,12 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
             f"{earlier_folder}: no answers in it, runs/*/{kept.FILE}; give the folder of a bench"
         )
     problems = {
-        (problem.name, problem.target): _with_present_digest(
-            order.settings, problem, earlier_folder
-        )
+        (problem.name, problem.target): _with_present_digest(order.settings, problem)
         for problem in earlier.problems
     }
     by_target: dict[Target, list[BenchSearch]] = {}
     for run in earlier.runs:
-        address = _address(problems[run.problem, run.target], earlier_folder)
+        address = problems[run.problem, run.target].address
         search = BenchSearch(run.problem, address, run.target, Arm.parse(run.arm), run.seed)
         by_target.setdefault(run.target, []).append(search)
     begun = earlier.model_copy(
@@ -128,7 +126,6 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
             "graph": _graph(order.settings) if earlier.graph else {},
             "problems": tuple(problems.values()),
             "runs": (),
-            "examples": (),
         }
     )
     begun = results.go_on(order.folder, begun)
@@ -140,10 +137,10 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
     return _planned([(target, tuple(searches)) for target, searches in by_target.items()], begun)
 
 
-def _with_present_digest(settings: Settings, problem: BenchProblem, folder: Path) -> BenchProblem:
+def _with_present_digest(settings: Settings, problem: BenchProblem) -> BenchProblem:
     """The problem with its present digest; unchanged where it is gone: its searches say why."""
     with suppress(BadInput):
-        current = digest(find_problem(settings, _address(problem, folder)))
+        current = digest(find_problem(settings, problem.address))
         return problem.model_copy(update={"digest": current})
     return problem
 
@@ -163,20 +160,13 @@ def _planned(
     return BenchPlan(tuple(searches), counted)
 
 
-def _searches(
-    suite: Suite, target: Target, choice: BenchChoice, folder: Path
-) -> tuple[BenchSearch, ...]:
+def _searches(suite: Suite, target: Target, choice: BenchChoice) -> tuple[BenchSearch, ...]:
     return tuple(
-        BenchSearch(problem.name, _address(problem, folder), target, arm, seed)
+        BenchSearch(problem.name, problem.address, target, arm, seed)
         for problem in suite.problems
         for seed in range(choice.seeds)
         for arm in choice.arms
     )
-
-
-def _address(problem: BenchProblem, folder: Path) -> str:
-    inside = folder / problem.address
-    return f"{inside}/" if "/" in problem.address and inside.is_dir() else problem.address
 
 
 def _require_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:

@@ -93,6 +93,5 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
             "machine": old.machine | new.machine,
             "graph": new.graph or old.graph,
             "runs": old.runs,
-            "examples": old.examples,
         }
     )

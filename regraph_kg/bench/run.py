@@ -8,7 +8,7 @@ it out. Not here: figures and tables.
 
 import shlex
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_EXCEPTION,
     CancelledError,
@@ -22,18 +22,21 @@ from pathlib import Path
 from typing import Protocol
 
 from regraph_kg.bench import kept, results
-from regraph_kg.bench.answers import ReadAnswer, judges, read_answers, shortest, start_report
+from regraph_kg.bench.answers import judges, read_answers, start_report
 from regraph_kg.bench.arms import Arm
+from regraph_kg.bench.null_graphs import shown
 from regraph_kg.errors import BadInput, Environment, Interrupted
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
 from regraph_kg.models.run import RunSummary, SearchChoice, SimulationRecord, Task
 from regraph_kg.models.target import Target
+from regraph_kg.models.technique import start_id
 from regraph_kg.private import make_folder
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import LiveRun, begin
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.sample import speedup_of
+from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.open_model import language_model
 from regraph_kg.wiring.searches import OpenSearch, OpenSearches, open_searches
@@ -143,7 +146,9 @@ class RunningBench:
         make_folder(folder)
         try:
             with (
-                shared.search(self._choice(job), self._model(shared, job, folder)) as search,
+                shared.search(
+                    self._choice(job), self._model(shared, job, folder), self._graph_shown(job)
+                ) as search,
                 _resumed(search, folder) as run,
             ):
                 for record in run.records():
@@ -153,10 +158,10 @@ class RunningBench:
             why = f"{job.arm}: {error}"
             self._leave_out(job, LeftOut(name=job.problem, target=job.target, why=why))
             return
-        run_record = RunRecord.read(run.trace)
-        answers = read_answers(run_record, search.task)
-        result = self._result(job, run_record, answers, summary, search.task)
-        self._keep(job, result, answers, search.task)
+        result = self._result(job, RunRecord.read(run.trace), summary, search.task)
+        with self._saving:
+            self._save(runs=(*self.results.runs, result))
+        self._watching.ended(job, result)
 
     def _choice(self, job: BenchSearch) -> SearchChoice:
         return replace(
@@ -169,6 +174,11 @@ class RunningBench:
             seed=job.seed,
             parallel=1,
         )
+
+    def _graph_shown(self, job: BenchSearch) -> Callable[[World], World]:
+        """What a control takes from the graph; drawn anew for each seed and problem."""
+        lot = f"{job.seed} {job.problem}"
+        return lambda world: shown(world, job.arm.graph, start_id(job.target), lot)
 
     def _model(
         self, shared: OpenSearches, job: BenchSearch, folder: Path
@@ -185,12 +195,7 @@ class RunningBench:
         return kept.KeepingModel(model, folder / kept.FILE)
 
     def _result(
-        self,
-        job: BenchSearch,
-        run: RunRecord,
-        answers: Sequence[ReadAnswer],
-        summary: RunSummary,
-        task: Task,
+        self, job: BenchSearch, run: RunRecord, summary: RunSummary, task: Task
     ) -> BenchRun:
         header, begun = run.header, start_report(run, task)
         return BenchRun(
@@ -198,7 +203,7 @@ class RunningBench:
             target=job.target,
             arm=str(job.arm),
             seed=job.seed,
-            answers=tuple(answer.summary for answer in answers),
+            answers=read_answers(run),
             speedup=summary.speedup,
             speedup_interval=summary.speedup_interval,
             improved=summary.improved,
@@ -224,14 +229,6 @@ class RunningBench:
         with self._saving:
             self._save(left_out=(*self.results.left_out, left_out))
         self._watching.ended(job, left_out)
-
-    def _keep(
-        self, job: BenchSearch, result: BenchRun, answers: Sequence[ReadAnswer], task: Task
-    ) -> None:
-        with self._saving:
-            examples = shortest(self.results.examples, result.arm, answers, task)
-            self._save(runs=(*self.results.runs, result), examples=examples)
-        self._watching.ended(job, result)
 
     def _save(self, **new: object) -> None:
         """Update the results and their file; the caller holds the lock."""

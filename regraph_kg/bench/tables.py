@@ -1,13 +1,11 @@
 """Results as tables for a terminal, a document or a page.
 
-Only runs of one circumstance are compared: same model, judge, prompts, device, toolchain, metric,
-graph, budget and suite. Others have sections of their own; so have files that hold the
-same searches, or problems of one name that are not the same.
+Only runs of one bench and one circumstance are compared: same model, judge, prompts, device,
+toolchain and metric. Others have sections of their own.
 """
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from regraph_kg import report
@@ -16,15 +14,11 @@ from regraph_kg.bench.figures import (
     START,
     ArmFigures,
     Mean,
-    PairedDifference,
-    by_problem,
     figures,
-    log_speedup,
     paired,
-    solved,
     starts,
 )
-from regraph_kg.models.bench import KINDS, AnswerExample, BenchResults, BenchRun
+from regraph_kg.models.bench import KINDS, BenchResults, BenchRun
 from regraph_kg.models.target import Target
 
 KS = (1, 5)
@@ -54,54 +48,25 @@ class BenchSection:
     facts: dict[str, str]
     tables: tuple[BenchTable, ...]
     notes: tuple[str, ...]
-    examples: tuple[AnswerExample, ...]
-    """Failed answers, one of each kind."""
 
 
-def sections(results: Sequence[BenchResults]) -> tuple[BenchSection, ...]:
-    """A section for each circumstance of the runs in `results`, which may be of several files."""
-    return tuple(section for files in _grouped(results) for section in _sections(files))
+def sections(results: BenchResults) -> tuple[BenchSection, ...]:
+    """A section for each circumstance of a bench's runs; one for a target of which nothing ran."""
+    groups: dict[tuple[str, ...], list[BenchRun]] = {}
+    for run in results.runs:
+        groups.setdefault(_circumstance(run), []).append(run)
+    found = [_section(results, runs) for runs in groups.values()]
+    ran = {run.target for run in results.runs}
+    for target in sorted({out.target for out in results.left_out} - ran):
+        table = _left_out_table(results, target)
+        found.append(BenchSection(f"{results.suite}, {target}: nothing ran", {}, (table,), ()))
+    return tuple(found)
 
 
-def _sections(files: Sequence[BenchResults]) -> Iterator[BenchSection]:
-    by_circumstance: dict[tuple[str, ...], list[tuple[BenchResults, BenchRun]]] = {}
-    for file in files:
-        for run in file.runs:
-            by_circumstance.setdefault(_circumstance(file, run), []).append((file, run))
-    yield from map(_section, by_circumstance.values())
-    ran = {run.target for file in files for run in file.runs}
-    for target in sorted({out.target for file in files for out in file.left_out} - ran):
-        table = _left_out_table(files, target)
-        yield BenchSection(f"{files[0].suite}, {target}: nothing ran", {}, (table,), (), ())
-
-
-def _grouped(results: Sequence[BenchResults]) -> list[list[BenchResults]]:
-    """Groups of files of one bench: no search twice, no two problems of one name."""
-    groups: list[list[BenchResults]] = []
-    for file in results:
-        group = next(
-            (files for files in groups if all(_comparable(file, other) for other in files)), None
-        )
-        if group is None:
-            groups.append(group := [])
-        group.append(file)
-    return groups
-
-
-def _comparable(a: BenchResults, b: BenchResults) -> bool:
-    digests = {(p.name, p.target): p.digest for p in a.problems}
-    same = all(digests.get((p.name, p.target), p.digest) == p.digest for p in b.problems)
-    searches = [{(*_circumstance(file, run), run.place) for run in file.runs} for file in (a, b)]
-    return same and searches[0].isdisjoint(searches[1])
-
-
-def _circumstance(file: BenchResults, run: BenchRun) -> tuple[str, ...]:
+def _circumstance(run: BenchRun) -> tuple[str, ...]:
     """Values that are equal where runs are compared."""
-    return (
-        *(file.version, file.suite, file.answers, str(file.calls), file.final),
-        *(file.graph.get("statistics", ""), file.graph.get("embeddings", "")),
-        *(run.target, _model(run), run.judge, run.prompts, run.device, run.toolchain, run.metric),
-    )
+    judged = run.judge, run.prompts, run.device, run.toolchain, run.metric
+    return (run.target, _model(run), *judged)
 
 
 def _model(run: BenchRun) -> str:
@@ -109,74 +74,54 @@ def _model(run: BenchRun) -> str:
     return "recorded" if run.model.startswith("recorded:") else run.model
 
 
-def _section(pairs: Sequence[tuple[BenchResults, BenchRun]]) -> BenchSection:
-    first, run = pairs[0]
-    runs = [run for _, run in pairs]
-    files = list({id(file): file for file, _ in pairs}.values())
-    names = dict.fromkeys(arm for file in files for arm in file.arms)
-    by_arm = {arm: mine for arm in names if (mine := [run for run in runs if run.arm == arm])}
+def _section(file: BenchResults, runs: Sequence[BenchRun]) -> BenchSection:
+    target = runs[0].target
+    by_arm = {arm: mine for arm in file.arms if (mine := [run for run in runs if run.arm == arm])}
+    # What rules made of the serial code is compared as if it were an arm.
     begun = {START: alone} if (alone := starts(runs)) else {}
     arms = [figures(arm, mine, KS) for arm, mine in by_arm.items()]
     problems = len({run.problem for run in runs})
-    differing = any(arm.problems < problems for arm in arms)
-    compared = by_arm | begun
-    notes = (note for file in files for note in file.notes)
     tables = [
         _arms_table([*arms, *(figures(arm, runs, KS) for arm, runs in begun.items())], problems),
         _costs_table(arms, by_arm),
         _kinds_table(by_arm),
-        _paired_table(list(_differences(compared))),
-        _problems_table(compared),
-        _tiers_table(files, run.target, compared),
-        _left_out_table(files, run.target),
+        _paired_table(by_arm | begun),
+        _problems_table(by_arm | begun),
+        _left_out_table(file, target),
     ]
-    judged = ", answers kept of an earlier bench, judged again" if first.answers == "kept" else ""
+    model = _model(runs[0]).partition("@")[0]
     return BenchSection(
-        title=f"{first.suite}, {run.target}, {_model(run).partition('@')[0]}, {first.calls} calls",
-        facts=_facts(first, run, files)
-        | {"searches": _progress(runs, files, run.target)}
-        | {"answers": f"{first.answers}{judged}"},
+        title=f"{file.suite}, {target}, {model}, {file.calls} calls",
+        facts=_facts(file, runs),
         tables=tuple(table for table in tables if table.rows),
-        notes=((_NOT_THE_SAME,) if differing else ()) + tuple(dict.fromkeys(notes)),
-        examples=_examples(files, run.target),
+        notes=(_NOT_THE_SAME,) if any(arm.problems < problems for arm in arms) else (),
     )
 
 
-def _examples(files: Sequence[BenchResults], target: Target) -> tuple[AnswerExample, ...]:
-    """The shortest example of each kind."""
-    shortest: dict[str, AnswerExample] = {}
-    examples = [example for file in files for example in file.examples if example.target == target]
-    for example in sorted(examples, key=lambda example: len(example.text)):
-        shortest.setdefault(example.kind, example)
-    return tuple(shortest[kind] for kind in KINDS if kind in shortest)
-
-
-def _left_out_table(files: Sequence[BenchResults], target: Target) -> BenchTable:
-    left_out = [out for file in files for out in file.left_out if out.target == target]
-    rows = sorted({(out.name, out.why) for out in left_out})
+def _left_out_table(file: BenchResults, target: Target) -> BenchTable:
+    rows = sorted({(out.name, out.why) for out in file.left_out if out.target == target})
     return BenchTable("Left out", ("problem", "why"), tuple(rows), numbers=False)
 
 
-def _facts(first: BenchResults, run: BenchRun, files: Sequence[BenchResults]) -> dict[str, str]:
-    graph = ", ".join(f"{count} {name}" for name, count in first.graph.items())
-    problems = {(p.name) for file in files for p in file.problems if p.target == run.target}
+def _facts(file: BenchResults, runs: Sequence[BenchRun]) -> dict[str, str]:
+    """What the figures depend on, in words."""
+    run, planned = runs[0], file.searches.get(runs[0].target, 0)
+    graph = ", ".join(f"{count} {name}" for name, count in file.graph.items())
+    kept = "kept of an earlier bench, judged again" if file.answers == "kept" else "live"
     return {
         "model": _model(run),
-        "device": f"{run.device} ({first.machine.get(run.target, '')})",
+        "device": f"{run.device} ({file.machine.get(run.target, '')})",
         "toolchain": run.toolchain,
-        "judge": f"{run.judge}, finals of grade {first.final}",
+        "judge": f"{run.judge}, finals of grade {file.final}",
         "prompts": run.prompts,
         "graph": graph or "not read",
         "metric": run.metric,
-        "problems": str(len(problems)),
-        "begun": ", ".join(sorted({file.created for file in files})),
-        "command": first.command,
+        "problems": str(sum(problem.target == run.target for problem in file.problems)),
+        "begun": file.created,
+        "command": file.command,
+        "searches": f"{len(runs)} of {planned} are done" if len(runs) < planned else str(len(runs)),
+        "answers": kept,
     }
-
-
-def _progress(runs: Sequence[BenchRun], files: Sequence[BenchResults], target: Target) -> str:
-    planned = sum(file.searches.get(target, 0) for file in files)
-    return f"{len(runs)} of {planned} are done" if len(runs) < planned else str(len(runs))
 
 
 def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
@@ -216,45 +161,27 @@ def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
 
 
 def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) -> BenchTable:
-    unrecorded = {arm: sum(run.unrecorded for run in runs) for arm, runs in by_arm.items()}
-    by_rule = {arm: sum(run.by_rule for run in runs) for arm, runs in by_arm.items()}
-    missing, energy = any(unrecorded.values()), any(arm.joules for arm in arms)
-    rules = any(by_rule.values())
+    """What each arm spent; columns where no arm has anything are left out."""
+    columns: dict[str, list[str]] = {
+        "searches": [str(arm.runs) for arm in arms],
+        "ended early": [str(arm.early) for arm in arms],
+        "calls": [str(arm.calls) for arm in arms],
+        "by rule": [str(sum(run.by_rule for run in by_arm[arm.arm])) for arm in arms],
+        "thoughts": [str(arm.thoughts) for arm in arms],
+        "tokens": [str(arm.tokens) for arm in arms],
+        "model": [report.seconds(arm.model_seconds) for arm in arms],
+        "judge": [report.seconds(arm.judge_seconds) for arm in arms],
+        "energy": [report.energy(arm.joules) if arm.joules else "0" for arm in arms],
+        "without answer": [str(sum(run.unrecorded for run in by_arm[arm.arm])) for arm in arms],
+    }
+    shown = {name: cells for name, cells in columns.items() if set(cells) != {"0"}}
     return BenchTable(
         "What they cost",
-        (
-            "arm",
-            "searches",
-            "ended early",
-            "calls",
-            *(("by rule",) if rules else ()),
-            "thoughts",
-            "tokens",
-            "model",
-            "judge",
-            *(("energy",) if energy else ()),
-            *(("without answer",) if missing else ()),
-        ),
-        tuple(
-            (
-                arm.arm,
-                str(arm.runs),
-                str(arm.early),
-                str(arm.calls),
-                *((str(by_rule[arm.arm]),) if rules else ()),
-                str(arm.thoughts),
-                str(arm.tokens),
-                report.seconds(arm.model_seconds),
-                report.seconds(arm.judge_seconds),
-                *((report.energy(arm.joules) if arm.joules else "not known",) if energy else ()),
-                *((str(unrecorded[arm.arm]),) if missing else ()),
-            )
-            for arm in arms
-        ),
-        "Ended early: before the budget was spent, as nothing was left to try."
-        + (" By rule: calls that a rule answered, without the model." if rules else "")
-        + (" Energy is the GPU's while it judged." if energy else "")
-        + (" Without answer: prompts of which no answer was kept." if missing else ""),
+        ("arm", *shown),
+        tuple(zip((arm.arm for arm in arms), *shown.values(), strict=True)),
+        "Ended early: before the budget was spent, as nothing was left to try. By rule: calls that"
+        " a rule answered, without the model. Energy: the GPU's while it judged. Without answer:"
+        " prompts of which no answer was kept.",
     )
 
 
@@ -272,15 +199,10 @@ def _kinds_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
     )
 
 
-def _differences(by_arm: dict[str, list[BenchRun]]) -> Iterator[PairedDifference]:
-    first, *others = by_arm.values()
-    for other in others:
-        if difference := paired(other, first):
-            yield difference
-
-
-def _paired_table(differences: Sequence[PairedDifference]) -> BenchTable:
-    beside = differences[0].beside if differences else ""
+def _paired_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
+    """The other arms beside the first one that was asked for."""
+    (beside, first), *others = by_arm.items()
+    differences = [found for _, other in others if (found := paired(other, first))]
     return BenchTable(
         f"Beside {beside}",
         ("arm", "problems", "solved", "pass@1", "speedup"),
@@ -322,40 +244,6 @@ def _cell(runs: Sequence[BenchRun]) -> str:
     text = report.times(best.speedup) if best.improved else "-"
     answers = sum(len(run.answers) for run in runs)
     return text if best.arm == START else f"{text} ({right} of {answers})"
-
-
-def _tiers_table(
-    files: Sequence[BenchResults], target: Target, by_arm: dict[str, list[BenchRun]]
-) -> BenchTable:
-    """Solved problems by the length of the longest verified trajectory."""
-    tiers = {
-        problem.name: problem.tier
-        for file in files
-        for problem in file.problems
-        if problem.target == target
-    }
-    rows = []
-    for tier in ("easy", "medium", "hard"):
-        named = {name for name, reached in tiers.items() if reached == tier}
-        if named:
-            selected = [[run for run in runs if run.problem in named] for runs in by_arm.values()]
-            rows.append((f"{tier} ({len(named)})", *(_solved_of(runs) for runs in selected)))
-    return BenchTable(
-        "Tiers",
-        ("tier (problems)", *by_arm),
-        tuple(rows),
-        "By the steps of the longest verified trajectory in the corpus: easy 1 or 2, medium 3 to"
-        " 5, hard more. Solved problems, and the geometric mean of speedups.",
-    )
-
-
-def _solved_of(runs: Sequence[BenchRun]) -> str:
-    shares = by_problem(runs, solved)
-    gain = Mean.of_ratios(map(math.exp, by_problem(runs, log_speedup).values()))
-    if gain is None:
-        return ""
-    count = sum(share > 0 for share in shares.values())
-    return f"{count} of {len(shares)}, {report.times(gain.value)}"
 
 
 def _share(mean: Mean | None) -> str:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -16,7 +16,6 @@ from regraph_kg.bench import results as results_file
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan, planned_again
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
-from regraph_kg.bench.suites import SuiteChoice
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.dry_run import estimate
 from regraph_kg.cli.json_answers import notes_aside, print_json
@@ -48,15 +47,11 @@ def bench(  # noqa: PLR0913 (a command's options)
     problems: Annotated[
         list[str] | None,
         argument(
-            "Problems, or folders of problems; tasks of ParEval.",
+            "Problems, or folders of problems.",
             metavar="PROBLEM",
-            show_default="all that are shipped, or all tasks",
+            show_default="all that are shipped",
         ),
     ] = None,
-    suite: Annotated[
-        Literal["own", "pareval"], option("pareval: its tasks, from --checkout.")
-    ] = "own",
-    checkout: Annotated[Path | None, option("A checkout of ParEval, for --suite pareval.")] = None,
     arm: Annotated[
         list[str] | None,
         option(
@@ -133,7 +128,7 @@ def bench(  # noqa: PLR0913 (a command's options)
             planned = planned_again(order, earlier, rejudge)
         else:
             bench_choice = BenchChoice(
-                _suite(suite, checkout, problems or []),
+                tuple(problems or ()),
                 tuple(dict.fromkeys(map(Arm.parse, arm or bench_arms.USUAL))),
                 _targets(target or [USUAL]),
                 seeds,
@@ -147,7 +142,7 @@ def bench(  # noqa: PLR0913 (a command's options)
     if not results.runs:
         raise BadInput(f"{into}: every search was left out: {results.left_out[-1].why}")
     with notes_aside(as_json):
-        write_page(into / PAGE, bench_page(sections([results])), as_json=False)
+        write_page(into / PAGE, bench_page(sections(results)), as_json=False)
     _show([results], as_json=as_json)
 
 
@@ -158,16 +153,6 @@ def _refuse_others(context: typer.Context, option: str, beside: frozenset[str]) 
         source = context.get_parameter_source(name)
         if source and source.name == "COMMANDLINE" and name not in {option, *beside}:
             raise BadInput(f"{words} has no effect beside {typed[option]}; leave it out")
-
-
-def _suite(name: str, checkout: Path | None, problems: Sequence[str]) -> SuiteChoice:
-    if name == "pareval":
-        if checkout is None:
-            raise BadInput("suite pareval: its files are not shipped; give --checkout DIR")
-        return SuiteChoice("pareval", tuple(problems), checkout)
-    if checkout is not None:
-        raise BadInput("checkout is of --suite pareval")
-    return SuiteChoice("chosen" if problems else "shipped", tuple(problems))
 
 
 def _targets(named: Sequence[str]) -> tuple[Target, ...]:
@@ -267,8 +252,9 @@ def _show(results: Sequence[BenchResults], *, as_json: bool) -> None:
             raise BadInput("json: of one RESULTS at a time")
         print_json(results[0])
         return
-    for section in sections(results):
-        _print(section)
+    for one in results:
+        for section in sections(one):
+            _print(section)
 
 
 def _print(section: BenchSection) -> None:

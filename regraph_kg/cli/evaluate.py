@@ -132,7 +132,7 @@ def report_text(report: EvalReport) -> str:
 
 
 def _stages(report: EvalReport) -> str:
-    """Where the time went: "7.3 s: open 6.1, compile 0.6, verify 0.3, time 0.2"."""
+    """The course of the time: "7.3 s: open 6.1, compile 0.6, verify 0.3, time 0.2"."""
     parts = {name: spent for name, spent in report.stages.items() if name != "total"}
     total = report.stages.get("total", sum(parts.values()))
     text = ", ".join(f"{name} {spent:.1f}" for name, spent in parts.items())

@@ -1,8 +1,7 @@
 """`regraph ingest`: merge files of trajectories into the graph, with progress and a summary."""
 
-from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,11 +13,17 @@ from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import legible, print_rows, wide_console
 from regraph_kg.errors import BadInput, Interrupted, StoreError
 from regraph_kg.ingest.origin import FileOrigin, read_serial
-from regraph_kg.ingest.relabel.verdict import LabelVerdict
 from regraph_kg.models.graph import Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Disclosure
-from regraph_kg.runs.ingest import Ingested, IngestSource, embed_new, ingest_files, read_names
+from regraph_kg.runs.ingest import (
+    Ingested,
+    IngestSource,
+    NamesRead,
+    embed_new,
+    ingest_files,
+    read_names,
+)
 from regraph_kg.runs.rebuild import rebuild_graph
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.shipped import starter_files
@@ -131,9 +136,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
     source = IngestSource(paths, origin, vocabulary, relabel, writers)
     if dry_run:
-        names = watch(read_names(settings, source))
-        steps = {label: use.steps for label, use in names.uses.items()}
-        print_verdicts(names.verdicts, steps, as_json=as_json)
+        _print_names(watch(read_names(settings, source)), as_json=as_json)
         return
     ingested = _ingest(settings, source)
     _summarise(ingested, as_json=as_json)
@@ -195,7 +198,7 @@ def _origin(serial: Path | None, problem: str | None, target: Target | None) -> 
         raise BadInput(
             "step lists need --serial, --problem and --target together, or a FILE.toml beside"
         )
-    return FileOrigin(target, problem, read_serial(serial))
+    return FileOrigin(target=target, problem=problem, serial=read_serial(serial))
 
 
 def _summarise(ingested: Ingested, *, as_json: bool) -> None:
@@ -221,13 +224,17 @@ def _summarise(ingested: Ingested, *, as_json: bool) -> None:
         typer.echo(f"rejected lines, with reasons: {path}")
 
 
-def print_verdicts(
-    verdicts: Sequence[LabelVerdict], steps: Mapping[tuple[Target, str], int], *, as_json: bool
-) -> None:
-    """Print a verdict for each key of `steps` (target, label), which counts its steps."""
+def _print_names(names: NamesRead, *, as_json: bool) -> None:
+    """Print what each name would count as, and the techniques that would be new."""
     rows = [
-        replace(decision(verdict), target=target, steps=steps[target, label])
-        for (target, label), verdict in zip(steps, verdicts, strict=True)
+        NameVerdict(
+            **asdict(relabelled),
+            name=made.name if (made := names.new.get(relabelled.technique)) else None,
+            definition=made.definition if made else None,
+            target=target,
+            steps=steps,
+        )
+        for (target, relabelled), steps in names.steps.items()
     ]
     if answered(rows, as_json):
         return
@@ -244,15 +251,7 @@ def print_verdicts(
         for row in sorted(rows, key=lambda row: (row.stage, row.technique, row.label))
     )
     print_rows(headings, cells, (3, 5), wide_console())
-
-
-def decision(verdict: LabelVerdict) -> NameVerdict:
-    coined = verdict.coined
-    return NameVerdict(
-        **asdict(verdict.relabelled),
-        name=coined.name if coined else None,
-        definition=coined.definition if coined else None,
-    )
+    typer.echo(f"new techniques: {len(names.new)}")
 
 
 def _score(score: float | None) -> str:

@@ -1,7 +1,8 @@
 """Results of `regraph bench`: one file, whatever its suite, model and arms.
 
 A run is one search: a problem, a target, an arm, a seed. Not here: figures over runs
-(regraph_kg/bench/figures.py).
+(regraph_kg/bench/figures.py). Fields that earlier versions wrote and nobody reads any more are
+ignored: results of a day stay readable.
 """
 
 from typing import Literal, Self, get_args
@@ -17,11 +18,9 @@ from regraph_kg.models.text import PlainText
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
 RIGHT: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 BUILT = RIGHT | {"wrong", "crashed", "too slow", "suspicious", "CPU code"}
-Tier = Literal["easy", "medium", "hard", ""]
-"""By the longest known verified trajectory: 1 or 2 steps, 3 to 5, more; "": none is known."""
 
 
-class BenchAnswer(Frozen):
+class BenchAnswer(Frozen, extra="ignore"):
     """One answer of the model to a request for code, in the order in which they came."""
 
     kind: AnswerKind
@@ -29,7 +28,6 @@ class BenchAnswer(Frozen):
     """As screened; None unless right and timed."""
     technique: str = ""
     """Asked for; "" for a free choice."""
-    repair: int = 0
     mended: bool = False
     """Whether its form, or that of its code, was mended before the judge."""
 
@@ -89,7 +87,7 @@ class BenchRun(Frozen):
         return self.problem, self.target, self.arm, self.seed
 
 
-class BenchProblem(Frozen):
+class BenchProblem(Frozen, extra="ignore"):
     """A problem of a suite, with a digest of all that its verdicts depend on."""
 
     name: str
@@ -97,8 +95,6 @@ class BenchProblem(Frozen):
     address: PlainText
     """A name or a folder, the latter relative where it lies in the bench's folder."""
     digest: str
-    tier: Tier = ""
-    note: PlainText = ""
 
 
 class LeftOut(Frozen):
@@ -109,21 +105,7 @@ class LeftOut(Frozen):
     why: PlainText
 
 
-class AnswerExample(Frozen):
-    """An arm's shortest answer of one kind."""
-
-    kind: AnswerKind
-    arm: str
-    problem: str
-    target: Target
-    technique: str
-    """Asked for; "" for a free choice."""
-    text: PlainText
-    """The answer, or its beginning."""
-    diagnosis: PlainText = ""
-
-
-class BenchResults(Frozen):
+class BenchResults(Frozen, extra="ignore"):
     """The results of one bench, finished or not.
 
     History of `schema_version`: 1 (2026-11) first version.
@@ -160,10 +142,7 @@ class BenchResults(Frozen):
     it."""
     problems: tuple[BenchProblem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    notes: tuple[PlainText, ...] = ()
     runs: tuple[BenchRun, ...] = ()
-    examples: tuple[AnswerExample, ...] = ()
-    """Failed answers: one of each arm, target and kind."""
 
     @model_validator(mode="after")
     def _of_known_problems(self) -> Self:

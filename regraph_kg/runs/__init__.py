@@ -4,7 +4,7 @@
     search.py    a search: begun or resumed, record by record, ended, summarised
     ingest.py    files of trajectories into the graph, step by step
     learn.py     lessons of finished searches into the graph
-    collect.py   trajectories from a model, a git history, an evolution, judged, into a file
+    collect.py   trajectories from a model or an evolution, judged, into a file
 
 Nothing here prints or asks: callers show the yielded progress.
 """

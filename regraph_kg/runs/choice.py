@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from regraph_kg.errors import BadInput
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits, Words
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import SearchChoice
@@ -66,6 +67,11 @@ def usual_settings(method: str, *, fast: bool = False) -> MethodSettings:
 def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:
     """`choice` with the settings of a trace that is resumed."""
     was = read_header(trace)
+    if was.graph != "whole":
+        raise BadInput(
+            f"{trace}: this search of a bench saw a changed graph ({was.graph});"
+            " go on with the command of the bench"
+        )
     return replace(
         choice,
         target=was.target,

@@ -1,29 +1,25 @@
-"""New trajectories from a model's answers, a git history, or an evolution's programs.
+"""New trajectories from a model's answers, or an evolution's programs.
 
 Proposed steps are judged one by one at the screening grade. Right steps are then measured at the
-full grade in one session, so that a step's effect compares times of one session, and curated. The
-journal beside the result holds all answers, verdicts and measurements. Not here: sources of steps
-and rules of curation (collect/).
+full grade in one session, so that a step's effect compares times of one session. The journal
+beside the result holds all answers, verdicts and measurements. Not here: sources of steps and
+what is kept (collect/).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel
 
-from regraph_kg.collect.backwards import Backwards
-from regraph_kg.collect.build import BuiltTrajectory, build, settled
-from regraph_kg.collect.conversation import AskingLimits, Conversation, prompt_hash
-from regraph_kg.collect.curate import CurationResult, CurationRules, counted_once, curate, fastest
-from regraph_kg.collect.git_history import GitFile, read_history
-from regraph_kg.collect.journal import Journal, count_entries, key_of
-from regraph_kg.collect.openevolve import read_lineages
-from regraph_kg.collect.steps import StepSource
+from regraph_kg.collect.conversation import PATIENCE, REPAIRS, STEPS, Conversation, prompt_hash
+from regraph_kg.collect.journal import Journal, key_of
+from regraph_kg.collect.judged_steps import TrajectoryDraft, settled
+from regraph_kg.collect.kept import MIN_SPEEDUP, choose_kept, counted_once, fastest
+from regraph_kg.collect.openevolve import EvolvedLineage, read_lineages
 from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.evaluator import Evaluator
@@ -46,46 +42,28 @@ from regraph_kg.wiring.names import read_vocabulary
 from regraph_kg.wiring.open_model import any_model
 from regraph_kg.wiring.problems import declared_problem, task_of
 
-NOTHING_RIGHT = "no step was right"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelAsked:
-    """Steps of a large model: `trajectories` for each problem."""
-
-    spec: ModelSpec
-    trajectories: int = 1
-    limits: AskingLimits = field(default_factory=AskingLimits)
-    backwards: str = ""
-    """A fast version that it goes back from; empty: it goes forwards from the serial code."""
-
-    def __str__(self) -> str:
-        """The source's name in a journal."""
-        start = f", back from {code_hash(self.backwards)[:12]}" if self.backwards else ""
-        return f"model {self.spec}{start}"
-
-
-@dataclass(frozen=True, slots=True)
-class EvolutionRead:
-    """Steps of an evolution: the lineages of its `best` programs."""
-
-    folder: Path
-    best: int = 3
-
-    def __str__(self) -> str:
-        """The source's name in a journal."""
-        return f"openevolve {self.folder}"
+StepSource = Conversation | EvolvedLineage
 
 
 @dataclass(frozen=True, slots=True)
 class CollectChoice:
-    """A collection: problems, source, output and rules."""
+    """A collection: problems, the source of steps, output and rules."""
 
     problems: tuple[str, ...]
     target: Target
-    origin: ModelAsked | GitFile | EvolutionRead
     output: Path
-    rules: CurationRules = field(default_factory=CurationRules)
+    model: ModelSpec | None
+    """The model that is asked; None: steps are those of `evolution`."""
+    trajectories: int = 1
+    """Of the model, for each problem."""
+    steps: int = STEPS
+    """Of a model's trajectory, at most."""
+    fast_version: str = ""
+    """Code from which the model goes back; empty: it goes forwards from the serial code."""
+    evolution: Path = Path()
+    best: int = 3
+    """Programs of the evolution whose lineages are collected."""
+    min_speedup: float = MIN_SPEEDUP
     credit: Source = field(default_factory=Source)
     """Model and licence as the user states them."""
 
@@ -93,45 +71,34 @@ class CollectChoice:
     def journal(self) -> Path:
         return self.output.with_name(f"{self.output.name}.journal")
 
+    def __str__(self) -> str:
+        """The source's name in a journal."""
+        if self.model is None:
+            return f"openevolve {self.evolution}"
+        back = f", back from {code_hash(self.fast_version)[:12]}" if self.fast_version else ""
+        return f"model {self.model}{back}"
 
-def _refs(trajectories: Sequence[Trajectory]) -> list[str]:
-    return [str(trajectory.ref) for trajectory in trajectories]
 
+class Gathered(BaseModel):
+    """The results of all sources."""
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """The results of all sources; the caller raises `waiting` after printing them.
-
-    As JSON the kept trajectories are their names.
-    """
-
-    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
-
-    collected: int
-    kept: Annotated[tuple[Trajectory, ...], PlainSerializer(_refs, list[str])]
-    left_out: Mapping[str, str]
+    collected: int = 0
+    """Trajectories, whether or not they were kept."""
+    kept: list[str] = []
+    """Names of those in the output."""
+    left_out: dict[str, str] = {}
     """Reasons by name."""
-    pending: int = 0
-    """Trajectories that wait for answers by file."""
     calls: int = 0
     """New calls of the model, without answers from the journal."""
     tokens: int = 0
-    waiting: Annotated[Any, Field(exclude=True)] = None
-    """The `AnswersPending` that ends the command."""
+    waiting: str = ""
+    """The answers that are still to come by file, in words."""
 
-
-@dataclass(frozen=True, slots=True)
-class CollectPreview:
-    """The estimate for one problem: calls and tokens, or steps to judge."""
-
-    problem: str
-    calls: int = 0
-    """About; `most_calls` is the bound."""
-    most_calls: int = 0
-    prompt_tokens: int = 0
-    output_tokens: int = 0
-    steps: int = 0
-    notes: tuple[str, ...] = ()
+    def __str__(self) -> str:
+        """A line for what was kept, and one for each that was not."""
+        lines = [f"kept: {len(self.kept)} of {self.collected} trajectories"]
+        lines += [f"left out: {ref}: {why}" for ref, why in self.left_out.items()]
+        return "\n".join([*lines, f"asked now: {self.calls} calls, {self.tokens} tokens"])
 
 
 def collect(
@@ -146,41 +113,46 @@ def collect(
         raise BadInput(f"{choice.output}: there already; give another --output, or remove it")
     problems = [declared_problem(settings, name) for name in choice.problems]
     about = {
-        "source": str(choice.origin),
+        "source": str(choice),
         "problems": [problem.name for problem in problems],
         "target": choice.target,
         "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",  # several begin in one second
     }
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(choice.journal, about))
-        if isinstance(choice.origin, ModelAsked):
-            model = model or any_model(settings, choice.origin.spec)
+        if choice.model is not None:
+            model = model or any_model(settings, choice.model)
             stack.callback(model.close)
         know_peaks(settings, choice.target)
         with open_judge(settings, "full") as judge:
             work = _Collecting(settings, choice, journal, judge, model)
-            yield from work.gather(problems)
-        return work.result()
+            return (yield from work.gather(problems))
 
 
-def preview(settings: Settings, choice: CollectChoice) -> list[CollectPreview]:
-    """The first work of `collect`, with no model asked and nothing judged."""
-    previews: list[CollectPreview] = []
+def preview(settings: Settings, choice: CollectChoice) -> list[str]:
+    """The work of `collect` in lines; nobody is asked, nothing judged."""
+    lines: list[str] = []
     for name in choice.problems:
         problem = declared_problem(settings, name)
         task = task_of(problem, choice.target)
-        if isinstance(choice.origin, ModelAsked):
-            previews.append(
-                _cost(settings, choice.origin, task, () if previews else _saved_answers(choice))
-            )
+        sources, notes = _sources(settings, choice, task, _nobody, "")
+        lines += notes
+        if isinstance(sources[0], EvolvedLineage):
+            steps = sum(len(one.programs) for one in sources if isinstance(one, EvolvedLineage))
+            lines.append(f"{problem.name}: {steps} steps to be judged; no model is asked")
             continue
-        steps = 0
-        notes: list[str] = []
-        for source in _sources(settings, choice, task, _nobody, ""):
-            notes += source.notes
-            steps += sum(1 for _ in source.proposals())
-        previews.append(CollectPreview(problem.name, steps=steps, notes=tuple(notes)))
-    return previews
+        first = sources[0].first_prompt()
+        calls = len(sources) * (choice.steps + 1)
+        lines.append(
+            f"{problem.name}: about {calls} calls (at most {calls * PATIENCE * (REPAIRS + 1)}),"
+            f" about {calls * estimated_tokens(first.system + first.user)} tokens of prompts,"
+            f" at most {calls * settings.model_max_tokens} of answers"
+        )
+    return lines
+
+
+def _nobody(_: Prompt) -> Reply:
+    raise AssertionError("a preview asks nobody")
 
 
 @dataclass(slots=True)
@@ -190,53 +162,33 @@ class _Collecting:
     journal: Journal
     judge: Evaluator
     model: LanguageModel | None
-    built: list[BuiltTrajectory] = field(default_factory=list)
-    pending: int = 0
-    calls: int = 0
-    tokens: int = 0
+    built: list[Trajectory] = field(default_factory=list)
+    gathered: Gathered = field(default_factory=Gathered)
 
-    def gather(self, problems: Sequence[Problem]) -> Story[None]:
+    def gather(self, problems: Sequence[Problem]) -> Story[Gathered]:
+        """Build the trajectories of all sources, and write those that are kept."""
         for problem in problems:
             machine = self.judge.hardware(self.choice.target)
             task = replace(task_of(problem, self.choice.target), machine=machine)
             created = str(self.journal.about["created"])
-            sources = _sources(self.settings, self.choice, task, self.ask, created)
+            sources, notes = _sources(self.settings, self.choice, task, self.ask, created)
             for number, source in enumerate(sources):
                 message = f"{problem.name}, {number + 1} of {len(sources)}"
-                yield WorkDone("collecting", number, len(sources), message)
-                before = self.journal.written
-                line = self._add(source, task, problem)
-                if self.journal.written > before:  # older results are in the file already
-                    self._publish()
+                yield WorkDone("collecting", number, len(sources), message, "\n".join(notes))
+                line, notes = self._add(source, task, problem), []
                 yield WorkDone("collecting", number + 1, len(sources), message, line)
-
-    def result(self) -> Gathered:
-        """The results of all sources; the kept trajectories are in the output."""
-        curated = self._publish()
-        waiting = None
+        kept, left_out = choose_kept(self.built, self.choice.min_speedup)
+        # All at once, at the end: until then the journal has everything, and a kill loses nothing.
+        if kept or self.choice.output.exists():
+            write_lines(self.choice.output, counted_once(kept))
+        self.gathered.kept = [str(one.ref) for one in kept]
+        self.gathered.left_out |= left_out
         try:
             if self.model is not None:
                 self.model.finish()
         except AnswersPending as error:
-            waiting = error
-        return Gathered(
-            len(self.built),
-            curated.kept,
-            curated.left_out | {built.ref: NOTHING_RIGHT for built in self.built if built.empty},
-            pending=self.pending,
-            calls=self.calls,
-            tokens=self.tokens,
-            waiting=waiting,
-        )
-
-    def _publish(self) -> CurationResult:
-        """Write the kept trajectories so far; without any, no new file is made."""
-        built = [item.trajectory for item in self.built if item.trajectory is not None]
-        curated = curate(built, self.choice.rules)
-        trajectories = tuple(counted_once(curated.kept))
-        if trajectories or self.choice.output.exists():
-            write_lines(self.choice.output, trajectories)
-        return replace(curated, kept=trajectories)
+            self.gathered.waiting = str(error)
+        return self.gathered
 
     def ask(self, prompt: Prompt) -> Reply:
         """The journal's answer, or a new one of the model."""
@@ -249,23 +201,30 @@ class _Collecting:
             raise AnswersPending("the answer is to come by file")
         if reply.finish == "unrecorded":
             raise BadInput(f"model {self.model.name}: it has no answer to {prompt.key}")
-        self.calls += 1
-        self.tokens += reply.prompt_tokens + reply.output_tokens
+        self.gathered.calls += 1
+        self.gathered.tokens += reply.prompt_tokens + reply.output_tokens
         self.journal.write(key, reply.model_dump(mode="json"))
         return reply
 
     def _add(self, source: StepSource, task: Task, problem: Problem) -> str:
         """Build and measure one trajectory; return its result as a line."""
+        draft = TrajectoryDraft(task, partial(self._judged, problem))
         try:
-            built = build(source, task, partial(self._judged, problem))
+            ended = source.propose(draft)
         except AnswersPending:
-            self.pending += 1
             return f"{source.ref}: waits for an answer"
-        if built.trajectory is not None:
-            measured = settled(self._measured(built.trajectory, problem), built.repairs)
-            built = replace(built, trajectory=measured)
-        self.built.append(built)
-        return "\n".join([*built.notes, _summary_line(built)])
+        self.gathered.collected += 1
+        trajectory = draft.trajectory(source.ref, source.origin)
+        if trajectory is not None:
+            trajectory = settled(self._measured(trajectory, problem), draft.repairs)
+        if trajectory is None:
+            self.gathered.left_out[source.ref] = "no step was right"
+            return f"{source.ref}: no step was right; {ended}"
+        self.built.append(trajectory)
+        figures = f"{len(trajectory.steps)} steps, {len(trajectory.failures)} failed"
+        best = fastest(trajectory)
+        speed = f"{best:.3g}x" if best is not None else "not timed well"
+        return f"{source.ref}: {figures}, {speed}; {ended}"
 
     def _judged(self, problem: Problem, code: str) -> EvalReport:
         """The verdict on one step, by the screening grade."""
@@ -281,7 +240,9 @@ class _Collecting:
         """The trajectory with times of the full grade; noisy times are measured again next time."""
         key = self._key("measured", problem, trajectory.id)
         if (recorded := self.journal.find(key)) is not None:
-            return _with_times_of(trajectory, Trajectory.model_validate(recorded))
+            # The same steps may be another source's: name, credit and failures are its own.
+            own = {name: getattr(trajectory, name) for name in ("ref", "source", "failures")}
+            return Trajectory.model_validate(recorded).model_copy(update=own)
         run = str(self.journal.about["created"])
         measured = measure(trajectory, problem, self.judge, run)
         if is_measured(measured, self.judge):
@@ -294,88 +255,21 @@ class _Collecting:
         return key_of(kind, problem.model_dump_json(), target, judging, content)
 
 
-def _with_times_of(trajectory: Trajectory, other: Trajectory) -> Trajectory:
-    """A trajectory with the times of one of the same steps; its name, source and failures stay."""
-    steps = [
-        mine.model_copy(update={"measurements": theirs.measurements})
-        for mine, theirs in zip(trajectory.steps, other.steps, strict=True)
-    ]
-    return trajectory.model_copy(update={"steps": tuple(steps)})
-
-
-def _summary_line(built: BuiltTrajectory) -> str:
-    steps = built.trajectory.steps if built.trajectory else ()
-    best = fastest(built.trajectory) if built.trajectory else None
-    figures = [f"{len(steps)} step{'s' * (len(steps) != 1)}", f"{built.failed} failed"]
-    if built.unchanged:
-        figures.append(f"{built.unchanged} changed nothing")
-    if best is not None:
-        figures.insert(1, f"{best:.3g}x")
-    return f"{built.ref}: {', '.join(figures)}; {built.ended}"
-
-
 def _sources(
     settings: Settings,
     choice: CollectChoice,
     task: Task,
     ask: Callable[[Prompt], Reply],
     created: str,
-) -> Sequence[StepSource]:
-    """The sources of steps for one problem."""
-    origin = choice.origin
-    if isinstance(origin, GitFile):
-        return [read_history(origin, task, choice.credit)]
-    if isinstance(origin, EvolutionRead):
-        return read_lineages(origin.folder, origin.best, task, choice.credit)
-    source = choice.credit.model_copy(
-        update={"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
-    )
+) -> tuple[Sequence[StepSource], list[str]]:
+    """The sources of steps for one problem, one at least, and notes on what is left out."""
+    if choice.model is None:
+        return read_lineages(choice.evolution, choice.best, task, choice.credit)
+    made = {"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
+    source = choice.credit.model_copy(update=made)
+    techniques = (one for one in read_vocabulary(settings) if one.target == task.target)
+    names = sorted(one.name for one in techniques if one.id != start_id(task.target))
     return [
-        _asking(settings, origin, task, number, ask, source)
-        for number in range(origin.trajectories)
-    ]
-
-
-def _asking(
-    settings: Settings,
-    origin: ModelAsked,
-    task: Task,
-    number: int,
-    ask: Callable[[Prompt], Reply],
-    source: Source,
-) -> Conversation:
-    asked = (task, number, ask, origin.limits, _names(settings, task.target), source)
-    return Backwards(*asked, best=origin.backwards) if origin.backwards else Conversation(*asked)
-
-
-def _names(settings: Settings, target: Target) -> list[str]:
-    """The vocabulary's names, for prompts."""
-    techniques = (entry for entry in read_vocabulary(settings) if entry.target == target)
-    return sorted(entry.name for entry in techniques if entry.id != start_id(target))
-
-
-def _saved_answers(choice: CollectChoice) -> tuple[str, ...]:
-    """A note on answers that a resumed collection has already."""
-    answers = count_entries(choice.journal, "reply")
-    return (
-        f"{choice.journal}: has {answers} answers already; they are not asked for again",
-    ) * bool(answers)
-
-
-def _cost(
-    settings: Settings, origin: ModelAsked, task: Task, notes: tuple[str, ...]
-) -> CollectPreview:
-    first = _asking(settings, origin, task, 0, _nobody, Source()).first_prompt()
-    calls = origin.trajectories * (origin.limits.steps + 1)
-    return CollectPreview(
-        task.problem,
-        calls=calls,
-        most_calls=origin.trajectories * origin.limits.calls,
-        prompt_tokens=calls * estimated_tokens(first.system + first.user),
-        output_tokens=calls * settings.model_max_tokens,
-        notes=notes,
-    )
-
-
-def _nobody(_: Prompt) -> Reply:
-    raise AssertionError("a preview asks nobody")
+        Conversation(task, number, ask, choice.steps, names, source, choice.fast_version)
+        for number in range(choice.trajectories)
+    ], []

@@ -7,6 +7,7 @@ twice, so that an interrupted ingest is simply run again. Not here: lines (inges
 import os
 import shutil
 import stat
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -20,15 +21,14 @@ from typing import IO, BinaryIO
 from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
+from regraph_kg.ingest.cascade import Cascade, CodeReader
 from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
 from regraph_kg.ingest.pipeline import BATCH_LINES
 from regraph_kg.ingest.read import Accepted, Rejected, read, split
-from regraph_kg.ingest.relabel.by_code import CodeReader
-from regraph_kg.ingest.relabel.cascade import Cascade
-from regraph_kg.ingest.relabel.usage import Label, NameUse
-from regraph_kg.ingest.relabel.verdict import LabelVerdict
-from regraph_kg.models.graph import EmbeddingProgress, RelabelLevel
-from regraph_kg.models.technique import Vocabulary
+from regraph_kg.ingest.relabel.aliases import Label, NameUse
+from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
+from regraph_kg.models.target import Target
+from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs import rejected
 from regraph_kg.runs.progress import Story, WorkDone
@@ -47,8 +47,10 @@ COUNTS = (
     *("added", "known", "disclosed_otherwise", "examples", "measurements", "techniques"),
     "rejected",
 )
-HEAD = 200
+HEAD = 4096
 """First bytes of a file, by which a wrong one is told."""
+TAR = b"ustar"
+"""The mark of a tar archive, at byte 257."""
 FOREIGN = {
     b"\x1f\x8b": "compressed by gzip; give FILE as <(zcat FILE)",
     b"\x28\xb5\x2f\xfd": "compressed by zstd; give FILE as <(zstdcat FILE)",
@@ -103,10 +105,12 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True)
 class NamesRead:
-    """The verdict on each name in files, and its uses."""
+    """What an ingest would make of the names in files."""
 
-    uses: dict[Label, NameUse]
-    verdicts: tuple[LabelVerdict, ...]
+    steps: Counter[tuple[Target, Relabelled]]
+    """Steps and failures of each name, as they would count."""
+    new: dict[str, Technique]
+    """Techniques that it would make, by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +180,7 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
 
 
 def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
-    """Decide the names in files; the graph is read and does not change."""
+    """Plan an ingest of files up to its merge; the graph is read and does not change."""
     with ExitStack() as opened:
         files = yield from _readable(source, opened)
         curated = read_vocabulary(settings, source.vocabulary)
@@ -184,7 +188,16 @@ def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
         names = pipeline.read_vocabulary(store, curated)
         yield from _doubts(names)
         cascade = open_cascade(settings, names, source.level)
-        return (yield from _settle(files, cascade))
+        if source.level in SETTLED_FIRST:
+            yield from _settle(files, cascade)
+        read_ = NamesRead(Counter(), {})
+        for errand in _errands(files, cascade, settings.disclose, code_reader(source.level)):
+            for plan in errand.portion.plans:
+                made = (one for one in plan.new if one.id not in names.known)
+                read_.new.update((technique.id, technique) for technique in made)
+                for label in (*plan.labels, *plan.failed_labels):
+                    read_.steps[plan.trajectory.target, replace(label, also=())] += 1
+        return read_
 
 
 def grow(
@@ -291,29 +304,29 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
         if copy is not None:
             raise Environment(f"{path}: {error.strerror}; make room for a copy of it") from None
         raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
+    inside = head
+    with suppress(zlib.error):  # no gzip
+        inside = zlib.decompressobj(wbits=31).decompress(head, HEAD)
+    if inside[257:].startswith(TAR):
+        raise BadInput(f"{path}: a tar archive; unpack it")
     for begins, mistake in FOREIGN.items():
         if head.startswith(begins):
             raise BadInput(f"{path}: {mistake}")
     return copy
 
 
-def _settle(files: Sequence[_File], cascade: Cascade) -> Story[NamesRead]:
-    """Decide every name in the files."""
+def _settle(files: Sequence[_File], cascade: Cascade) -> Story[None]:
+    """Decide every name in the files, so that new names meet each other."""
     uses: dict[Label, NameUse] = {}
     for file in files:
         with file.open() as stream:
-            for label, use in pipeline.survey(file.lines(stream), cascade).items():
+            for label, use in pipeline.survey(file.lines(stream)).items():
                 uses[label] = uses[label] + use if label in uses else use
-    cost = cascade.cost(uses)
-    if cost.prompts:
-        message = f"{cost.names} names to ask about: {cost.prompts} prompts at least"
-        yield WorkDone("names", line=f"{message}, about {cost.tokens:,} tokens")
-    verdicts: list[LabelVerdict] = []
-    for verdict in cascade.settle(uses):
-        verdicts.append(verdict)
-        decided, total = len(verdicts), len(uses)
-        yield WorkDone("names", decided, total, f"names: {decided} of {total}")
-    return NamesRead(uses, tuple(verdicts))
+    asked, prompts = cascade.to_ask(uses)
+    if prompts:
+        yield WorkDone("names", line=f"{asked} names to ask about: {prompts} prompts at least")
+    for decided, _ in enumerate(cascade.settle(uses), 1):
+        yield WorkDone("names", decided, len(uses), f"names: {decided} of {len(uses)}")
 
 
 def _merge(

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from regraph_kg.ingest import pipeline
-from regraph_kg.ingest.relabel.cascade import Cascade
-from regraph_kg.ingest.relabel.usage import uses_of
+from regraph_kg.ingest.cascade import Cascade
+from regraph_kg.ingest.relabel.aliases import uses_of
 from regraph_kg.models.graph import MergePlan, RelabelLevel, StoredTrajectory
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
@@ -34,7 +34,7 @@ def rebuild_graph(settings: Settings, vocabulary: Path | None, level: RelabelLev
         cascade = open_cascade(settings, names, level)
         if level in SETTLED_FIRST:
             # All names are decided before anything is written, so that new ones meet each other.
-            uses = uses_of((_nameless(one, names) for one in store.stored()), cascade.named)
+            uses = uses_of(_nameless(one, names) for one in store.stored())
             for number, _ in enumerate(cascade.settle(uses), 1):
                 yield WorkDone("names", number, len(uses), f"names: {number} of {len(uses)}")
 

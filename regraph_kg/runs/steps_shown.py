@@ -65,7 +65,8 @@ def steps_shown(run: RunRecord, serial: str, share: PageShare) -> ShownTree:
         best = next(number for number, traced in enumerate(run.steps) if traced.step is run.best)
         for number in _way(best, parents):
             nodes[numbers.get(number, 0)].answer = True
-    texts = _tell(run, {numbers[step]: step for step in chosen}, nodes, share.characters)
+    told = [(nodes[numbers[step]], step, parents[step]) for step in chosen]
+    texts = _tell(run, told, serial, share.characters)
     left_out = []
     if len(chosen) < len(run.steps):
         left_out.append(f"the tree shows {len(chosen)} of {len(run.steps)} steps")
@@ -141,51 +142,42 @@ def _node(run: RunRecord, number: int, parent: int, numbers: Mapping[int, int]) 
 
 def _tell(
     run: RunRecord,
-    steps: Mapping[int, int],
-    nodes: Sequence[Node],
+    chosen: Sequence[tuple[Node, int, int]],
+    serial: str,
     characters: int,
 ) -> int:
-    """Fill the texts of nodes in the order of `steps`; return the number of filled nodes.
+    """Fill the texts of nodes, each with its step and its parent's; return how many were filled.
 
-    Diffs get the rest of `characters`, at least half of them.
+    It ends where they take `characters` in the page.
     """
     turns: dict[tuple[Way, int], list[Exchange]] = {}
     for key, reply in run.replies:
         prompt = run.prompts[key].user if key in run.prompts else ""
         exchange = Exchange(prompt[:MOST_CHARACTERS], reply.text[:MOST_CHARACTERS])
         turns.setdefault((key.path, key.attempt), []).append(exchange)
-    count, spent = 0, _weight(nodes[0].code)
-    for place, number in steps.items():
-        if spent >= characters // 2:
-            break
+    spent = _weight(serial[:MOST_CHARACTERS])
+    for count, (node, number, parent) in enumerate(chosen):
+        if spent >= characters:
+            return count
         step = run.steps[number].step
-        nodes[place].turns = tuple(turns.get(place_of(step), ()))
-        spent += _tell_one(run, step, nodes[place])
-        count += 1
-    for place in steps:
-        node, before = nodes[place], nodes[nodes[place].parent or 0]
-        if node.code and before.code and spent < characters:
-            node.diff = _diff(before.code, node.code)
-            spent += _weight(node.diff)
-    return count
-
-
-def _tell_one(run: RunRecord, step: StepRecord, node: Node) -> int:
-    """Fill a node's texts but its diff; return their length."""
-    node.code = (step.code or "")[:MOST_CHARACTERS]
-    node.diagnosis = step.diagnosis[:MOST_CHARACTERS]
-    hash_ = code_hash(step.code or "")
-    if hash_ in run.reports:
-        node.facts |= measured(run.reports[hash_])
-    again = run.finals.get(hash_)
-    if again is not None and again.speedup is not None:
-        node.facts["measured again"] = report.times(again.speedup)
-    texts = (node.code, node.diagnosis, *(turn.prompt + turn.answer for turn in node.turns))
-    return sum(map(_weight, texts))
+        before = serial if parent == -1 else run.steps[parent].step.code or ""
+        node.turns = tuple(turns.get(place_of(step), ()))
+        node.code = (step.code or "")[:MOST_CHARACTERS]
+        node.diagnosis = step.diagnosis[:MOST_CHARACTERS]
+        node.diff = _diff(before, node.code) if before and node.code else ""
+        hash_ = code_hash(step.code or "")
+        if hash_ in run.reports:
+            node.facts |= measured(run.reports[hash_])
+        again = run.finals.get(hash_)
+        if again is not None and again.speedup is not None:
+            node.facts["measured again"] = report.times(again.speedup)
+        said = "".join(turn.prompt + turn.answer for turn in node.turns)
+        spent += _weight(node.code + node.diagnosis + node.diff + said)
+    return len(chosen)
 
 
 def _weight(text: str) -> int:
-    """Most characters that a text takes in a page."""
+    """Most characters that a text takes in a page, where "<" is an escape."""
     return len(json.dumps(text)) + len("003c") * text.count("<")
 
 

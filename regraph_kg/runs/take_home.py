@@ -105,7 +105,7 @@ def into_project(answer: RunAnswer, problem: ProjectProblem, to: Path | None) ->
         raise BadInput(f"{problem.home}: changes now; run the same command again")
     mark = "#" if problem.is_python else "//"
     comment = "\n".join(_comment(line, mark) for line in _project_notes(answer, problem))
-    text = problem.with_code(f"{comment}\n{answer.code.rstrip()}\n").encode()
+    text = f"{comment}\n{answer.code.rstrip()}\n".encode()
     return [HomeChange(to or problem.home, content if to is None else content_of(to), text)]
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput, file_errors, first_mistake
-from regraph_kg.ingest.relabel.candidates import Shortlists
-from regraph_kg.ingest.relabel.cascade import Cascade
+from regraph_kg.ingest.cascade import Cascade
+from regraph_kg.ingest.relabel.embedding import Shortlists
 from regraph_kg.ingest.relabel.lexical import LexicalRule
-from regraph_kg.ingest.relabel.sorting import Sorter
+from regraph_kg.ingest.relabel.model import Sorter
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
@@ -54,8 +54,6 @@ def open_cascade(
     lexical = LexicalRule(named)
     if level == "lexical":
         return Cascade(vocabulary, lexical, Shortlists(named))
-    embeds = embedder_of(settings)
-    shortlists = Shortlists(vocabulary.candidates, embeds)
+    shortlists = Shortlists(vocabulary.candidates, embedder_of(settings))
     model = model or any_model(settings, ModelSpec.parse(settings.model))
-    sorter = Sorter(model, vocabulary, embeds)
-    return Cascade(vocabulary, lexical, shortlists, sorter, model.finish)
+    return Cascade(vocabulary, lexical, shortlists, Sorter(model, vocabulary, shortlists))

@@ -1,6 +1,6 @@
 """The parts of searches: problem, judge, model, graph; shared parts; dry searches."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,10 +16,8 @@ from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.port import LAUNCH, Port
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SearchChoice, Task
-from regraph_kg.models.technique import start_id
 from regraph_kg.search.driver import Executor
 from regraph_kg.search.executor import Alone, Threads, Turns, shared
-from regraph_kg.search.null_graphs import shown
 from regraph_kg.search.prompts.render import prompts_id
 from regraph_kg.search.reader import GraphReader
 from regraph_kg.search.recorded_judge import RecordedJudge
@@ -99,11 +97,14 @@ class OpenSearches:
 
     @contextmanager
     def search(
-        self, choice: SearchChoice, model: LanguageModel | None = None
+        self,
+        choice: SearchChoice,
+        model: LanguageModel | None = None,
+        graph_shown: Callable[[World], World] | None = None,
     ) -> Iterator[OpenSearch]:
         """Open one search, in any thread; its calls and evaluations take turns with the others'.
 
-        `model` replaces the shared one.
+        `model` replaces the shared one; `graph_shown` makes a control of the world (bench).
         """
         settings = self._settings
         problem = _good_problem(settings, choice)
@@ -114,7 +115,8 @@ class OpenSearches:
                 model = language_model(settings, choice.model, problem.name, choice.target)
                 stack.callback(model.close)
             dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
-            ours = shared(dry.world, self._callers, self._judges)
+            world = graph_shown(dry.world) if graph_shown else dry.world
+            ours = shared(world, self._callers, self._judges)
             executor = _executor(ours, choice, judging.judges, stack)
             yield OpenSearch(dry.task, dry.header, ours, model, executor, trace_key(settings))
 
@@ -176,7 +178,7 @@ def _reading(
         evaluate_final=lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
         pooled=partial(reader.pooled, choice.target),
     )
-    world = shown(world, choice.graph, start_id(choice.target), f"{choice.seed} {task.problem}")
+    # the graph opens at the first read: a method without a graph needs no store
     with closing(reader):
         yield DrySearch(task, header, world)
 
@@ -232,9 +234,9 @@ def _judging(
     if choice.judge is not None:
         yield _replayed(choice.judge)
         return
-    at_once = (
-        max(2, choice.parallel) if together else 1 if _single_threaded(choice) else choice.parallel
-    )
+    at_once = 1 if _single_threaded(choice) else choice.parallel
+    if together:  # while one search asks its model, another may have code judged
+        at_once = max(2, choice.parallel)
     with open_judges(settings, choice.target, at_once) as (judge, judges):
         yield _Judging(judge, judges)
 
@@ -249,16 +251,17 @@ def _nobody(settings: Settings, choice: SearchChoice) -> _Judging:
     if choice.judge is not None:
         return _replayed(choice.judge)
     device = toolchain = machine = ""
+    # a machine without the device can still show what would be asked
     with suppress(ToolError), open_judge(settings) as judge:
         device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
         machine = judge.hardware(choice.target)
-    facts = {"device": device, "toolchain": toolchain, "hardware": machine}
-    answers = {name: partial(_fact, fact) for name, fact in facts.items()}
-    return _Judging(SimpleNamespace(evaluate=_refuse, **answers))
-
-
-def _fact(fact: str, _: str) -> str:
-    return fact
+    nobody = SimpleNamespace(
+        evaluate=_refuse,
+        device=lambda _: device,
+        toolchain=lambda _: toolchain,
+        hardware=lambda _: machine,
+    )
+    return _Judging(nobody)
 
 
 def _refuse(*_: object) -> NoReturn:

@@ -64,7 +64,5 @@ def test_a_port_that_is_taken_is_one_line(project: Project) -> None:
             env={**os.environ, **project.env},
         )  # fmt: skip
         assert done.returncode == 3
-        assert done.stderr.splitlines()[-1] == (
-            f"regraph: port {port} is taken; give another --port, or 0 for any"
-        )
+        assert f"port {port} is taken" in done.stderr.splitlines()[-1]
         ended_by(server, signal.SIGTERM)

@@ -14,11 +14,10 @@ import pytest
 
 from tests.agents.conftest import Project
 from tests.agents.program import REGRAPH
-from tests.agents.test_http import serving
 from tests.ingest.trajectories import row
 from tests.requirement import require
 
-pytestmark = pytest.mark.slow  # each question is a client, and by stdio a server, of its own
+pytestmark = pytest.mark.nightly  # each question is a client, and by stdio a server, of its own
 
 Ask = Callable[..., dict[str, Any]]
 RECORD = {
@@ -80,15 +79,3 @@ def test_the_inspector_runs_the_whole_loop_by_stdio(inspector: str, project: Pro
         return asked([inspector, "--cli", *server], project, ["--method", method, *words])
 
     whole_loop(ask, project)
-
-
-def test_the_inspector_runs_the_whole_loop_over_http(inspector: str, project: Project) -> None:
-    project.ingest(row(1, "Memory coalescing"))
-    with serving(project) as server:
-        token = f"Authorization: {server.header['Authorization']}"
-
-        def ask(method: str, *words: str) -> dict[str, Any]:
-            where = [inspector, "--cli", server.url, "--transport", "http", "--header", token]
-            return asked(where, project, ["--method", method, *words])
-
-        whole_loop(ask, project)

@@ -187,6 +187,27 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
         start_embedded(settings)
 
 
+def test_its_folders_are_the_users_alone_also_the_one_with_the_trace_key(
+    settings: Settings,
+) -> None:
+    start_embedded(settings)
+    for folder in (settings.data_dir, embedded_folder(settings)):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}"])
+def test_a_damaged_state_file_is_one_line(settings: Settings, text: str) -> None:
+    start_embedded(settings)
+    file = embedded_folder(settings) / "state.json"
+    right = file.read_text()
+    file.write_text(text)
+    with pytest.raises(StoreError) as caught:
+        find_embedded(settings)
+    assert str(file.name) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    file.write_text(right)  # the store is to be stopped
+
+
 @pytest.mark.slow
 def test_a_starting_store_is_waited_for(settings: Settings) -> None:
     folder = embedded_folder(settings)

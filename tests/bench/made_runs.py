@@ -64,7 +64,7 @@ def bench_results(*runs: BenchRun, calls: int = 5, suite: str = "shipped") -> Be
         searches=dict(Counter(run.target for run in runs)),
         machine={"openmp": "two threads"},
         problems=tuple(
-            BenchProblem(name=name, target=target, address=name, digest="1", tier="easy")
+            BenchProblem(name=name, target=target, address=name, digest="1")
             for name, target in problems
         ),
         runs=runs,

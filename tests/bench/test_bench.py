@@ -253,8 +253,6 @@ def test_a_folder_stands_for_the_problems_in_it(replayed: Lab) -> None:
         (("--from", "bench", "--arm", "cot"), "--arm has no effect beside --from"),
         (("--rejudge", "bench", "scale"), "problems has no effect beside --rejudge"),
         (("--budget", "0"), "--budget"),
-        (("--suite", "pareval"), "give --checkout DIR"),
-        (("--checkout", "."), "checkout is of --suite pareval"),
         (("--target", "fpga"), "--target fpga: know"),
         (("nope",), "problem nope: neither a folder nor in"),
         (("--from", "nope.json"), "nope.json: No such file"),

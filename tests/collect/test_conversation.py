@@ -1,20 +1,19 @@
-"""A large model is asked step by step: repairs, limits, and answers that are of no use."""
-
-from collections.abc import Iterator
+"""A large model is asked step by step, forwards and back: repairs, limits, unusable answers."""
 
 import pytest
 
-from regraph_kg.collect.answer import AnsweredStep, NoFurtherStep, read_answer
-from regraph_kg.collect.build import BuiltTrajectory, build
-from regraph_kg.collect.conversation import AskingLimits, Conversation
+from regraph_kg.collect.conversation import PATIENCE, REPAIRS, Conversation, read_answer
+from regraph_kg.collect.judged_steps import TrajectoryDraft
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import Prompt, Reply
-from regraph_kg.models.trajectory import Source
+from regraph_kg.models.trajectory import Source, Step
 from regraph_kg.search.read_answer import ParseFailure
-from tests.collect.toy_task import TASK, code, judge
+from tests.collect.toy_task import SERIAL, TASK, code, judge
 
 DONE = "NO FURTHER STEP: it is bound by memory."
+BEST = code("fast9")
+START = f"TECHNIQUE: Threads\nREASONING: Cores are idle.\nDETAIL: A pragma.\n```cpp\n{SERIAL}```\n"
 
 
 def step(label: str, mark: str, reasoning: str = "It helps.") -> str:
@@ -33,103 +32,115 @@ class Scribe:
         return Reply(text=next(self._answers), finish="stop", model="a model")
 
 
-def collected(scribe: Scribe, **limits: int) -> BuiltTrajectory:
-    asking = Conversation(
-        TASK, 0, scribe, AskingLimits(**limits), ["loop tiling"], Source(run="collect now")
-    )
-    return build(asking, TASK, judge)
+def conversation(scribe: Scribe, steps: int = 8, best: str = "", number: int = 0) -> Conversation:
+    return Conversation(TASK, number, scribe, steps, ["loop tiling"], Source(run="now"), best)
+
+
+def collected(scribe: Scribe, steps: int = 8, best: str = "") -> TrajectoryDraft:
+    draft = TrajectoryDraft(TASK, judge)
+    conversation(scribe, steps, best).propose(draft)
+    return draft
+
+
+def labels(draft: TrajectoryDraft) -> list[str]:
+    return [step.label for step in draft.steps]
 
 
 def test_right_steps_become_a_trajectory_with_its_source() -> None:
     scribe = Scribe(step("Vectorize", "fast2"), step("Threads", "fast6"), DONE)
-    built = collected(scribe)
-    assert built.trajectory is not None
-    assert [step.label for step in built.trajectory.steps] == ["Vectorize", "Threads"]
-    assert built.trajectory.steps[0].reasoning == "It helps."
-    assert built.trajectory.source == Source(model="a model", run="collect now")
-    assert built.ended == "the model sees no further step: it is bound by memory."
+    draft, asking = TrajectoryDraft(TASK, judge), conversation(scribe)
+    asking.propose(draft)
+    built = draft.trajectory(asking.ref, asking.origin)
+    assert built is not None
+    assert labels(draft) == ["Vectorize", "Threads"]
+    assert built.steps[0].reasoning == "It helps."
+    assert built.source == Source(model="a model", run="now")
     assert "1. Vectorize: 2x" in scribe.prompts[1].user
     assert "loop tiling" in scribe.prompts[0].user
 
 
 def test_a_failure_is_repaired_by_its_diagnosis_and_kept() -> None:
     scribe = Scribe(step("Threads", "wrong"), "no code", step("Threads", "fast3"), DONE)
-    built = collected(scribe)
-    assert built.trajectory is not None
+    draft = collected(scribe)
     assert "y[3] is 1, should be 2" in scribe.prompts[1].user
-    assert "the answer has no" in scribe.prompts[2].user
-    (failure,) = built.trajectory.failures
-    assert (failure.after_step, failure.label, failure.outcome) == (
-        0,
-        "Threads",
-        Outcome.WRONG_ANSWER,
-    )
+    (failure,) = draft.failures
+    assert (failure.after_step, failure.outcome) == (0, Outcome.WRONG_ANSWER)
     assert failure.code == code("wrong")
-    assert built.repairs == (2,)
+    assert draft.repairs == [2]
 
 
 def test_a_model_that_proposes_no_step_leaves_nothing() -> None:
-    built = collected(Scribe(DONE))
-    assert built.trajectory is None
-    assert built.ended.startswith("the model sees no further step")
+    assert collected(Scribe(DONE)).trajectory("t", Source()) is None
 
 
 def test_a_model_that_never_gives_code_is_asked_a_bounded_number_of_times() -> None:
     scribe = Scribe(*["I cannot do that."] * 100)
-    built = collected(scribe, repairs=2, patience=2)
-    assert len(scribe.prompts) == 6
-    assert built.ended == "2 tries in a row made nothing faster"
+    collected(scribe)
+    assert len(scribe.prompts) == PATIENCE * (REPAIRS + 1)
 
 
 def test_the_same_step_for_ever_ends_it() -> None:
     scribe = Scribe(*[step("Vectorize", "fast2")] * 100)
-    built = collected(scribe, patience=3)
-    assert built.trajectory is not None
-    assert (len(built.trajectory.steps), built.unchanged) == (1, 3)
-    assert "Vectorize (the code was the same as before)" in scribe.prompts[-1].user
-    assert len(scribe.prompts) == 4
+    assert labels(collected(scribe)) == ["Vectorize"]
+    assert len(scribe.prompts) == 1 + PATIENCE
 
 
 def test_fifty_steps_are_cut_at_the_limit() -> None:
-    built = collected(Scribe(*[step("More", f"fast{n + 2}") for n in range(50)]), steps=8)
-    assert built.trajectory is not None
-    assert len(built.trajectory.steps) == 8
-    assert built.ended == "8 steps, as many as are asked for"
+    draft = collected(Scribe(*[step("More", f"fast{n + 2}") for n in range(50)]), steps=8)
+    assert len(draft.steps) == 8
 
 
 def test_steps_that_make_nothing_faster_end_it_but_stay() -> None:
-    built = collected(Scribe(step("A", "fast2"), step("B", "fast1.5"), step("C", "fast1.2")))
-    assert built.trajectory is not None
-    assert [step.label for step in built.trajectory.steps] == ["A", "B", "C"]
-
-
-def test_calls_stay_below_the_bound_that_is_told() -> None:
-    limits = AskingLimits(steps=3, repairs=1, patience=2)
-
-    def worst() -> Iterator[str]:
-        for n in range(100):
-            yield from ("no code", "no code", "no code", step("A", f"fast{n + 2}"))
-
-    scribe = Scribe(*worst())
-    collected(scribe, steps=3, repairs=1, patience=2)
-    assert len(scribe.prompts) <= limits.calls
+    draft = collected(Scribe(step("A", "fast2"), step("B", "fast1.5"), step("C", "fast1.2")))
+    assert labels(draft) == ["A", "B", "C"]
 
 
 def test_an_answer_to_come_by_file_is_waited_for() -> None:
     def pending(_: Prompt) -> Reply:
         raise AnswersPending("later")
 
-    asking = Conversation(TASK, 0, pending, AskingLimits(), [], Source())
     with pytest.raises(AnswersPending):
-        build(asking, TASK, judge)
+        Conversation(TASK, 0, pending, 8, [], Source()).propose(TrajectoryDraft(TASK, judge))
 
 
 def test_two_trajectories_of_a_problem_ask_apart() -> None:
-    first, second = (
-        Conversation(TASK, n, Scribe(), AskingLimits(), [], Source()).first_prompt() for n in (0, 1)
-    )
+    first, second = (conversation(Scribe(), number=n).first_prompt() for n in (0, 1))
     assert first.user == second.user
     assert (first.seed, first.key) != (second.seed, second.key)
+
+
+def test_steps_back_become_steps_forwards() -> None:
+    scribe = Scribe(step("Streaming stores", "fast6", "Lines are read in vain."), START)
+    draft = collected(scribe, best=BEST)
+    assert [(one.label, one.reasoning, one.code) for one in draft.steps] == [
+        ("Threads", "Cores are idle.", code("fast6")),
+        ("Streaming stores", "Lines are read in vain.", BEST),
+    ]
+    first, second = (prompt.user for prompt in scribe.prompts)
+    assert SERIAL.strip() in first
+    assert BEST.strip() in first
+    assert "1. Streaming stores" in second
+    assert BEST.strip() not in second
+
+
+def test_a_wrong_step_back_is_mended_and_leaves_nothing() -> None:
+    scribe = Scribe(step("Stores", "wrong"), step("Stores", "fast6"), START)
+    draft = collected(scribe, best=BEST)
+    assert "y[3] is 1, should be 2" in scribe.prompts[1].user
+    assert draft.failures == []
+    assert draft.repairs == [0, 1]
+
+
+@pytest.mark.parametrize("answers", [[step("Stores", "fast6")], [DONE], [step("S", "fast9")] * 2])
+def test_steps_back_that_do_not_reach_the_serial_code_are_none(answers: list[str]) -> None:
+    assert collected(Scribe(*answers), steps=1, best=BEST).steps == []
+
+
+@pytest.mark.parametrize("best", [code("wrong"), SERIAL])
+def test_a_fast_version_that_is_not_right_or_not_new_asks_nobody(best: str) -> None:
+    scribe = Scribe()
+    draft = collected(scribe, best=best)
+    assert (draft.steps, scribe.prompts) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -143,23 +154,17 @@ def test_two_trajectories_of_a_problem_ask_apart() -> None:
 )
 def test_a_label_is_read_however_it_is_dressed(text: str, label: str) -> None:
     found = read_answer(Reply(text=f"{text}```\n{code('x')}```", finish="stop"), "scale")
-    assert isinstance(found, AnsweredStep)
+    assert isinstance(found, Step)
     assert found.label == label
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (f"Faster:\n```\n{code('x')}```", "names no technique"),
-        (f"TECHNIQUE: a\n```\n\0{code('x')}```", "null character"),
-    ],
+    "text", [f"Faster:\n```\n{code('x')}```", f"TECHNIQUE: a\n```\n\0{code('x')}```"]
 )
-def test_code_without_a_technique_or_that_no_file_can_hold_is_no_step(text: str, why: str) -> None:
-    found = read_answer(Reply(text=text, finish="stop"), "scale")
-    assert isinstance(found, ParseFailure)
-    assert why in found.reason
+def test_code_without_a_technique_or_that_no_file_can_hold_is_no_step(text: str) -> None:
+    assert isinstance(read_answer(Reply(text=text, finish="stop"), "scale"), ParseFailure)
 
 
 def test_a_cut_answer_is_not_taken_for_the_end() -> None:
     assert isinstance(read_answer(Reply(text=DONE, finish="length"), "scale"), ParseFailure)
-    assert isinstance(read_answer(Reply(text=DONE, finish="stop"), "scale"), NoFurtherStep)
+    assert read_answer(Reply(text=DONE, finish="stop"), "scale") == "it is bound by memory."

@@ -22,8 +22,6 @@ class Proxy:
     server: tuple[str, int]
     arrives: bool | None = None
     """The next commit is lost: on its way back (True) or on its way to the server; None: never."""
-    gone: bool = False
-    """Nobody answers any more once a commit was lost."""
     lost: int = 0
     """Commits so far."""
     listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
@@ -33,9 +31,6 @@ class Proxy:
         with suppress(OSError):
             while True:
                 client, _ = self.listener.accept()
-                if self.gone and self.lost:
-                    client.close()
-                    continue
                 server = socket.create_connection(self.server)
                 both = _Connection(self, client, server)
                 threading.Thread(target=both.to_server, daemon=True).start()

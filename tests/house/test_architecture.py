@@ -32,9 +32,9 @@ VIOLATIONS = {
     "inside-runs": ("runs.choice", "runs.ingest"),
     "inside-backends": ("backends.write", "backends.store"),
     "inside-llm": ("llm.ollama", "llm.scripted"),
-    "inside-collect": ("collect.steps", "collect.build"),
+    "inside-collect": ("collect.judged_steps", "collect.kept"),
     "inside-ingest": ("ingest.read", "ingest.plan"),
-    "inside-relabel": ("ingest.relabel.lexical", "ingest.relabel.cascade"),
+    "inside-relabel": ("ingest.relabel.lexical", "ingest.relabel.model"),
 }
 """A contract's id in pyproject.toml -> an import that breaks it, of module and module."""
 OUTSIDE = ("neo4j", "subprocess", "numpy")

@@ -9,7 +9,6 @@ from regraph_kg.models.target import TARGETS, Target
 ROOT = Path(__file__).parents[2]
 STAGES = ("regraph_kg", "adopt", "collect", "ingest", "search", "evaluation")
 NAMED = {
-    "regraph_kg/bench/pareval.py": "what ParEval calls them",
     "regraph_kg/models/target.py": "the values themselves",
     "evaluation/worker/spawn.py": "a field of what a confined worker is told",
     "evaluation/confined/worker.py": "flavours of confinement",

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
+from regraph_kg.ingest.cascade import Labels, by_code
 from regraph_kg.ingest.plan import plan
-from regraph_kg.ingest.relabel.by_code import by_code
-from regraph_kg.ingest.relabel.cascade import Labels
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.search.fit.applied import deed

@@ -56,7 +56,7 @@ def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:
     assert done.code == 0
     assert done.out.splitlines() == [
         "trajectories: 4 added, 1 known already, 1 rejected",
-        "new in the graph: 10 examples, 10 measurements, 3 techniques that the vocabulary lacks",
+        "new in the graph: 10 examples, 10 measurements, 1 techniques that the vocabulary lacks",
         "measurements are what the files claim: none was made here",
         f"rejected lines, with reasons: {file}.rejected.jsonl",
     ]
@@ -65,7 +65,7 @@ def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:
 def test_ingest_twice_adds_nothing_and_says_so_in_json(desk: Desk) -> None:
     file = desk.write("file.jsonl", *many(4))
     first, second = (desk.run("ingest", "--json", file).json() for _ in range(2))
-    assert (first["added"], first["known"], first["techniques"]) == (4, 0, 3)
+    assert (first["added"], first["known"], first["techniques"]) == (4, 0, 1)
     assert (second["added"], second["known"], second["techniques"]) == (0, 4, 0)
     assert second["rejected_files"] == []
 
@@ -182,7 +182,7 @@ def test_an_unusable_vocabulary_is_bad_input(desk: Desk, text: str | None, said:
 def test_stats_count_what_the_graph_holds(desk: Desk) -> None:
     desk.run("ingest", desk.write("file.jsonl", *many(4)))
     assert desk.run("graph", "stats").out.splitlines() == [
-        "techniques    7",
+        "techniques    5",
         "transitions   10 examples of 7 pairs",
         "trajectories  4 (4 cuda)",
         f"schema        {SCHEMA_VERSION}",
@@ -292,10 +292,20 @@ def test_a_dry_run_prints_every_name_once_and_changes_nothing(desk: Desk) -> Non
     rows = [line.split() for line in told.out.splitlines()]
     assert ["Tiled", "kernel", "cuda/shared-memory-tiling", "alias", "1.00", "-", "1"] in rows
     assert [row for row in rows if row[:5] == ["Odd", "trick", "cuda/odd-trick", "new", "0.00"]]
-    assert len(rows) == 1 + 3
+    assert len(rows) == 1 + 3 + 1
+    assert rows[-1] == ["new", "techniques:", "1"]
     assert desk.run("techniques", "show", "--json").json() == []
     assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
     assert sorted(path.name for path in desk.folder.iterdir()) == ["corpus", "names.jsonl"]
+
+
+def test_a_dry_run_tells_the_new_techniques_that_an_ingest_makes(desk: Desk) -> None:
+    """Names that are one make one technique, and an unknown failure's name makes none."""
+    file = desk.write("file.jsonl", *many(4))
+    told = desk.run("ingest", file, "--dry-run", "--json").json()
+    made = desk.run("ingest", file, "--json").json()["techniques"]
+    ids = {one["technique"] for one in told if one["name"] is not None}
+    assert len(ids) == made == 1
 
 
 def test_a_dry_run_tells_stage_score_and_runner_up_as_json(desk: Desk) -> None:

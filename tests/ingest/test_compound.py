@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from regraph_kg.ingest.cascade import Cascade
 from regraph_kg.ingest.plan import plan
-from regraph_kg.ingest.relabel.cascade import Cascade
-from regraph_kg.ingest.relabel.names import parts
+from regraph_kg.ingest.relabel.aliases import parts
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.models.trajectory import Trajectory

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -103,7 +104,7 @@ def test_a_file_beside_that_is_nested_without_end_is_bad_input(desk: Desk) -> No
     lists = desk.write("steps.json", json.dumps(STEPS))
     Path(f"{lists}.toml").write_text("a = " + "[" * 10_000)
     done = desk.run("ingest", lists)
-    assert (done.code, "nested too deeply" in done.err) == (2, True)
+    assert (done.code, f"{lists}.toml" in done.err) == (2, True)
 
 
 def test_an_empty_vocabulary_is_said(desk: Desk) -> None:
@@ -165,3 +166,29 @@ def test_what_strangers_wrote_steers_no_terminal_wherever_it_is_printed(desk: De
         said = (done.out + done.err).replace("\n", "")
         assert said.isprintable(), (words, said)
         assert "\n2. forged" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ({"task_id": "T/1", "prompt": "Write add.", "files": []}, "task_id, prompt, files"),
+        ({"node": [], "edge": []}, "a graph of nodes and edges"),
+    ],
+)
+def test_lines_of_other_systems_are_told_by_what_they_hold(
+    desk: Desk, line: dict[str, object], told: str
+) -> None:
+    file = desk.write("other.jsonl", line)
+    done = desk.run("ingest", file)
+    assert done.code == 1
+    assert told in done.err
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_tar_archive_is_refused_as_one(desk: Desk, packed: bool) -> None:
+    inside = desk.write("problems.jsonl", row(1))
+    path = desk.folder / "problems.tar.gz"
+    with tarfile.open(path, "w:gz" if packed else "w") as archive:
+        archive.add(inside)
+    done = desk.run("ingest", path)
+    assert (done.code, "tar archive" in done.err) == (2, True)

@@ -101,8 +101,12 @@ def test_a_name_that_grows_when_it_is_spelled_out_is_cut() -> None:
     assert len(made.new[0].name) == 200
 
 
-def test_failed_steps_teach_too() -> None:
-    failed = (Relabelled("Bad idea", "cuda/bad-idea", "new"),)
-    made = planned(Relabelled("smem tiling", TILING, "alias"), failed=failed)
-    assert [technique.id for technique in made.new] == ["cuda/bad-idea"]
-    assert made.failed_labels == failed
+def test_a_failure_makes_no_technique_and_is_left_out_until_its_name_is_known() -> None:
+    claimed = [{"after_step": 0, "label": one, "outcome": "crashed"} for one in ("Bad", "Tiled")]
+    labels = (Relabelled("Bad", "cuda/bad", "new"), Relabelled("Tiled", TILING, "lexical"))
+    found = trajectory(0, "smem tiling", failures=claimed)
+    made = plan(found, (Relabelled("smem tiling", TILING, "alias"),), labels, KNOWN, NOW)
+    assert made.failed_labels == labels[1:]
+    assert [failure.label for failure in made.trajectory.failures] == ["Tiled"]
+    assert [(one.id, one.aliases) for one in made.new] == [(TILING, ("Tiled",))]
+    assert made.trajectory.id == found.id

@@ -15,7 +15,7 @@ from tests.ingest.trajectories import measured, row
 
 GOOD = json.dumps(row()).encode()
 STEPS = [{"think": "why", "method": "Tiling", "detail": "how", "code": "int y;"}]
-ORIGIN = FileOrigin("cuda", "saxpy", "int x;")
+ORIGIN = FileOrigin(target="cuda", problem="saxpy", serial="int x;")
 
 
 def outcomes(data: bytes, origin: FileOrigin | None = None) -> list[Accepted | Rejected]:
@@ -111,7 +111,7 @@ def test_a_number_in_quotes_is_no_number() -> None:
 def test_a_missing_field_is_named() -> None:
     incomplete = row()
     del incomplete["schema"]
-    assert reason(incomplete) == "schema: Field required"
+    assert "target, problem, serial, steps" in reason(incomplete)
 
 
 def test_bad_lines_stop_nothing_and_keep_their_numbers() -> None:

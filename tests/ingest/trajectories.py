@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from regraph_kg.ingest.relabel.cascade import Cascade
+from regraph_kg.ingest.cascade import Cascade
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import Settings

@@ -167,7 +167,6 @@ def test_a_compiled_extension_is_built_tested_by_pytest_and_timed(tmp_path: Path
     assert wrong.outcome is Outcome.WRONG_ANSWER
     assert "test_it_sums_all_products" in wrong.diagnosis
     assert gone.outcome is Outcome.SUSPICIOUS
-    assert "did not print '3 passed'" in gone.diagnosis
     assert broken.outcome is Outcome.COMPILE_FAILED
     assert "kernel.cpp:5" in broken.diagnosis
 
@@ -187,9 +186,6 @@ def test_a_reference_in_python_is_told_from_what_only_looks_right(tmp_path: Path
     assert right.outcome in TIMED, right.diagnosis
     assert right.speedup is not None
     assert right.speedup > 10
-    assert "the bench's own word" in right.guarantee
     assert (wrong.outcome, gone.outcome) == (Outcome.WRONG_ANSWER, Outcome.SUSPICIOUS)
     assert "wrong at n = 300" in wrong.diagnosis
-    assert "they printed: nothing" in gone.diagnosis
     assert lazy.outcome is Outcome.WRONG_ANSWER
-    assert "prints something else" in lazy.diagnosis

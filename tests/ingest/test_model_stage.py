@@ -8,13 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from regraph_kg.ingest.relabel import sorting
-from regraph_kg.ingest.relabel.answers import labels_asked
-from regraph_kg.ingest.relabel.candidates import Shortlists
-from regraph_kg.ingest.relabel.cascade import Cascade
-from regraph_kg.ingest.relabel.sorting import Sorter
-from regraph_kg.ingest.relabel.usage import NameUse
-from regraph_kg.ingest.relabel.verdict import LabelVerdict
+from regraph_kg.ingest.cascade import Cascade
+from regraph_kg.ingest.relabel import model as stage
+from regraph_kg.ingest.relabel.aliases import LabelVerdict, NameUse
+from regraph_kg.ingest.relabel.embedding import Shortlists
+from regraph_kg.ingest.relabel.model import Sorter, labels_asked
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.technique import Technique, Vocabulary
 from tests.ingest.trajectories import VOCABULARY
@@ -56,8 +54,8 @@ def groups(*members: Sequence[int], technique: str = "new", name: str = "") -> s
 def settled(
     model: Speaks, names: Sequence[str], vocabulary: Vocabulary = EMPTY
 ) -> Mapping[str, LabelVerdict]:
-    sorter, shortlists = Sorter(model, vocabulary), Shortlists(vocabulary.candidates)
-    cascade = Cascade(vocabulary, None, shortlists, sorter, model.finish)
+    shortlists = Shortlists(vocabulary.candidates)
+    cascade = Cascade(vocabulary, None, shortlists, Sorter(model, vocabulary, shortlists))
     uses = {("cuda", name): NameUse(1, f"why {name}", "what") for name in names}
     return {one.relabelled.label: one for one in cascade.settle(uses)}  # type: ignore[arg-type]
 
@@ -123,7 +121,7 @@ def test_a_bad_answer_is_asked_for_once_more_and_then_each_name_is_alone(text: s
 def test_groups_of_several_batches_are_joined_in_a_second_round(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sorting, "MOST_NAMES", 2)
+    monkeypatch.setattr(stage, "MOST_NAMES", 2)
     model = Speaks(lambda turn, labels: groups([1], [2]) if turn < 3 else groups([1, len(labels)]))
     found = settled(model, ["Alpha one", "Alpha two", "Beta one", "Beta two"])
     assert len(model.prompts) == 3
@@ -133,7 +131,7 @@ def test_groups_of_several_batches_are_joined_in_a_second_round(
 
 def test_what_two_answers_contradict_is_not_merged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two names are apart in the first answer; the second says that they and a third are one."""
-    monkeypatch.setattr(sorting, "MOST_NAMES", 2)
+    monkeypatch.setattr(stage, "MOST_NAMES", 2)
     model = Speaks(lambda turn, _: groups([1], [2]) if turn < 3 else groups([1, 2, 3]))
     found = settled(model, ["Alpha one", "Alpha two", "Beta one", "Beta two"])
     assert len(set(techniques(found).values())) == 4

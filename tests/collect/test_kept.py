@@ -2,13 +2,11 @@
 
 import pytest
 
-from regraph_kg.collect.build import settled
-from regraph_kg.collect.curate import CurationRules, counted_once, curate
+from regraph_kg.collect.judged_steps import settled
+from regraph_kg.collect.kept import choose_kept, counted_once
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.trajectory import FailedStep, Measurement, Step, Trajectory
 from tests.collect.toy_task import SERIAL, code
-
-LAX = CurationRules(min_speedup=0)
 
 
 def step(mark: str, speedup: float | None = 2.0, reasoning: str = "why") -> Step:
@@ -37,44 +35,26 @@ def trajectory(ref: str, *steps: Step, failures: tuple[FailedStep, ...] = ()) ->
     )
 
 
-@pytest.mark.parametrize(
-    ("one", "why"),
-    [
-        (trajectory("t", step("a", 1.05)), "at most 1.05x, below 1.1x (--min-speedup)"),
-        (trajectory("t", step("a", None)), "no step was timed well"),
-        (trajectory("t", step("a", reasoning="x" * 3000)), "3000 characters (--max-reasoning)"),
-        (trajectory("t", *[step(f"a{n}") for n in range(30)]), "30 steps (--max-steps)"),
-    ],
-)
-def test_a_broken_rule_is_named(one: Trajectory, why: str) -> None:
-    found = curate([one], CurationRules())
-    assert found.kept == ()
-    assert why in found.left_out["t"]
+@pytest.mark.parametrize("speedup", [1.05, None])
+def test_what_is_not_fast_or_not_timed_is_left_out(speedup: float | None) -> None:
+    kept, left_out = choose_kept([trajectory("t", step("a", speedup))], 1.1)
+    assert (kept, list(left_out)) == ([], ["t"])
 
 
 def test_steps_that_made_it_slower_stay_where_one_is_fast() -> None:
     one = trajectory("t", step("a", 3.0), step("b", 0.5))
-    assert curate([one], CurationRules()).kept == (one,)
+    assert choose_kept([one], 1.1) == ([one], {})
 
 
 def test_untimed_ones_are_kept_where_no_speedup_is_asked_for() -> None:
-    assert len(curate([trajectory("t", step("a", None))], LAX).kept) == 1
+    one = trajectory("t", step("a", None))
+    assert choose_kept([one], 0) == ([one], {})
 
 
 def test_the_same_steps_are_kept_once() -> None:
-    found = curate([trajectory("t", step("a")), trajectory("u", step("a"))], LAX)
-    assert [one.ref for one in found.kept] == ["t"]
-    assert found.left_out == {"u": "the same steps as t"}
-
-
-def test_of_equally_fast_ones_the_briefer_is_kept() -> None:
-    several = [
-        trajectory("slow", step("a", 2.0)),
-        trajectory("wordy", step("b", 4.1, "very long")),
-        trajectory("brief", step("c", 4.0, "short")),
-    ]
-    assert [one.ref for one in curate(several, CurationRules(keep=1)).kept] == ["brief"]
-    assert [one.ref for one in curate(several, CurationRules(keep=2)).kept] == ["wordy", "brief"]
+    kept, left_out = choose_kept([trajectory("t", step("a")), trajectory("u", step("a"))], 0)
+    assert [one.ref for one in kept] == ["t"]
+    assert list(left_out) == ["u"]
 
 
 def test_shared_steps_and_their_failures_are_counted_once() -> None:

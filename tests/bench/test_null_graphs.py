@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from regraph_kg.bench.null_graphs import shown
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.run import GraphShown
-from regraph_kg.search.null_graphs import shown
 from regraph_kg.search.world import World
 from tests.search.toy import Toy, successor
 

@@ -1,0 +1,138 @@
+"""Proposed steps, judged one by one, become a trajectory: right ones steps, wrong ones failures.
+
+A source (conversation.py, openevolve.py) proposes one step after the other and hears the verdict on
+each before it goes on: a model repairs a failed step, an evolution only goes on.
+Not here: the times that are stored (evaluation/measure.py takes them, all in one go).
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
+from regraph_kg.models.run import Task
+from regraph_kg.models.text import plain
+from regraph_kg.models.trajectory import FailedStep, Source, Step, Trajectory
+from regraph_kg.search.code.tokens import normalized
+
+MOST_STEPS = 100
+"""Steps that a trajectory may have."""
+LABEL_CHARACTERS = 200
+"""Length limit of a trajectory's label."""
+SAID = 20_000
+"""Stored characters of a source's remarks on a step."""
+
+
+@dataclass(slots=True)
+class TrajectoryDraft:
+    """A trajectory whose steps are being judged."""
+
+    task: Task
+    judge: Callable[[str], EvalReport]
+    steps: list[Step] = field(default_factory=list)
+    failures: list[FailedStep] = field(default_factory=list)
+    repairs: list[int] = field(default_factory=list)
+    """Failed tries before each step."""
+    codes: set[str] = field(default_factory=set)
+    """Normalized codes that were right so far: proposing one again does nothing."""
+
+    def take(self, step: Step, repairs: int = 0) -> EvalReport | None:
+        """Judge a step, and put it where it belongs; None where its code is not new."""
+        text = normalized(step.code)
+        if text in self.codes:
+            return None
+        report = self.judge(step.code)
+        if report.outcome.is_right:
+            self.codes.add(text)
+            self.steps.append(step)
+            self.repairs.append(repairs)
+        else:
+            said = (report.outcome, report.diagnosis, report.device)
+            self.failures.append(_failure(len(self.steps), step, *said))
+        return report
+
+    def turn_round(self, *, whole: bool) -> None:
+        """Make steps back from a fast version the steps towards it; none unless they are `whole`.
+
+        What was taken out last is put in first: it leads from the code without it to that before.
+        """
+        pairs = list(pairwise(self.steps)) if whole else []
+        self.steps = [out.model_copy(update={"code": before.code}) for before, out in pairs[::-1]]
+        self.repairs = self.repairs[:0:-1] if whole else []
+        # A failed way back says nothing about the steps forward.
+        self.failures.clear()
+
+    def trajectory(self, ref: str, source: Source) -> Trajectory | None:
+        """The trajectory so far; None where no proposed step was right."""
+        if not self.steps:
+            return None
+        return Trajectory(
+            schema=1,
+            ref=ref,
+            target=self.task.target,
+            problem=self.task.problem,
+            serial=self.task.serial,
+            source=source,
+            steps=tuple(self.steps),
+            failures=tuple(self.failures),
+        )
+
+
+def settled(trajectory: Trajectory, repairs: Sequence[int]) -> Trajectory | None:
+    """A measured trajectory up to the first step that the full grade found wrong.
+
+    That step is then a failure. None where no step is left.
+    """
+    steps: list[Step] = []
+    failures = list(trajectory.failures)
+    for step, tries in zip(trajectory.steps, repairs, strict=True):
+        *older, newest = step.measurements
+        if not newest.outcome.is_right:
+            # What failed later built on this step, and means nothing without it.
+            failures = [failure for failure in failures if failure.after_step <= len(steps)]
+            said = (Outcome(newest.outcome), "found when it was measured", newest.device)
+            failures.append(_failure(len(steps), step, *said))
+            break
+        timing = newest.model_copy(update={"repairs": tries})
+        steps.append(step.model_copy(update={"measurements": (*older, timing)}))
+    if not steps:
+        return None
+    return trajectory.model_copy(update={"steps": tuple(steps), "failures": tuple(failures)})
+
+
+def _failure(after: int, step: Step, outcome: Outcome, diagnosis: str, device: str) -> FailedStep:
+    return FailedStep(
+        after_step=after,
+        label=step.label,
+        outcome=outcome,
+        diagnosis=diagnosis,
+        code_hash=code_hash(step.code),
+        code=step.code,
+        device=device or None,
+    )
+
+
+def step_of(label: str, code: str, reasoning: str, detail: str) -> Step:
+    """A step as its source reports it; `code` is the whole source file after it."""
+    return Step(
+        label=label_of(label) or "a step",
+        reasoning=plain(reasoning[:SAID]).strip(),
+        detail=plain(detail[:SAID]).strip(),
+        code=code,
+    )
+
+
+def label_of(text: str) -> str:
+    """`text` as a step's label: one plain line, cut."""
+    return " ".join(plain(text).split())[:LABEL_CHARACTERS].strip()
+
+
+def ref_of(text: str) -> str:
+    """`text` as a trajectory's ref: one plain line, whose end is a hash where it had to be cut."""
+    ref = " ".join(plain(text).split())
+    if len(ref) <= LABEL_CHARACTERS and ref == text:
+        return ref
+    # Names that differ beyond the limit, or in control characters alone, must stay different.
+    mark = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
+    return f"{ref[: LABEL_CHARACTERS - len(mark) - 1]}~{mark}"

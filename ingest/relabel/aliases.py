@@ -1,0 +1,112 @@
+"""Names as trajectories use them, the names that are joined in one, and the verdict on a name.
+
+A name that is an id, a name or an alias of a technique is found by the vocabulary (models/
+technique.py). Not here: the order of the stages (ingest/cascade.py).
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from regraph_kg.models.graph import Relabelled
+from regraph_kg.models.target import Target
+from regraph_kg.models.technique import LONGEST_NAME, Technique, technique_id
+from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
+
+Label = tuple[Target, str]
+
+LONGEST_NOTE, LONGEST_DIFF = 280, 480
+"""Characters of a reasoning or detail, and of a diff, that a prompt shows."""
+_LONGEST_CODE = 20_000
+"""Characters of code that a diff is made of."""
+_WORDS = "and|plus|with|then|along with|together with|combined with|followed by"
+_BETWEEN = re.compile(rf"(?:\s*[+&;,]\s*|\s)(?:{_WORDS})\s|\s*[+&;,]\s*|\s/\s", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelVerdict:
+    """The meaning of a label; `coined` is the new technique that it names, where it was joined."""
+
+    relabelled: Relabelled
+    coined: Technique | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NameUse:
+    """Uses of a name, and one of its steps: reasoning, detail, code before and after."""
+
+    steps: int = 1
+    reasoning: str = ""
+    detail: str = ""
+    before: str = field(default="", repr=False)
+    after: str = field(default="", repr=False)
+
+    @property
+    def diff(self) -> str:
+        """The lines that the step took away and added, cut."""
+        lines = difflib.unified_diff(
+            self.before.splitlines(), self.after.splitlines(), n=0, lineterm=""
+        )
+        changed = (line.rstrip() for line in lines if not line.startswith(("---", "+++", "@@")))
+        return "\n".join(line for line in changed if line.strip("+- \t"))[:LONGEST_DIFF]
+
+    def _rank(self) -> tuple[bool, bool, str, str, str, str]:
+        """Smallest for the step to show: one that says why, and has code; then by its texts.
+
+        By texts alone, so that the order of trajectories changes no prompt.
+        """
+        notes = (self.reasoning, self.detail)
+        return (not any(notes), not self.after, *notes, self.before, self.after)
+
+    def __add__(self, other: "NameUse") -> "NameUse":
+        """Both together."""
+        shown = min(self, other, key=NameUse._rank)
+        return replace(shown, steps=self.steps + other.steps)
+
+
+def uses_of(trajectories: Iterable[Trajectory]) -> dict[Label, NameUse]:
+    """The names that need resolving: not those of steps whose technique is given."""
+    uses: dict[Label, NameUse] = {}
+    for trajectory in trajectories:
+        for label, use in _uses(trajectory):
+            key = (trajectory.target, label)
+            uses[key] = uses[key] + use if key in uses else use
+    return uses
+
+
+def _uses(trajectory: Trajectory) -> Iterator[tuple[str, NameUse]]:
+    codes = [trajectory.serial, *(step.code for step in trajectory.steps)]
+    for before, step in zip(codes, trajectory.steps, strict=False):
+        yield from _use(step, before, step.reasoning, step.detail)
+    for failure in trajectory.failures:
+        yield from _use(failure, codes[failure.after_step], "", "")
+
+
+def _use(one: Step | FailedStep, before: str, *notes: str) -> Iterator[tuple[str, NameUse]]:
+    """The use of a name; none where the technique is given, whatever it is called."""
+    if one.technique is None:
+        why, what = (" ".join(note.split())[:LONGEST_NOTE] for note in notes)
+        after = one.code[:_LONGEST_CODE]
+        yield one.label, NameUse(1, why, what, before[:_LONGEST_CODE] if after else "", after)
+
+
+def parts(label: str) -> tuple[str, ...]:
+    """The parts of a joined name ("A + B"); empty where nothing is joined.
+
+    People name first what matters most. "Divide and conquer" has parts, too: a name stands for
+    several techniques only where each of its parts is a technique's name by itself.
+    """
+    names = tuple(part.strip() for part in _BETWEEN.split(label) if part.strip())
+    return names if len(names) > 1 else ()
+
+
+def new_technique(target: Target, name: str, definition: str = "") -> Technique:
+    """An unreviewed technique of that name, made by an ingest."""
+    return Technique(
+        id=technique_id(target, name),
+        name=name.strip()[:LONGEST_NAME] or "unnamed",
+        target=target,
+        definition=definition,
+        review=True,
+    )

@@ -1,0 +1,108 @@
+"""Nearness of names by embeddings: the techniques that a name may mean, and names that are alike.
+
+A technique is as near as the nearest of its name, its aliases and its definition. Nearness alone
+never merges: it says what the other stages look at (lexical.py, model.py).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from regraph_kg.llm.embedder import Embedder
+from regraph_kg.llm.ngrams import HashEmbedder
+from regraph_kg.models.graph import Relabelled, RelabelStage
+from regraph_kg.models.target import Target
+from regraph_kg.models.technique import Technique
+
+MOST = 24
+"""Candidates of a shortlist."""
+
+
+@dataclass(frozen=True, slots=True)
+class TechniqueCandidate:
+    """A technique that a label may mean, and how near it is: a cosine of embeddings."""
+
+    technique: Technique
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shortlist:
+    """A label, and the techniques of its target that it may mean, best `score` first."""
+
+    label: str
+    target: Target
+    candidates: tuple[TechniqueCandidate, ...] = ()
+
+    def taken_for(self, technique: str, stage: RelabelStage) -> Relabelled:
+        """The label resolved to a technique; the runner-up is what else was nearest."""
+        scores = {one.technique.id: round(one.score, 4) for one in self.candidates}
+        score = scores.pop(technique, 0.0)
+        rival, its = next(iter(scores.items()), (None, None))
+        return Relabelled(self.label, technique, stage, score, rival, its)
+
+
+class Shortlists:
+    """The candidates of every label, within its target."""
+
+    def __init__(self, techniques: Sequence[Technique], embedder: Embedder | None = None) -> None:
+        """Rank `techniques`; without an embedder by the built-in one."""
+        self.embedder = embedder or HashEmbedder()
+        self._labels: dict[str, np.ndarray] = {}
+        self._texts: dict[Target, tuple[list[Technique], np.ndarray]] = {}
+        for target in sorted({technique.target for technique in techniques}):
+            # One row of vectors for each text; its technique stands at the same place of the list.
+            rows = [
+                (technique, text)
+                for technique in sorted(techniques, key=lambda technique: technique.id)
+                for text in (technique.name, *technique.aliases, technique.definition)
+                if technique.target == target and text
+            ]
+            vectors = vectors_of([text for _, text in rows], self.embedder)
+            self._texts[target] = [technique for technique, _ in rows], vectors
+
+    def nearest(self, label: str, target: Target) -> Shortlist:
+        """The best `MOST` candidates; fewer where fewer have anything in common with `label`."""
+        self.prepare([label])
+        owners, vectors = self._texts.get(target, ([], None))
+        best: dict[str, TechniqueCandidate] = {}
+        scores = [] if vectors is None else vectors @ self._labels[label]
+        for technique, score in zip(owners, map(float, scores), strict=True):
+            if score > max(0.0, best[technique.id].score if technique.id in best else 0.0):
+                best[technique.id] = TechniqueCandidate(technique, score)
+        ranked = sorted(best.values(), key=lambda one: (-one.score, one.technique.id))
+        return Shortlist(label, target, tuple(ranked[:MOST]))
+
+    def prepare(self, labels: Iterable[str]) -> None:
+        """Embed many labels at once, which is what embedders are fast at."""
+        missing = [label for label in dict.fromkeys(labels) if label not in self._labels]
+        self._labels.update(zip(missing, vectors_of(missing, self.embedder), strict=True))
+
+
+def vectors_of(texts: Sequence[str], embedder: Embedder) -> np.ndarray:
+    """The texts' unit vectors, one a row."""
+    packed = embedder.embed(texts) if texts else []
+    shape = (len(texts), embedder.space.dimension)
+    return np.frombuffer(b"".join(packed), dtype="<f4").reshape(shape)
+
+
+def alike_parts(texts: Sequence[str], most: int, embedder: Embedder) -> list[list[int]]:
+    """The numbers of `texts` in equal parts of `most` at most, those of a part alike.
+
+    Texts are chained, each with the nearest of those that are left, and the chain is cut.
+    """
+    chain = list(range(len(texts)))
+    if len(texts) > most:
+        vectors = vectors_of(texts, embedder)
+        chain, rest = [0], set(chain[1:])
+        while rest:
+            # Rounded: a machine's last digit must not change the order. Of equals the first.
+            near = (vectors @ vectors[chain[-1]]).round(6)
+            chain.append(min(rest, key=lambda number: (-near[number], number)))
+            rest.remove(chain[-1])
+    count = math.ceil(len(texts) / most)
+    bounds = [round(part * len(texts) / count) for part in range(count + 1)] if count else []
+    return [sorted(chain[a:b]) for a, b in pairwise(bounds)]

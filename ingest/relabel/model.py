@@ -1,0 +1,373 @@
+"""The stage "model": a language model sorts names, into known techniques and into new ones.
+
+It is asked which names of a batch mean the same technique, of the set of all names that the other
+stages leave, batched by nearness; so that its answers depend on that set alone. Where there were
+several batches, it is asked once more, which of their new groups are the same.
+
+Its answers are not trusted: one counts only as a whole, if it fits the schema, names known
+techniques alone and puts no name in two groups. Where two answers contradict each other, nothing is
+merged. Names, notes and code are quoted as data; notes that speak to the reader are left out.
+"""
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, reduce
+from operator import add
+from pathlib import Path
+from string import Template
+from typing import Annotated
+
+from pydantic import Field, StringConstraints, ValidationError
+
+from regraph_kg.ingest.relabel.aliases import (
+    LONGEST_DIFF,
+    LONGEST_NOTE,
+    LabelVerdict,
+    NameUse,
+    new_technique,
+)
+from regraph_kg.ingest.relabel.embedding import Shortlist, Shortlists, alike_parts
+from regraph_kg.ingest.relabel.lexical import addresses, stems
+from regraph_kg.llm.model import LanguageModel
+from regraph_kg.models.base import Frozen
+from regraph_kg.models.graph import RelabelStage
+from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
+from regraph_kg.models.target import NAMES, TARGETS, Target
+from regraph_kg.models.technique import Technique, Vocabulary, spelling, technique_id
+
+NEW = "new"
+LONGEST_LABEL, LONGEST_COINED, LONGEST_DEFINITION = 200, 80, 400
+ANSWER_ROOM = 800
+"""Characters of an answer for each name; more than the schema leaves room for."""
+MOST_ALIASES, MOST_SHOWN = 6, 4
+"""Aliases of a candidate, and names of one bundle, in the prompt."""
+MOST_NAMES, MOST_GROUPS = 40, 64
+"""Bundles of names in a prompt of the first round, and groups in one of the second."""
+NEAREST, MOST_KNOWN = 10, 72
+"""Techniques that each name brings into its prompt, and all techniques in a prompt."""
+SECOND = -1
+"""Number of the second round's batches."""
+_FOLDER = Path(__file__).parents[1] / "prompts"
+_Line = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Names that are surely one technique, the most used first; how they are used; candidates."""
+
+    labels: tuple[str, ...]
+    use: NameUse
+    shortlist: Shortlist
+    """The first label's shortlist."""
+
+
+class NameGroup(Frozen):
+    """Numbers of names (from 1) that mean the same, and what."""
+
+    members: tuple[int, ...] = Field(min_length=1)
+    technique: str = Field(max_length=LONGEST_LABEL)
+    name: Annotated[str, _Line] = Field(default="", max_length=LONGEST_COINED)
+    definition: Annotated[str, _Line] = Field(default="", max_length=LONGEST_DEFINITION)
+
+
+class SortingAnswer(Frozen):
+    """The answer's schema."""
+
+    groups: tuple[NameGroup, ...]
+
+
+class _UnusableAnswer(ValueError):
+    """An answer that cannot be used, and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Bundles that an answer calls one technique, and their batches."""
+
+    bundles: tuple[Bundle, ...]
+    answer: NameGroup
+    batches: tuple[int, ...]
+    model: str
+    prompt_hash: str
+    pending: bool = False
+
+    @property
+    def lead(self) -> Bundle:
+        """The most used bundle; the first of equals."""
+        return min(self.bundles, key=lambda bundle: (-bundle.use.steps, bundle.labels))
+
+
+class Sorter:
+    """See the module; `vocabulary` says which names are taken."""
+
+    def __init__(
+        self, model: LanguageModel, vocabulary: Vocabulary, shortlists: Shortlists
+    ) -> None:
+        self._model = model
+        self._vocabulary = vocabulary
+        self._embedder = shortlists.embedder
+
+    def batches(self, bundles: Iterable[Bundle]) -> list[list[Bundle]]:
+        """The bundles of each prompt; names that steer stand apart, where they harm no others."""
+        ordered = sorted(bundles, key=lambda bundle: bundle.labels)
+        parts: list[list[Bundle]] = []
+        for steering in (False, True):
+            names = [bundle for bundle in ordered if addresses(bundle.labels[0]) == steering]
+            parts += self._alike(names, MOST_NAMES)
+        # One name and nothing that it could mean: there is nothing to ask.
+        return [part for part in parts if len(part) > 1 or _known(part)]
+
+    def __call__(self, target: Target, bundles: Sequence[Bundle]) -> Iterator[LabelVerdict]:
+        """A verdict on each label of `bundles`, in no order."""
+        groups = [
+            group
+            for number, batch in enumerate(self.batches(bundles))
+            for group in self._ask(target, batch, _known(batch), number)
+        ]
+        if not any(group.pending for group in groups):
+            groups = self._joined(target, groups)
+        yield from self._verdicts(target, groups)
+
+    def finish(self) -> None:
+        """Raise `AnswersPending` where answers are to come by file."""
+        self._model.finish()
+
+    def _alike(self, bundles: Sequence[Bundle], most: int) -> list[list[Bundle]]:
+        uses = [(bundle.labels[0], bundle.use) for bundle in bundles]
+        texts = [f"{name}. {use.reasoning} {use.detail} {use.diff}" for name, use in uses]
+        parts = alike_parts(texts, most, self._embedder)
+        return [[bundles[number] for number in part] for part in parts]
+
+    def _ask(
+        self, target: Target, batch: Sequence[Bundle], known: Sequence[Technique], number: int
+    ) -> list[_Group]:
+        """The groups of a batch; each name alone where the answer is unusable."""
+        prompt = question(target, batch, known, code=number != SECOND)
+        groups: Sequence[NameGroup] | None = None
+        for again in (False, True):
+            reply = self._model.complete(prompt)
+            try:
+                groups = read_answer(reply, len(batch), known)
+                break
+            except _UnusableAnswer as error:
+                if again or reply.finish != "stop":  # a cut answer would be cut again
+                    break
+                prompt = _again(prompt, str(error))
+        if groups is None:
+            numbers = range(1, len(batch) + 1)
+            groups = [NameGroup(members=(number,), technique=NEW) for number in numbers]
+        digest = hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest()
+        said = (reply.model or self._model.name, f"sha256:{digest[:16]}", reply.finish == "pending")
+        return [
+            _Group(tuple(batch[one - 1] for one in group.members), group, (number,), *said)
+            for group in groups
+        ]
+
+    def _joined(self, target: Target, groups: list[_Group]) -> list[_Group]:
+        """The second round: which new groups of several batches are the same."""
+        new = [
+            group
+            for group in sorted(groups, key=lambda group: group.lead.labels)
+            if group.answer.technique == NEW and not addresses(group.lead.labels[0])
+        ]
+        if len({group.batches for group in new}) < 2:  # noqa: PLR2004 (one batch saw them all)
+            return groups
+        joined = [group for group in groups if group not in new]
+        by_label = {group.lead.labels[0]: group for group in new}
+        for part in self._alike([_as_one(group) for group in new], MOST_GROUPS):
+            for group in self._ask(target, part, (), SECOND):
+                members = [by_label[bundle.labels[0]] for bundle in group.bundles]
+                batches = reduce(add, (member.batches for member in members))
+                bundles = reduce(add, (member.bundles for member in members))
+                # Groups of one batch were called different when their names were seen together.
+                apart = len(members) == 1 or len(set(batches)) < len(batches)
+                whole = replace(group, bundles=bundles, batches=batches)
+                joined += members if apart else [whole]
+        return joined
+
+    def _verdicts(self, target: Target, groups: Sequence[_Group]) -> Iterator[LabelVerdict]:
+        """The verdict on each label; ids are given in the order of the groups' names."""
+        homes = {
+            technique_id(target, label): group
+            for group in groups
+            for bundle in group.bundles
+            for label in bundle.labels
+        }
+        for group in sorted(groups, key=lambda group: group.lead.labels):
+            coined = self._coined(target, group, homes) if group.answer.technique == NEW else None
+            for bundle in group.bundles:
+                for label in bundle.labels:
+                    verdict = self._verdict(replace(bundle.shortlist, label=label), group, coined)
+                    signed = replace(
+                        verdict.relabelled, model=group.model, prompt_hash=group.prompt_hash
+                    )
+                    yield replace(verdict, relabelled=signed)
+
+    def _verdict(self, name: Shortlist, group: _Group, coined: Technique | None) -> LabelVerdict:
+        if coined is not None:
+            stage: RelabelStage = "new" if name.label == group.lead.labels[0] else "model"
+            return LabelVerdict(name.taken_for(coined.id, stage), coined)
+        technique = self._vocabulary.known[group.answer.technique]
+        steers = addresses(name.label) and not _plainly_named(technique, name.label)
+        if steers or self._vocabulary.disowns(technique.id, name.label):
+            return LabelVerdict(name.taken_for(technique_id(name.target, name.label), "new"))
+        return LabelVerdict(name.taken_for(technique.id, "model"))
+
+    def _coined(self, target: Target, group: _Group, homes: dict[str, _Group]) -> Technique:
+        """A group's new technique: under the model's name, if plain and free, or its first label.
+
+        One under review that has the name is no other: an ingest that was killed finds what its
+        own first half has made.
+        """
+        name, lead = group.answer.name, group.lead.labels[0]
+        key = technique_id(target, name)
+        plain = re.search(r"[A-Za-z]{3}", name) and re.fullmatch(r"[ -~]+", name)
+        taken = self._vocabulary.find(name, target)
+        known = self._vocabulary.known.get(key)
+        if taken is None:
+            free = self._vocabulary.current(key) == key
+        else:
+            free = taken.technique == key and known is not None and known.review
+        if not plain or not free or addresses(name) or addresses(lead):
+            return new_technique(target, lead, group.answer.definition)
+        if homes.setdefault(key, group) is not group:
+            return new_technique(target, lead, group.answer.definition)
+        return new_technique(target, name[0].upper() + name[1:], group.answer.definition)
+
+
+def question(
+    target: Target, bundles: Sequence[Bundle], known: Sequence[Technique], *, code: bool
+) -> Prompt:
+    """Ask which of `bundles` mean the same, or one of `known`; with the change of the code."""
+    labels = json.dumps([bundle.labels[0] for bundle in bundles], ensure_ascii=False)
+    described = [_used(number, bundle, code=code) for number, bundle in enumerate(bundles, 1)]
+    number = {"type": "integer", "minimum": 1, "maximum": len(bundles)}
+    group = {
+        "members": {"type": "array", "items": number, "minItems": 1},
+        "technique": {"type": "string", "enum": [*(technique.id for technique in known), NEW]},
+        "name": {"type": "string", "maxLength": LONGEST_COINED},
+        "definition": {"type": "string", "maxLength": LONGEST_DEFINITION},
+    }
+    return Prompt(
+        key=DecisionKey(kind="relabel", subject=f"{target} {labels}"),
+        system=_fill("system", target=TARGETS[target].language),
+        user=_fill(
+            "question",
+            candidates="\n".join(map(_described, known)) or "(none yet)",
+            names="\n".join(described),
+        ),
+        answer_schema=_object({"groups": {"type": "array", "items": _object(group)}}),
+    )
+
+
+def labels_asked(key: DecisionKey) -> tuple[str, list[str]]:
+    """The target and the labels of a question, by its key."""
+    target, _, labels = key.subject.partition(" ")
+    return target, json.loads(labels)
+
+
+def read_answer(reply: Reply, size: int, known: Sequence[Technique]) -> list[NameGroup]:
+    """The groups of an answer about `size` names; one that is in none is alone, and new."""
+    if reply.finish != "stop":
+        raise _UnusableAnswer(reply.finish)
+    if len(reply.text) > ANSWER_ROOM * (size + 1):
+        raise _UnusableAnswer("it is too long")
+    fenced = re.fullmatch(r"\s*```(?:json)?\s*(\{.*\})\s*```\s*", reply.text, re.DOTALL)
+    try:
+        text = fenced[1] if fenced else reply.text
+        groups = SortingAnswer.model_validate_json(text, strict=True).groups
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        reason = f"{place}: {first['msg']}" if place else "it is not that JSON object"
+        raise _UnusableAnswer(reason) from None
+    stands = Counter(number for group in groups for number in group.members)
+    if any(times > 1 or not 1 <= number <= size for number, times in stands.items()):
+        raise _UnusableAnswer("members: a number is unknown, or stands twice")
+    if {group.technique for group in groups} - {NEW, *(technique.id for technique in known)}:
+        raise _UnusableAnswer("technique: none of the listed ids")
+    missing = [number for number in range(1, size + 1) if number not in stands]
+    return [*groups, *(NameGroup(members=(number,), technique=NEW) for number in missing)]
+
+
+def _again(prompt: Prompt, reason: str) -> Prompt:
+    """The same question, after an answer that could not be used."""
+    assert isinstance(prompt.key, DecisionKey)
+    key = prompt.key.model_copy(update={"attempt": 1})
+    user = f"{prompt.user}\n\n{_fill('again', reason=reason)}"
+    return prompt.model_copy(update={"key": key, "user": user, "seed": prompt.seed + 1})
+
+
+def _object(properties: Mapping[str, object]) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _used(number: int, bundle: Bundle, *, code: bool) -> str:
+    """A line of JSON: what is called so, why and how it was done; what is empty is left out."""
+    use = bundle.use
+    notes = {
+        "why": _printable(use.reasoning, LONGEST_NOTE),
+        "what": _printable(use.detail, LONGEST_NOTE),
+        "change": use.diff[:LONGEST_DIFF] if code else "",
+    }
+    quoted = {key: text for key, text in notes.items() if text and not addresses(text)}
+    names = [_printable(label) for label in bundle.labels[:MOST_SHOWN]]
+    return json.dumps({"number": number, "names": names} | quoted, ensure_ascii=False)
+
+
+def _described(technique: Technique) -> str:
+    return _fill(
+        "candidate",
+        id=technique.id,
+        review=" (under review)" if technique.review else "",
+        name=_printable(technique.name),
+        definition=_printable(technique.definition, LONGEST_DEFINITION),
+        aliases=_printable(", ".join(technique.aliases[:MOST_ALIASES])) or "-",
+    )
+
+
+def _printable(label: str, longest: int = LONGEST_LABEL) -> str:
+    """One line, without control, format and private characters, which hide what a label says."""
+    visible = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in label)
+    return " ".join(visible.split())[:longest]
+
+
+def _known(batch: Iterable[Bundle]) -> tuple[Technique, ...]:
+    """The techniques nearest to the names, by id."""
+    near = [one for bundle in batch for one in bundle.shortlist.candidates[:NEAREST]]
+    near.sort(key=lambda one: (-one.score, one.technique.id))
+    best = {one.technique.id: one.technique for one in reversed(near)}
+    ids = list(dict.fromkeys(one.technique.id for one in near))[:MOST_KNOWN]
+    return tuple(best[key] for key in sorted(ids))
+
+
+def _as_one(group: _Group) -> Bundle:
+    """A group as the second round shows it: its names, and its most used one's step."""
+    labels = [bundle.labels[0] for bundle in group.bundles if bundle is not group.lead]
+    return replace(group.lead, labels=(group.lead.labels[0], *sorted(labels)))
+
+
+def _plainly_named(technique: Technique, label: str) -> bool:
+    """Whether the words of `label`, ids aside, hold a name of `technique`, side by side."""
+    words = stems(spelling(re.sub(rf"\b({NAMES})/\S*", " ", label.casefold())))
+    names = (stems(spelling(name)) for name in (technique.name, *technique.aliases))
+    return any(name and f" {' '.join(name)} " in f" {' '.join(words)} " for name in names)
+
+
+def _fill(template: str, **values: str) -> str:
+    return _template(template).substitute(values).strip()
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((_FOLDER / f"relabel_{name}.txt").read_text(encoding="utf-8"))
