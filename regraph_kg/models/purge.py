@@ -28,4 +28,6 @@ class PurgeCounts:
         return PurgeCounts(**sums)
 
     def __str__(self) -> str:
-        return ", ".join(f"{getattr(self, f.name)} {f.name}" for f in fields(self))
+        # techniques are known only after the purge: none is no figure before it
+        shown = [f.name for f in fields(self) if f.name != "techniques" or self.techniques]
+        return ", ".join(f"{getattr(self, name)} {name}" for name in shown)
