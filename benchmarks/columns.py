@@ -15,7 +15,6 @@ COLUMNS = {
             "best examples of the hottest pair, ms": "{hottest_examples_ms:.1f}",
             "counting when asked, ms": "{counted_when_asked_ms:.1f}",
             "recounting a batch's pairs, ms": "{batch_recounted_ms:,.0f}",
-            "bare RETURN 1, ms": "{bare_ms:.1f}",
         },
     ),
     "judge_kills": (
@@ -35,20 +34,14 @@ COLUMNS = {
     "coverage": (
         {
             "code": "{code}",
-            "target": "{target}",
             "problem": "{problem}",
-            "grade": "{grade}",
-            "busy processes beside": "{busy}",
             "judgements": "{judgements}",
-            "outcomes": "{outcomes}",
-            "under load": "{under_load}",
             "median speedup": "{median}",
             "range": "{range[0]} .. {range[1]}",
             "intervals that hold the median": "{hold_the_median}",
             "share": "{share:.1%}",
             "width of an interval, times": "{width}",
             "called faster / slower than 1": "{faster} / {slower}",
-            "s each": "{seconds_each}",
         },
     ),
     "judge": (

@@ -79,6 +79,7 @@ def path(elements: Sequence[str]) -> str:
 
 def counts(numbers: Mapping[str, int]) -> str:
     """Counts by name, most first: "14 right, 3 did not compile"."""
+    # equal counts stand in a fixed order, so that two outputs can be compared
     ordered = sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{count} {name}" for name, count in ordered) or "none"
 
@@ -312,6 +313,7 @@ def _count(number: int, what: str) -> str:
 
 def _digits(number: float) -> str:
     """Three significant digits, never an exponent, never a digit of the integer part lost."""
+    # "g" alone turns 1234 into 1.23e+03
     whole = len(f"{abs(number):.0f}")
     return f"{number:.0f}" if whole >= _DIGITS else f"{number:.{_DIGITS}g}"
 

@@ -21,7 +21,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Disclosure
 
 Origin = Literal["flags", "environment", "folder", "user", "default"]
-"""Where a setting came from: all but "folder" are the user's own word."""
+"""The place a setting came from: all but "folder" are the user's own word."""
 FILE = "regraph.toml"
 PREFIX = "REGRAPH_"
 """Begins a setting's name in the environment."""
@@ -88,7 +88,7 @@ class Settings(BaseModel):
     embedder: str | None = None
     """"hash", "ollama:NAME" or "sentence-transformers:NAME"; None = as the graph's, or "hash"."""
     embedder_device: str = Field(default="cpu", min_length=1)
-    """Of "sentence-transformers:NAME": "cpu", "cuda", "cuda:1". The GPU is the judge's."""
+    """Device of "sentence-transformers:NAME": "cpu", "cuda", "cuda:1". The GPU is the judge's."""
     embedder_query_prompt: str | None = None
     """What stands before a text that is looked for; None: what the model declares, if it does."""
     embedder_document_prompt: str | None = None
@@ -96,21 +96,21 @@ class Settings(BaseModel):
     model_timeout_seconds: float = Field(default=600, gt=0)
     """Longest silence of a model's server."""
     model_temperature: float = Field(default=0.7, ge=0, le=2)
-    """Of a live model's sampling."""
+    """Temperature of a live model's sampling."""
     model_max_tokens: int = Field(default=4096, gt=0)
     """Longest answer of a live model."""
     patience_seconds: float = Field(default=30, ge=0)
     """A model's server or a store that worked and is lost is waited for so long in all."""
 
     origins: Mapping[str, Origin] = Field(default_factory=dict, repr=False, exclude=True)
-    """Where the settings came from that are not defaults; made by `read_settings` alone."""
+    """Origins of the settings that are not defaults; made by `read_settings` alone."""
 
     def origin(self, name: str) -> Origin:
-        """Where the setting `name` came from."""
+        """The origin of the setting `name`."""
         return self.origins.get(name, "default")
 
     def place(self, name: str) -> str:
-        """Where the setting `name` was given: a variable, a file, "flags" or "default"."""
+        """The place that gave the setting `name`: a variable, a file, "flags" or "default"."""
         origin = self.origin(name)
         places = {"environment": variable(name), "folder": FILE, "user": str(user_file())}
         return places.get(origin, origin)
@@ -132,11 +132,13 @@ def read_settings(**flags: object) -> Settings:
         values |= layer
         origins |= dict.fromkeys(layer, origin)
     _guard_secrets(values, origins)
+    # the head of a cluster can run code as this user on every host that joins it
     if origins.get("workers") == "folder":
         raise BadInput(
             f"{FILE} of this folder names workers {values['workers']!r}, who would get this user's"
             f" token and run code here: {_trusted('workers')}"
         )
+    # a project's folder may tell less of the user's sources, never more
     if origins.get("disclose") == "folder":
         _keep_narrow(values["disclose"], layers["user"].get("disclose"))
     try:
@@ -144,6 +146,7 @@ def read_settings(**flags: object) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
+        # only the first: a line that lists all mistakes is no longer one line
         found = origins.get(name)
         files = {"folder": Path(FILE), "user": user_file()}
         place = _line(files[found], name) if found in files else variable(name)
@@ -213,6 +216,7 @@ def _environment() -> dict[str, str]:
         upper = name.upper()
         if not upper.startswith(PREFIX) or upper.startswith(TESTS):
             continue
+        # a mistyped name would be passed over in silence, and its default used
         setting = upper.removeprefix(PREFIX).lower()
         if setting not in setting_names():
             near = difflib.get_close_matches(setting, setting_names(), 1)
@@ -252,8 +256,9 @@ def _instead(name: str, meant: str) -> str:
 
 
 def _line(path: Path, name: str) -> str:
-    """Where a setting stands in a file, as FILE:LINE."""
+    """A setting's place in a file, as FILE:LINE."""
     lines = path.read_text(encoding="utf-8").splitlines()
     key = re.compile(rf"\s*\[*[\"']?{re.escape(name)}\b")
+    # tomllib gives no places of values
     number = next((number for number, line in enumerate(lines, 1) if key.match(line)), 1)
     return f"{path}:{number}"

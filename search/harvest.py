@@ -146,7 +146,7 @@ class _Tree:
         self.run, self.reasonings = run, reasonings(run)
         self.nodes: dict[StepPath, VerifiedStep] = {}
         self.failures: defaultdict[StepPath, list[StepRecord]] = defaultdict(list)
-        """By the place before them, with declined steps, as in a trajectory."""
+        """The failed steps by the place before them, declined ones too, as in a trajectory."""
         self.left_out: Counter[str] = Counter()
         self._named: Counter[str] = Counter()
 

@@ -141,9 +141,9 @@ class ExpectedImprovement:
         self.beliefs = Beliefs(start_id(context.task.target))
         self._free_name = free_id(context.task.target)
         self._edges: dict[tuple[str, str], BelievedEdge | None] = {}
-        """By source and target; None: the graph has none, and it was never offered."""
+        """Edges by source and target; None: the graph has none, and it was never offered."""
         self.states: dict[str, State] = {}
-        """By normalized code, oldest first."""
+        """States by normalized code, oldest first."""
         self._judged = {normalized(context.task.start)}
         """Normalized codes of all samples."""
         self._best = 0.0

@@ -38,7 +38,7 @@ USE = (
     "troubleshooting",
 )
 SHARE = ("ingest", "curation", "embeddings", "corpus", "browser")
-TRUST = ("evaluation", "SECURITY")
+TRUST = ("evaluation", "cheats", "SECURITY")
 CHANGE = (
     *("dev/architecture", "dev/method", "dev/graph", "dev/modules", "dev/testing"),
     *("dev/decisions/README", "dev/LOG"),

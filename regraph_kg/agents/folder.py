@@ -25,6 +25,7 @@ class ProjectFolder:
         """Raises `BadInput` where `root` is no folder."""
         if not root.is_dir():
             raise BadInput(f"{root}: no folder; give the project's folder with --root")
+        # links are compared with it after they were followed, too
         self.root = root.resolve()
         self._settings = settings
 
@@ -65,6 +66,7 @@ class ProjectFolder:
         """A problem as `find_problem` takes it: a folder inside, or a name of the corpus."""
         folder = self.inside(name)
         if not folder.is_dir():
+            # a path that is no folder here must not name one of the corpus
             if "/" in name or name not in problem_names(self._settings):
                 names = ", ".join(self.problems())
                 raise BadInput(f"problem {name[:200]!r}: no folder of the project; known: {names}")

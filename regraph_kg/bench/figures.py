@@ -58,6 +58,7 @@ def speedup_at(speedups: Sequence[float], k: int) -> float:
         return 0.0
     if not 0 < k <= len(speedups):
         return math.nan
+    # the j-th smallest is the best of k in C(j-1, k-1) choices
     ways = math.comb(len(speedups), k)
     return math.fsum(
         speedup * (math.comb(rank, k - 1) / ways) for rank, speedup in enumerate(sorted(speedups))
@@ -89,6 +90,7 @@ class Mean:
         values = list(shares)
         if not values:
             return None
+        # A bootstrap of equal shares has no width, whatever else could have been drawn.
         mean, n = fmean(values), len(values)
         interval = wilson(mean, n) if n >= FEWEST else None
         return cls(mean, interval, n)
@@ -198,11 +200,13 @@ class ArmFigures:
 
 def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures:
     """Figures of the runs of one arm; at k > 1 only for independent answers."""
+    # Answers of a search that learns are no sample of equal draws.
     several = [k for k in ks if arm != START and (k == 1 or arm in INDEPENDENT)]
 
     def mean(measure: Measure) -> Mean | None:
         return Mean.of(by_problem(runs, measure).values())
 
+    # One unknown makes the sum unknown: a part of it would look like the whole.
     joules = [run.cost.joules for run in runs]
     logs = by_problem(runs, log_speedup).values()
     return ArmFigures(

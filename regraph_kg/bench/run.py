@@ -118,6 +118,7 @@ class RunningBench:
             try:
                 _first_error(wait(begun, return_when=FIRST_EXCEPTION).done)
             except BaseException:
+                # what has not begun would find model and judge closed
                 for future in begun:
                     future.cancel()
                 raise
@@ -154,6 +155,7 @@ class RunningBench:
                 for record in run.records():
                     self._watching.record(job, record)
                 summary = run.finish().summary
+        # one problem's fault must not end the others
         except BadInput as error:
             why = f"{job.arm}: {error}"
             self._leave_out(job, LeftOut(name=job.problem, target=job.target, why=why))
@@ -172,6 +174,7 @@ class RunningBench:
             graph=job.arm.graph,
             prompting=job.arm.prompting(self._order.choice.prompting),
             seed=job.seed,
+            # calls at once are those of all searches together, which take turns
             parallel=1,
         )
 
@@ -248,6 +251,7 @@ def _resumed(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
         try:
             run = stack.enter_context(begin(search, folder, latest))
         except BadInput:
+            # a trace of another compiler or version fits no more; without one the fault is real
             if latest is None:
                 raise
             run = stack.enter_context(begin(search, folder))

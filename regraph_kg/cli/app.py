@@ -24,7 +24,7 @@ COMMANDS = {
     "evaluate": "Compile, run, verify and time candidates.",
     "learn": "Teach the graph what finished searches found.",
     "apply": "Bring the fastest code of a search home.",
-    "runs": "Searches: a table of all, what one found, or how two compare.",
+    "runs": "Searches: a table of all, or what one found.",
     "report": "Show searches as one page for a browser.",
     "problem": "Make problems of your functions, and check them.",
     "graph": "The graph as a whole: ask, look, check, purge.",
@@ -140,6 +140,7 @@ def main() -> None:
 GONE = {
     "docs --schema": "regraph docs trajectory-schema; an answer of --json has its value's fields",
     "optimize --learn": "regraph learn RUN, once the search has ended",
+    "runs --again": "regraph evaluate PROBLEM ONE --against OTHER",
     "runs --delete": "rm; the files of a run begin with its name",
     "worker": "hosts are started by Ray's own command; set REGRAPH_WORKERS (regraph docs settings)",
     "graph report": "regraph bench compares arms with and without the graph",

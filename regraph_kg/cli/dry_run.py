@@ -41,7 +41,7 @@ class SearchEstimate:
     thoughts: int
     """Calls besides them."""
     prompt_tokens: int
-    """As many as if each prompt were like the first ones."""
+    """Tokens if each prompt were like the first ones."""
     output_tokens: int
     first_prompt: Prompt
 

@@ -37,7 +37,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     target: Annotated[Target, option(NEEDS)] = USUAL,
     grade: Annotated[
         Literal["screening", "full"],
-        option("full: more inputs, three fresh workers in turn with the serial code."),
+        option("full: more inputs, fresh workers in turn with the serial code."),
     ] = "screening",
     against: Annotated[
         Path | None, option("Other code: is CANDIDATE faster? Fresh workers of both, in turn.")
@@ -132,7 +132,7 @@ def report_text(report: EvalReport) -> str:
 
 
 def _stages(report: EvalReport) -> str:
-    """Where the time went: "7.3 s: open 6.1, compile 0.6, verify 0.3, time 0.2"."""
+    """The course of the time: "7.3 s: open 6.1, compile 0.6, verify 0.3, time 0.2"."""
     parts = {name: spent for name, spent in report.stages.items() if name != "total"}
     total = report.stages.get("total", sum(parts.values()))
     text = ", ".join(f"{name} {spent:.1f}" for name, spent in parts.items())

@@ -142,6 +142,7 @@ def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:
     def typed(**values: Any) -> None:
         command(Options(**values))
 
+    # Typer reads the parameters of a function, and a call with fifteen of them helps nobody
     vars(typed)["__signature__"] = inspect.signature(Options)
     typed.__annotations__ = dict(Options.__annotations__)
     return typed
@@ -169,6 +170,7 @@ def choose(options: Options, model: str) -> tuple[SearchChoice, ...]:
         settings=_set(usual_settings(method, fast=options.fast), options, "", method),
         judge=details.judge,
     )
+    # what was not typed is as the trace says, so that a resumed search is the same search
     if options.resume:
         was = traced_choice(usual, options.resume)
         new_method = options.method or _texts(options) or options.fast
@@ -259,6 +261,7 @@ def _set(base: M, options: Options, prefix: str, owner: str) -> M:
                 " give --set NAME=VALUE"
             )
         changes[name] = value
+        # "none" lifts a bound; of a prompt's settings it is a word of its own
         if value.lower() == "none":
             changes[name] = "none" if prefix == _PROMPT else None
     return _with(base, changes, f"--set {prefix}{{}}=")
@@ -281,6 +284,7 @@ def _with(model: M, changes: Mapping[str, object], spelt: str) -> M:
         name = ".".join(map(str, first["loc"]))
         why = first["msg"].removeprefix("Value error, ").replace("Input should", "it should", 1)
         raise BadInput(f"{spelt.format(name)}{changes.get(name)}: {why}") from None
+    # pydantic takes "nan" and "inf" as floats, and no limit would hold
     for name, value in changed.model_dump().items():
         if isinstance(value, float) and not math.isfinite(value):
             raise BadInput(f"{spelt.format(name)}{value}: give a finite number")

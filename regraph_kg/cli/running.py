@@ -42,7 +42,7 @@ class SearchEnd:
     """How one search ended; with --json as it is."""
 
     problem: str
-    """As it was typed."""
+    """The problem as it was typed."""
     summary: RunSummary | None = None
     """None where the search did not end."""
     error: str | None = None
@@ -75,6 +75,7 @@ def run_searches(settings: Settings, options: Options, searches: Sequence[Search
                     say(f"{choice.problem}: {error}")
             if isinstance(error, _Stopped):
                 break
+        # prompts of all searches are written to one file, so that they are answered together
         try:
             shared.finish("run the commands above" if several else f"go on: {ends[0].go_on}")
         except AnswersPending as error:
@@ -146,7 +147,10 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
         return "; ".join(filter(None, [why, best, f"go on: {go_on}"]))
 
     try:
-        _show_records(run, show)
+        for record in run.records():
+            show.record(record)
+        if run.stopped == "patience" and header.limits.calls > run.calls:
+            show.say(f"stopped {report.stopped(run.stopped, run.calls, header.limits)}")
         if run.finalists:
             show.say("measuring the best again, in fresh processes")
         finished = run.finish()
@@ -155,18 +159,10 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
         raise _Stopped(ended(f"stopped after {run.calls} calls", best)) from None
     except (ModelError, StoreError) as error:
         raise Interrupted(ended(str(error), _keep_best(run, output))) from None
-    except ToolError as error:
+    except ToolError as error:  # the machine must be mended first: not resumable as it is
         raise ToolError(ended(str(error), _keep_best(run, output))) from None
     _write(output, finished.code)
     return finished.summary
-
-
-def _show_records(run: LiveRun, show: Show) -> None:
-    """Search, show the progress, and say why the search stopped before its budget."""
-    for record in run.records():
-        show.record(record)
-    if run.stopped == "patience" and run.header.limits.calls > run.calls:
-        show.say(f"stopped {report.stopped(run.stopped, run.calls, run.header.limits)}")
 
 
 def _keep_best(run: LiveRun, output: Path) -> str:
@@ -236,6 +232,7 @@ def _verdict(
 
     A negative result needs a search that its limits ended.
     """
+    # a command that was stopped or waits is not over, whatever it found meanwhile
     stopped = next((error for error in errors if isinstance(error, _Stopped)), None)
     if stopped or pending:
         raise stopped or pending or AssertionError

@@ -10,14 +10,10 @@ import typer
 from regraph_kg import report
 from regraph_kg.cli import display
 from regraph_kg.cli.completion import complete_run
-from regraph_kg.cli.json_answers import answered, print_json
+from regraph_kg.cli.json_answers import print_json
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.compare import Comparison
-from regraph_kg.models.evaluation import Candidate
-from regraph_kg.models.run import RunSummary
 from regraph_kg.models.text import plain
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
@@ -46,60 +42,33 @@ class RunLine:
     state: str
 
 
-class RunShown(RunSummary):
-    """A run's summary, and its state in words."""
-
-    state: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunsCompared:
-    """Two runs, and whether their times may be compared."""
-
-    first: RunLine
-    second: RunLine
-    comparable: bool
-    why_not: str | None
-    again: Comparison | None = None
-    """Both answers timed in turn, with --again."""
-
-
 def runs(
     *,
     named: Annotated[
-        list[str] | None,
+        str | None,
         argument(
-            "Traces, or the beginnings of their names.",
-            metavar="[RUN [OTHER]]",
+            "A trace, or the beginning of its name.",
+            metavar="[RUN]",
             show_default="all, as a table",
             autocompletion=complete_run,
         ),
     ] = None,
     folder: Annotated[Path, option("Folder of traces.", "--runs")] = FOLDER,
     code: Annotated[bool, option("Only RUN's fastest right code.")] = False,
-    again: Annotated[bool, option("Of two: time both answers now, in turn, by one judge.")] = False,
-    problem: Annotated[str | None, option("With --again: their problem's folder.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Runs of regraph optimize: a table of all, what RUN found, or how RUN compares with OTHER.
+    """Runs of regraph optimize: a table of all, or what RUN found.
 
-    Times of two runs were taken apart: they are compared only where problem, serial code, device,
-    compilers and judge are the same, and even then as two numbers with their intervals. --again
-    times the two codes in turn, in fresh processes of one judge: that ratio can be trusted.
+    Times of two runs were taken apart. Which of two codes is faster, says
+    `regraph evaluate PROBLEM ONE --against OTHER`.
 
-    Exit code 1: with --code, where nothing was faster than the serial code; of two, where they are
-    not comparable, and why.
+    Exit code 1: with --code, where nothing was faster than the serial code.
     """
-    if len(named or ()) > 2:  # noqa: PLR2004
-        raise BadInput("runs: give none, one or two")
     settings = read_settings()
-    records = [_read(settings, trace_of(name, folder)) for name in named or ()]
-    if len(records) == 1:
-        _show(settings, records[0], code=code, as_json=as_json)
-    elif records:
-        _compare(settings, records, problem, again=again, as_json=as_json)
-    else:
+    if named is None:
         _list(settings, folder, as_json=as_json)
+    else:
+        _show(settings, _read(settings, trace_of(named, folder)), code=code, as_json=as_json)
 
 
 def _show(settings: Settings, record: RunRecord, *, code: bool, as_json: bool) -> None:
@@ -109,28 +78,10 @@ def _show(settings: Settings, record: RunRecord, *, code: bool, as_json: bool) -
             raise typer.Exit(1)
         typer.echo(plain(best.code or ""))
     elif as_json:
-        print_json(RunShown(**dict(record.summary()), state=state_of(record)))
+        print_json(dict(record.summary()) | {"state": state_of(record)})
     else:
         rows = {"state": state_of(record), "trace": str(record.path)}
         display.print_summary(settings, record.summary(), rows)
-
-
-def _compare(
-    settings: Settings,
-    pair: Sequence[RunRecord],
-    problem: str | None,
-    *,
-    again: bool,
-    as_json: bool,
-) -> None:
-    why = _not_comparable(*pair)
-    lines = [_line(run) for run in pair]
-    timed = _again(settings, pair, problem) if again and why is None else None
-    if not answered(RunsCompared(lines[0], lines[1], why is None, why, timed), as_json):
-        _print(lines)
-        typer.echo(f"not comparable: {why}" if why else _compared(timed, pair))
-    if why is not None:
-        raise typer.Exit(1)
 
 
 def trace_of(name: str, folder: Path) -> Path:
@@ -207,48 +158,6 @@ def _line(record: RunRecord) -> RunLine:
         sure.low if sure else None,
         sure.high if sure else None,
         state_of(record),
-    )
-
-
-def _not_comparable(first: RunRecord, second: RunRecord) -> str | None:
-    """Why two runs' times cannot be compared; None where they can."""
-    for record in (first, second):
-        if record.answer is None:
-            return f"{record.path.stem} has no answer ({state_of(record)})"
-    for name in ("problem", "serial", "target"):
-        ours, theirs = getattr(first.header, name), getattr(second.header, name)
-        if ours != theirs:
-            difference = f"{ours}, {theirs}" if name != "serial" else "they began with other code"
-            return f"{name}: {difference}"
-    assert first.answer is not None
-    assert second.answer is not None
-    return first.answer[1].differs_from(second.answer[1])
-
-
-def _again(settings: Settings, pair: Sequence[RunRecord], problem: str | None) -> Comparison:
-    """Time both answers in turn by one judge."""
-    from regraph_kg.wiring.judges import local_judge  # noqa: PLC0415 (numpy; a list needs none)
-    from regraph_kg.wiring.problems import find_problem  # noqa: PLC0415
-
-    chosen = find_problem(settings, problem or pair[0].header.problem)
-    first, second = (
-        Candidate(run.header.target, run.answer[0].code or "") for run in pair if run.answer
-    )
-    with telling() as tell, local_judge(settings, "full", tell) as judge:
-        return judge.compare(first, second, chosen)
-
-
-def _compared(again: Comparison | None, pair: Sequence[RunRecord]) -> str:
-    if again is not None:
-        sure = again.interval
-        return (
-            f"timed in turn: the first is {again.verdict}, {report.times(again.ratio)}"
-            f" as fast (99.9 %: {report.times(sure.low)} to {report.times(sure.high)})"
-        )
-    speeds = [run.answer[1].speedup or 1.0 for run in pair if run.answer]
-    return (
-        f"taken apart: the first is {report.times(speeds[0] / speeds[1])} as fast as the second;"
-        " --again times both in turn"
     )
 
 

@@ -251,11 +251,3 @@ class EvalReport(Frozen):
                 ("load", self.load),
             ],
         )
-
-    def differs_from(self, other: "EvalReport") -> str | None:
-        """The first circumstance that forbids comparing the two times; None where none does."""
-        for name in ("problem", "target", "device", "toolchain", "evaluator", "metric", "grade"):
-            ours, theirs = getattr(self, name), getattr(other, name)
-            if ours != theirs:
-                return f"{name}: {ours}, {theirs}"
-        return None

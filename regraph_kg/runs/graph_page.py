@@ -29,7 +29,7 @@ def view_graph(settings: Settings) -> GraphView:
     gains = technique_gains(rows)
     tries = Counter[str]()
     for gain in gains:
-        if gain.device != UNMEASURED:
+        if gain.device != UNMEASURED:  # tries without a time are no device's
             tries[gain.device] += gain.tried
     devices = tuple(device for device, _ in tries.most_common(MOST_DEVICES))
     cells = {(gain.target, gain.device): _text(gain) for gain in gains}
@@ -71,6 +71,7 @@ def strongest_pairs(rows: Iterable[TransitionStats]) -> list[Gain]:
     """
 
     def rank(gain: Gain) -> tuple[float, str, str, str]:
+        # one more try that gained nothing: a lucky single one stands behind several good ones
         cautious = gain.sum_log2_effect / (gain.verified + 1)
         return -cautious, gain.source, gain.target, gain.device
 

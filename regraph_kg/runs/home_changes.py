@@ -92,6 +92,7 @@ def write(changes: Sequence[HomeChange], record: Path) -> None:
         }
         for change in changes
     ]
+    # the record stands before the first write, so that a kill between two files can be undone
     with file_errors(record, "it is to say how to take this back"):
         private.make_folder(record.parent)
         atomic.write(record, json.dumps(rows))
@@ -118,6 +119,7 @@ def take_back(record: Path) -> list[Path]:
     if not record.exists():
         raise BadInput("nothing of this run was applied here, or it was taken back")
     olds = _recorded(record)
+    # all are looked at before one is restored: an undo is whole or not at all
     for path, before, after in olds:
         content = content_of(path)
         if content != before and (content is None or _hash(content) != after):

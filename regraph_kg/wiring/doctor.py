@@ -22,9 +22,6 @@ from regraph_kg.wiring.stores import find_embedded, open_store, stop_embedded
 _MODEL_SECONDS = 20.0
 """Longest silence of a model server, which answers only for its version and models here."""
 
-_SHORT_LIVED = ("ARCADEDB_JVM_ARGS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-"""A store that starts only for this check does not live long enough for a good compiler."""
-
 
 @contextmanager
 def examination(settings: Settings, scope: Scope) -> Iterator[tuple["Check", ...]]:
@@ -43,12 +40,13 @@ def _store(settings: Settings) -> CheckResult:
     embedded = settings.store == "embedded"
     was_running = embedded and find_embedded(settings) is not None
     if embedded and not was_running:
-        os.environ.setdefault(*_SHORT_LIVED)
+        # a store that lives for this check alone gains nothing from a good compiler
+        os.environ.setdefault("ARCADEDB_JVM_ARGS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     try:
         with closing(open_store(settings, retry_seconds=2.0)) as store:
             stats = store.stats()
     except StoreError as error:
-        return CheckResult("red", str(error), "see REGRAPH_STORE")
+        return CheckResult("red", error.message, error.remedy or "see REGRAPH_STORE")
     finally:
         if embedded and not was_running:
             stop_embedded(settings)
@@ -72,7 +70,7 @@ def _model(settings: Settings) -> CheckResult:
     try:
         model = any_model(_with_short_timeout(settings), spec)
     except ModelError as error:
-        return CheckResult("red", *_split_remedy(error))
+        return CheckResult("red", error.message, error.remedy)
     return CheckResult("green", model.name)
 
 
@@ -92,15 +90,9 @@ def _embedder(settings: Settings) -> CheckResult:
     try:
         opened = embedder_of(_with_short_timeout(settings))
     except ModelError as error:
-        return CheckResult("red", *_split_remedy(error))
+        return CheckResult("red", error.message, error.remedy)
     return CheckResult("green", f"{opened.space.model}, {opened.space.dimension} dimensions")
 
 
 def _with_short_timeout(settings: Settings) -> Settings:
     return settings.model_copy(update={"model_timeout_seconds": _MODEL_SECONDS})
-
-
-def _split_remedy(error: Exception) -> tuple[str, str]:
-    """A message's problem and remedy, which stands after the last colon."""
-    problem, _, remedy = str(error).rpartition(": ")
-    return (problem, remedy) if problem else (remedy, "")

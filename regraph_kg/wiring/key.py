@@ -44,7 +44,8 @@ def trace_key(settings: Settings) -> bytes:
 
 
 def applied_record(settings: Settings, trace: Path) -> Path:
-    """Where `regraph apply` keeps how to take back what it wrote of a run."""
+    """The file in which `regraph apply` keeps how to take back what it wrote of a run."""
+    # two folders of runs may hold traces of one name
     place = hashlib.sha256(str(trace.resolve()).encode()).hexdigest()[:16]
     return own_folder(settings) / "applied" / f"{trace.stem}-{place}.json"
 
@@ -62,7 +63,7 @@ def _make(file: Path) -> None:
             opened.write(secrets.token_bytes(BYTES))
             opened.flush()
             os.fsync(handle)
-        with suppress(FileExistsError):
+        with suppress(FileExistsError):  # a link fails where another process was first
             os.link(draft, file)
     finally:
         os.unlink(draft)

@@ -56,13 +56,6 @@ class OpenSearch:
     """The key of its trace (key.py)."""
 
 
-def _good_problem(settings: Settings, choice: SearchChoice) -> "AnyProblem":
-    """The problem; `BadInput` where its check finds an error. Replays need no check."""
-    if choice.judge is None and not settings.workers:
-        return good_problem(settings, choice.problem)
-    return find_problem(settings, choice.problem)
-
-
 @contextmanager
 def open_search(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearch]:
     """Open the parts of one search, and close them at the end."""
@@ -107,7 +100,9 @@ class OpenSearches:
         `model` replaces the shared one; `graph_shown` makes a control of the world (bench).
         """
         settings = self._settings
-        problem = _good_problem(settings, choice)
+        # replays need no check, and the hosts of a cluster check their problems themselves
+        find = find_problem if choice.judge is not None or settings.workers else good_problem
+        problem = find(settings, choice.problem)
         judging = self._judging
         with ExitStack() as stack:
             model = model or self.model
@@ -178,6 +173,7 @@ def _reading(
         evaluate_final=lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
         pooled=partial(reader.pooled, choice.target),
     )
+    # the graph opens at the first read: a method without a graph needs no store
     with closing(reader):
         yield DrySearch(task, header, world)
 
@@ -233,9 +229,9 @@ def _judging(
     if choice.judge is not None:
         yield _replayed(choice.judge)
         return
-    at_once = (
-        max(2, choice.parallel) if together else 1 if _single_threaded(choice) else choice.parallel
-    )
+    at_once = 1 if _single_threaded(choice) else choice.parallel
+    if together:  # while one search asks its model, another may have code judged
+        at_once = max(2, choice.parallel)
     with open_judges(settings, choice.target, at_once) as (judge, judges):
         yield _Judging(judge, judges)
 
@@ -250,16 +246,17 @@ def _nobody(settings: Settings, choice: SearchChoice) -> _Judging:
     if choice.judge is not None:
         return _replayed(choice.judge)
     device = toolchain = machine = ""
+    # a machine without the device can still show what would be asked
     with suppress(ToolError), open_judge(settings) as judge:
         device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
         machine = judge.hardware(choice.target)
-    facts = {"device": device, "toolchain": toolchain, "hardware": machine}
-    answers = {name: partial(_fact, fact) for name, fact in facts.items()}
-    return _Judging(SimpleNamespace(evaluate=_refuse, **answers))
-
-
-def _fact(fact: str, _: str) -> str:
-    return fact
+    nobody = SimpleNamespace(
+        evaluate=_refuse,
+        device=lambda _: device,
+        toolchain=lambda _: toolchain,
+        hardware=lambda _: machine,
+    )
+    return _Judging(nobody)
 
 
 def _refuse(*_: object) -> NoReturn:

@@ -50,7 +50,7 @@ class RethinkSettings(MethodSettings):
     exploration: float = Field(default=1.0, ge=0)
     """Weight of the bonus for what was tried little."""
     rethinks: int = Field(default=2, ge=0)
-    """Of one thought, at most."""
+    """Times that one thought is rewritten, at most."""
     width: int = Field(default=3, ge=1)
     """Thoughts a node."""
     depth: int = Field(default=5, ge=1)

@@ -36,7 +36,7 @@ def estimated_tokens(text: str) -> int:
 
 
 def choose_examples(examples: Sequence[Example], prompting: Prompting, code: str) -> list[Example]:
-    """Those of `examples` that may help with `code`, the best first; verified ones before others.
+    """The examples that may help with `code`, the best first; verified ones before others.
 
     `LIKE` compares `code` with an example's code before its step. Equals keep their order.
     """

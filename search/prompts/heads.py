@@ -15,7 +15,7 @@ _OPERAND = re.compile(r"\w+(\[[^][]*\])?")
 _NARROW = re.compile(r"auto|char|short|int(8|16)_t")
 """Types of variables that cannot count in blocks of 64, or that its value decides."""
 BODY = "{ .. }"
-"""In the text of a loop: the body that it had."""
+"""A mark in the text of a loop: the body that it had."""
 
 
 def plus(first: str) -> str:

@@ -77,7 +77,7 @@ def _nests_of_all(facts: Facts, lists: Sequence[Sequence[LoopFacts]]) -> list[Lo
 def _inside(
     facts: Facts, loops: Sequence[LoopFacts], nest: LoopFacts | None
 ) -> Sequence[LoopFacts]:
-    """Those of `loops` in a nest; all of them if none is."""
+    """The loops in a nest; all of them if none is."""
     return [loop for loop in loops if outermost(facts, loop) is nest] or loops
 
 

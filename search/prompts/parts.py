@@ -52,7 +52,7 @@ def together(parts: Iterable[Paragraph]) -> str:
 
 
 def fitted(parts: Sequence[Paragraph], tokens: int) -> list[Paragraph]:
-    """As many of `parts` as fit into `tokens`, in their order; needed parts always stay."""
+    """The `parts` that fit into `tokens`, in their order; needed parts always stay."""
     remaining = dict(enumerate(parts))
     over = sum(map(_tokens, parts)) - tokens
     for number in sorted(remaining, key=lambda index: (remaining[index].priority, -index)):

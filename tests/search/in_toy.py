@@ -14,7 +14,7 @@ def run(
 
 
 def asked(toy: Toy) -> list[tuple[str, int, int]]:
-    """Of every prompt that was answered: its path ("a#1 > b"), attempt and repair."""
+    """Every prompt that was answered: its path ("a#1 > b"), attempt and repair."""
     return [
         (" > ".join(one.removeprefix("openmp/") for one in key.path), key.attempt, key.repair)
         for key in toy.asked

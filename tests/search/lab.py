@@ -66,7 +66,7 @@ ANSWERS: Mapping[tuple[tuple[str, ...], int, int], str] = {
     ((UNROLL, STRIP), 0, 0): loop("2 * v", 5),
 }
 SPEEDUPS = {FAST: 10.0, FASTER: 12.0, loop("2 * v", 5): 4.0}
-"""Of the recorded verdicts; SLOW is slower, WRONG wrong."""
+"""Speedups of the recorded verdicts; SLOW is slower, WRONG wrong."""
 ONLY_SLOW = {key: SLOW + f"// {number}\n" for number, key in enumerate(ANSWERS)}
 
 

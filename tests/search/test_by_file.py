@@ -53,7 +53,7 @@ MOST = AT_ONCE + AT_ONCE // 2
 
 @dataclass
 class Office:
-    """Where prompts wait by file and a script answers them; knows the key behind each line."""
+    """Prompts that wait by file, and a script that answers; it knows the key behind each line."""
 
     folder: Path
     answer: Answerer

@@ -1,4 +1,4 @@
-"""Where a search begins: at a port of the serial code, where one works."""
+"""The beginning of a search: at a port of the serial code, where one works."""
 
 import math
 from dataclasses import replace

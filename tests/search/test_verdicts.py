@@ -22,7 +22,7 @@ LEVELS = ("0.5", "wrong_answer", "1.5", "unstable_timing:3", "1.0", "2.0", "0.1"
 
 
 def timed(candidate: Candidate) -> EvalReport:
-    """As the toy judge, and a time of a call where it passed: 1 s for the serial code."""
+    """The toy judge's report, and a time of a call where it passed: 1 s for the serial code."""
     report = judge(candidate)
     if report.outcome is not Outcome.PASSED or report.speedup is None:
         return report

@@ -110,20 +110,3 @@ def test_an_exception_cancels_what_waits() -> None:
     judges.close(abandon=True)
     with pytest.raises(ToolError):
         future.result(60)
-
-
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"device": "E"}, "device: D, E"),
-        ({"toolchain": "U"}, "toolchain: T, U"),
-        ({"evaluator": "2"}, "evaluator: 1, 2"),
-        ({"metric": "device"}, "metric: call, device"),
-        ({"grade": "full"}, "grade: screening, full"),
-        ({"facts": {"gpu": "1"}, "outcome": Outcome.CRASHED}, None),
-    ],
-)
-def test_reports_say_what_forbids_their_comparison(
-    changed: dict[str, object], says: str | None
-) -> None:
-    assert report().differs_from(report(**changed)) == says

@@ -42,7 +42,7 @@ def search(
 
 
 def kinds(toy: Toy) -> list[tuple[str, str]]:
-    """Of each call for code: its action, and the level of the code to be changed, "" at first."""
+    """Each call for code: its action, and the level of the code to be changed, "" at first."""
     return [
         (_kind(prompt.user), prompt.user.partition("x=")[2].partition(" ")[0])
         for prompt in toy.prompts

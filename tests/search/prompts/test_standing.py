@@ -1,4 +1,4 @@
-"""Where code stands is told as far as the judge knows it, and no further."""
+"""The standing of code is told as far as the judge knows it, and no further."""
 
 from typing import Any
 
