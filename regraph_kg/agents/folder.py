@@ -9,8 +9,8 @@ from pathlib import Path
 
 from regraph_kg.api.sources import read_source
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.project import paths_of
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.problems import named_paths
 from regraph_kg.wiring.shipped import corpus_folder, problem_names
 
 LONGEST_CODE = 2**20
@@ -73,7 +73,7 @@ class ProjectFolder:
             return name
         for file in PROBLEM_FILES:
             self.inside(str(folder / file))
-        for path in named_paths(folder):
+        for path in paths_of(folder / "problem.toml"):
             self.inside(str(path))
         return str(folder)
 

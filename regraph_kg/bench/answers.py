@@ -34,7 +34,6 @@ def _answer(step: StepRecord, record: RunRecord) -> BenchAnswer:
         # code that changed nothing was not judged again: it may be the start, which is fast
         speedup=None if step.outcome is Outcome.UNCHANGED else speedup,
         technique=step.technique or "",
-        mended=bool(step.mended),
     )
 
 
@@ -42,8 +41,3 @@ def start_report(record: RunRecord, task: Task) -> EvalReport | None:
     """The report on the program that a search began with; None: it was the serial code."""
     begun = started_from(task, record.reports)
     return record.reports.get(code_hash(begun.start)) if begun.port else None
-
-
-def judges(record: RunRecord) -> tuple[str, ...]:
-    """Versions of the judges of a run."""
-    return tuple(sorted({report.evaluator for report in record.reports.values()}))

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 from regraph_kg.bench import kept, results
-from regraph_kg.bench.answers import judges, read_answers, start_report
+from regraph_kg.bench.answers import read_answers, start_report
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.null_graphs import shown
 from regraph_kg.errors import BadInput, Environment, Interrupted
@@ -123,10 +123,6 @@ class RunningBench:
                     future.cancel()
                 raise
 
-    @property
-    def _command(self) -> str:
-        return shlex.join(self._order.command)
-
     @contextmanager
     def _resumable(self) -> Iterator[None]:
         """Turn errors that end a bench into `Interrupted` with the command that goes on."""
@@ -139,7 +135,9 @@ class RunningBench:
         else:
             return
         count = len(self.results.runs)
-        raise Interrupted(f"{why}; searches done: {count}; go on: {self._command}") from None
+        raise Interrupted(
+            f"{why}; searches done: {count}; go on: {shlex.join(self._order.command)}"
+        ) from None
 
     def _search(self, shared: OpenSearches, job: BenchSearch) -> None:
         """Run one search and keep its result; a problem that cannot be searched is left out."""
@@ -221,7 +219,7 @@ class RunningBench:
             metric=task.metric,
             device=header.device,
             toolchain=header.toolchain,
-            judge=", ".join(judges(run)) or EVALUATOR,
+            judge=", ".join(sorted({one.evaluator for one in run.reports.values()})) or EVALUATOR,
             prompts=header.prompts,
             model=header.model,
             guarantee=summary.guarantee,

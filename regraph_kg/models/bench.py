@@ -28,8 +28,6 @@ class BenchAnswer(Frozen, extra="ignore"):
     """Speedup over the serial code, as screened; None unless right and timed."""
     technique: str = ""
     """Asked for; "" for a free choice."""
-    mended: bool = False
-    """Whether its form, or that of its code, was mended before the judge."""
 
     @property
     def built(self) -> bool:

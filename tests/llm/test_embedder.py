@@ -251,7 +251,7 @@ def test_an_embedder_of_another_space_is_refused(embedder: str | None, fake: Fak
     said = str(caught.value)
     assert said.startswith("the graph holds embeddings of ollama:tiny@0123456789ab (16 dimensions)")
     assert ("REGRAPH_EMBEDDER=ollama:tiny" in said) == (embedder is not None)
-    assert "regraph graph update" in said
+    assert "regraph graph embed" in said
 
 
 @pytest.mark.parametrize("spec", ["ollama", "ollama:", "sentence-transformers:", "HASH", "x:y"])
