@@ -24,7 +24,7 @@ from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.models.evaluation import Candidate
 
 STEPS = tuple(round(300 * 1.6**power) for power in range(15))
-"""Of the kernel: about 10 us to 5 ms on an H100."""
+"""Steps of the kernel: about 10 us to 5 ms on an H100."""
 
 
 def candidates(folder: Path) -> Iterator[tuple[str, Candidate, Problem]]:

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from regraph_kg.backends.embeddings import text_of
-from regraph_kg.backends.vectors import KINDS
+from regraph_kg.backends.vectors import PROPERTIES
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import Embedder
 from regraph_kg.llm.ngrams import HASHED, HashEmbedder
@@ -169,7 +169,7 @@ def target_of(example: Example) -> Target:
 def codes(store: GraphStore, embedder: Embedder, examples: Sequence[Example]) -> dict[str, object]:
     """What the code before each step finds in other problems, by each kind of vector."""
     row: dict[str, object] = {"by": embedder.space.model}
-    for kind in KINDS:
+    for kind in PROPERTIES:
         found = []
         for step in examples:
             relevant = frozenset(

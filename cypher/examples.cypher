@@ -2,16 +2,16 @@
 // without code last; then best first: by what they gained on the device where they are verified there,
 // else by their latest measurement. One that another writer takes away meanwhile is there in part: see
 // `Example.is_complete`.
-// Parameters: source, target, slot, vector (null = none), device ('' = any), exclude_problem (null =
+// Parameters: source, target, property, vector (null = none), device ('' = any), exclude_problem (null =
 // none), limit.
 // Columns: source, target, example (map), score, zero (the score of unrelated vectors).
 MATCH (s:Technique {id: $source})-[r:TRANSITION]->(d:Technique {id: $target})
 WHERE $exclude_problem IS NULL OR r.problem <> $exclude_problem
-WITH s, d, r, vector.similarity.cosine(r[$slot], $vector) AS score,
+WITH s, d, r, vector.similarity.cosine(r[$property], $vector) AS score,
      [i IN range(0, coalesce(size(r.verified_on), 0) - 1) WHERE r.verified_on[i] = $device] AS here
 ORDER BY score IS NULL, score DESC, r.disclosed IS NOT NULL, size(here) DESC, r.verified DESC,
          r.learner IS NOT NULL, coalesce(r.effects[head(here)], r.effect, 0.0) DESC, r.id
 LIMIT $limit
 RETURN s.id AS source, d.id AS target, score,
-       r {.*, embedding: null, embedding_2: null, code_embedding: null, code_embedding_2: null} AS example,
+       r {.*, embedding: null, code_embedding: null} AS example,
        vector.similarity.cosine([1.0, 0.0], [0.0, 1.0]) AS zero

@@ -1,8 +1,7 @@
-// Take the vectors of pairs out of `slot`.
-// Parameters: rows [{source, target, pair}], sorted by pair; slot; nothing {slot: null}.
-// Columns: cleared.
-UNWIND $rows AS row
-MATCH (:Technique {id: row.source})-[r:TRANSITION]->(:Technique {id: row.target})
-WHERE r[$slot] IS NOT NULL
-SET r += $nothing
+// Take vectors out of some examples.
+// Parameters: limit. Columns: cleared.
+MATCH (:Technique)-[r:TRANSITION]->(:Technique)
+WHERE r.embedding IS NOT NULL OR r.code_embedding IS NOT NULL
+WITH r LIMIT $limit
+SET r.embedding = null, r.code_embedding = null
 RETURN count(*) AS cleared

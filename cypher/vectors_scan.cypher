@@ -1,13 +1,13 @@
 // The nearest of all examples, compared one by one.
-// Parameters: slot, vector, language (null = any), exclude_problem (null = none), limit.
+// Parameters: property, vector, language (null = any), exclude_problem (null = none), limit.
 // Columns: source, target, example (map), score, zero (the score of unrelated vectors).
 MATCH (s:Technique)-[r:TRANSITION]->(d:Technique)
-WHERE r[$slot] IS NOT NULL
+WHERE r[$property] IS NOT NULL
   AND ($language IS NULL OR d.target = $language)
   AND ($exclude_problem IS NULL OR r.problem <> $exclude_problem)
-WITH s, d, r, vector.similarity.cosine(r[$slot], $vector) AS score
+WITH s, d, r, vector.similarity.cosine(r[$property], $vector) AS score
 ORDER BY score DESC, r.id
 LIMIT $limit
 RETURN s.id AS source, d.id AS target, score,
-       r {.*, embedding: null, embedding_2: null, code_embedding: null, code_embedding_2: null} AS example,
+       r {.*, embedding: null, code_embedding: null} AS example,
        vector.similarity.cosine([1.0, 0.0], [0.0, 1.0]) AS zero

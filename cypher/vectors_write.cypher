@@ -1,6 +1,5 @@
 // Give examples their vectors.
-// Parameters: rows [{source, target, pair, vectors {example id: {slot: vector}}}], sorted by pair.
-// Columns: written.
+// Parameters: rows [{source, target, vectors {example id: {property: vector}}}]. Columns: written.
 UNWIND $rows AS row
 MATCH (:Technique {id: row.source})-[r:TRANSITION]->(:Technique {id: row.target})
 WHERE row.vectors[r.id] IS NOT NULL

@@ -8,6 +8,9 @@ files (`make docs`) and `regraph docs` makes when it shows them.
 import ast
 import inspect
 import itertools
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +25,9 @@ from regraph_kg.settings import Settings, setting_names, variable
 ROOT = Path(__file__).parents[1]
 METHODS_PAGE = ROOT / "docs" / "methods.md"
 """Generated in part: between its marks."""
+ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
+"""Generated in part, by `--sizes` alone."""
+NO_PRODUCT = ("tests/", "benchmarks/", "corpus/", "docs/")
 RESULTS = ROOT / "docs" / "results.md"
 """Generated in part, too; benchmarks/document.py writes another part."""
 BENCHES = "<!-- begin: docs/generate.py, from docs/results/*.json -->"
@@ -157,6 +163,40 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 
+def sizes() -> str:
+    """docs/dev/architecture.md, with its table of sizes as the tracked files have them now."""
+    head, begin, rest = ARCHITECTURE.read_text(encoding="utf-8").partition("<!-- begin: sizes")
+    mark, end = rest.partition("-->")[0], rest[rest.index("<!-- end") :]
+    commit = _git("log", "-1", "--format=%h, %as").strip()
+    rows = [f"| at {commit} | files | lines |", "|---|---:|---:|"]
+    rooms = Counter(_room(Path(name)) for name in _git("ls-files", "*.py").split())
+    lines = Counter[str]()
+    for name in _git("ls-files", "*.py").split():
+        lines[_room(Path(name))] += (ROOT / name).read_bytes().count(b"\n")
+    product = [room for room in rooms if room not in NO_PRODUCT]
+    for room in sorted(product, key=lambda room: -lines[room]):
+        rows.append(f"| `{room}` | {rooms[room]} | {lines[room]:,} |")
+    totals = (sum(rooms[room] for room in product), sum(lines[room] for room in product))
+    rows.append(f"| **product** | **{totals[0]}** | **{totals[1]:,}** |")
+    rows += [f"| `{room}` | {rooms[room]} | {lines[room]:,} |" for room in NO_PRODUCT]
+    pages = _git("ls-files", "*.md").split()
+    words_in_all = sum(len((ROOT / page).read_text(encoding="utf-8").split()) for page in pages)
+    rows.append(f"| pages (`.md`), in words | {len(pages)} | {words_in_all:,} |")
+    return head + "\n".join([f"{begin}{mark}-->", *rows, end])
+
+
+def _room(path: Path) -> str:
+    """The first folder, and the second one within the package."""
+    folders = path.parts[:-1]
+    return "/".join(folders[: 2 if folders[:1] == ("regraph_kg",) else 1]) + "/"
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(
+        ["git", *words], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+
+
 def built() -> dict[Path, str]:
     """Pages of the site that are not committed, and their texts."""
     return {
@@ -176,5 +216,7 @@ def generated() -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    for file, text in (generated() | built()).items():
+    # A table of sizes changes with every commit: it is written when asked for, and dated.
+    asked = {ARCHITECTURE: sizes()} if "--sizes" in sys.argv else {}
+    for file, text in (generated() | built() | asked).items():
         file.write_text(text.rstrip() + "\n", encoding="utf-8")

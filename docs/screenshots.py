@@ -12,13 +12,12 @@ import json
 import sys
 import tempfile
 import time
-from contextlib import closing
 from pathlib import Path
 
 from regraph_kg.pages.render import runs_page
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.stores import browser_query, open_store, write_browser_pack
+from regraph_kg.wiring.stores import write_browser_pack
 from tests.browser.chromium import chromium
 from tests.browser.sample import grow
 from tests.browser.server import FRAMES, Browser, opened, served
@@ -29,36 +28,12 @@ FOLDER = ROOT / "cypher" / "browser"
 FRAME = "[data-testid=frame]"
 FULL = f"{FRAME} [title=Fullscreen]"
 SMALL = f"{FRAME} [title='Close fullscreen']"
-SIDEBAR = (0.0, 0.0, 360.0, 610.0)
 PAGE, WIDE = (1000, 760, 1.5), (1420, 760, 1.0)
 """Width, height and scale of the window at first, and for pictures of tables."""
-GRAPHS = {
-    "map-of-a-target": (1000, 960, 1.4),
-    "paths-to-a-technique": (1000, 560, 1.5),
-    "path-of-examples": (1000, 560, 1.5),
-}
+GRAPHS = {"map-of-a-target": (1000, 960, 1.4)}
 """Pictures of graphs fill the window: its width, height and scale."""
-DRAGGED = {
-    "map-of-a-target": ("Halo tiling", 70, -310),
-    "paths-to-a-technique": ("serial code", 310, -50),
-}
-"""A node that a person would move, as captions cross there; by how much, right and down."""
 PANEL = "[title='Collapse the node properties display']"
-PATH = ("cuda/start", "cuda/thread-per-element", "cuda/memory-coalescing")
-QUERIES = {
-    "strongest-transitions": "",
-    "map-of-a-target": "",
-    "paths-to-a-technique": ":param technique => 'cuda/shared-memory-tiling'",
-    "examples-side-by-side": f":param technique => '{PATH[1]}'",
-    "where-models-fail": "",
-    "provenance": "",
-    "vocabulary": "",
-    "curations": "",
-    "doubtful-names": "",
-}
-"""What is shown, and what is said before."""
-TALL = ("examples-side-by-side", "provenance")
-"""Shown on the whole page."""
+SHOWN = ("strongest-transitions", "map-of-a-target")
 
 
 def keep(browser: Browser, name: str, clip: tuple[float, float, float, float]) -> None:
@@ -75,7 +50,6 @@ def load(browser: Browser, folder: Path) -> None:
     browser.drop(queries, "document.querySelector('[data-testid=expandFolder-regraph]') !== null")
     browser.page.click("[data-testid=expandFolder-regraph]")
     browser.page.wait("!!document.querySelector('[data-testid^=scriptTitle]')", "saved queries")
-    keep(browser, "saved-queries", SIDEBAR)
     browser.favorites()
 
 
@@ -84,16 +58,12 @@ def show(browser: Browser, name: str, query: str) -> None:
     browser.page.size(*GRAPHS.get(name, WIDE))
     browser.run(query)
     browser.run(query)
-    whole = name in GRAPHS or name in TALL
-    if whole:
+    if name in GRAPHS:
         browser.page.click(FULL)
         browser.settle()
-    if name in GRAPHS:
         fit(browser)
-    if name in DRAGGED:
-        drag(browser, *DRAGGED[name])
     keep(browser, name, browser.page.box(FRAME))
-    if whole:
+    if name in GRAPHS:
         browser.page.click(SMALL)
         browser.settle()
 
@@ -102,45 +72,16 @@ def fit(browser: Browser) -> None:
     """Let the picture fill its frame. Folding the panel folds it in all later frames too."""
     if browser.page.evaluate(f"{FRAMES}[0].querySelector({json.dumps(PANEL)}) !== null"):
         browser.page.click(f"{FRAME} {PANEL}")
-    zoom(browser)
-
-
-def zoom(browser: Browser) -> None:
     browser.page.click(f"{FRAME} [aria-label=zoom-to-fit]")
     time.sleep(1)  # it slides
     browser.page.box(f"{FRAME} .neod3viz g.node")
 
 
-def drag(browser: Browser, caption: str, right: int, down: int) -> None:
-    """Move a node by so many CSS pixels."""
-    named = "[...document.querySelectorAll('.neod3viz g.node')].find(node => node.textContent"
-    browser.page.evaluate(
-        f"{named}.replace(/\\s/g, '') === '{caption.replace(' ', '')}').id = 'it'"
-    )
-    left, top, width, height = browser.page.box("#it")
-    x, y = left + width / 2, top + height / 2
-    for kind, part in (("Pressed", 0.0), ("Moved", 0.5), ("Moved", 1.0), ("Released", 1.0)):
-        browser.page.order(
-            "Input.dispatchMouseEvent",
-            type=f"mouse{kind}",
-            x=x + part * right,
-            y=y + part * down,
-            button="left",
-            clickCount=1,
-        )
-    browser.settle()
-    zoom(browser)
-
-
-def pictures(browser: Browser, folder: Path, example: str) -> None:
+def pictures(browser: Browser, folder: Path) -> None:
     load(browser, folder)
     for name in ("draw-results-only", "parameters"):
         browser.run(text(name))
-    browser.run(f":param example => '{example}'")
-    show(browser, "path-of-examples", browser_query(PATH))
-    for name, before in QUERIES.items():
-        if before:
-            browser.run(before)
+    for name in SHOWN:
         show(browser, name, text(name))
 
 
@@ -181,10 +122,8 @@ def main() -> None:
         served(Path(data)) as server,
     ):
         grow(server.settings)
-        with closing(open_store(server.settings)) as store:
-            example = store.examples(*PATH[:2], limit=1)[0].id
         with opened(server, Path(profile), *PAGE) as browser:
-            pictures(browser, Path(profile), example)
+            pictures(browser, Path(profile))
 
 
 if __name__ == "__main__":

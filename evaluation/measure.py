@@ -74,13 +74,16 @@ def measurements(
         if problem.metric == "device":
             code = for_device_pointers(code)
         report = _judge(judge, problem, Candidate(trajectory.target, code, rival))
+        # the serial code is what the first step changes
         if index == 0 and report.baseline:
             before = report.baseline.median
+        # times taken in turn drift together, so their ratio says more than two medians
         if report.rivalry and report.timing:
             before = report.rivalry.ratio * report.timing.median
         new = measurement(report, run, before, first=index == 0)
         measured.append(new)
         passed = new.outcome is Outcome.PASSED
+        # what did not pass says nothing of the next step
         before, rival = (new.seconds, code) if passed else (None, None)
     return tuple(measured)
 
@@ -127,6 +130,7 @@ def measurement(
 
     The `first` step's effect is its speedup.
     """
+    # such times accuse nobody, and count for nothing
     busy = report.passed and _says_less(report)
     known = report.speedup_interval if first else report.rivalry and report.rivalry.interval
     ends = (known.low, known.high) if known and report.passed else None

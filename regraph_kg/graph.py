@@ -154,9 +154,9 @@ class GraphStore(Protocol):
         """
 
     def reembed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
-        """As `embed`, in any space: the old vectors serve until all new ones are there.
+        """As `embed`, in any space: vectors of another one are cleared first.
 
-        The next call with the same space finishes a stopped one.
+        Meanwhile only what has a new vector is found by one. A stopped call is made again.
         """
 
     def transitions(self) -> tuple[TransitionStats, ...]:

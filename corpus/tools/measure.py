@@ -105,6 +105,7 @@ def judged_failures(
         if not failure.code or failure.device:
             judged.append(failure)
             continue
+        # written for pointers to the host, as all CUDA of the corpus
         code = for_device_pointers(failure.code) if problem.metric == "device" else failure.code
         report = judge.evaluate(Candidate(trajectory.target, code), problem, grade="screening")
         if not report.outcome.is_right:
@@ -211,7 +212,7 @@ def main(words: Sequence[str] | None = None) -> int:
         for target, group in groupby(todo, lambda job: job.trajectory.target):
             if asked.target not in (None, target):
                 continue
-            know_peaks(settings, target)
+            know_peaks(settings, target)  # a step's share of the roof needs them
             with open_judges(settings, target, 1, asked.grade) as (judge, _):
                 pending = [
                     job

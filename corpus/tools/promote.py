@@ -46,6 +46,7 @@ def main() -> None:
         if still == taken:
             break
         taken = still
+    # Only what is decided is moved: a kill before this leaves both sides as they were.
     for path, ours in queued.items():
         _move(path, ours, ready[path])
     _techniques(new, taken)
@@ -62,6 +63,7 @@ def _passed(trajectory: Trajectory, unmeasured: bool) -> Trajectory | None:
     """The trajectory up to its first step that did not pass; None where one was not measured."""
     for number, step in enumerate(trajectory.steps):
         figures = standing(step.measurements)
+        # a step that nobody measured may be slow or wrong
         if not figures and not unmeasured:
             return None
         failed = [one for one in figures if not one.outcome.is_right]

@@ -120,6 +120,7 @@ class RecordedVerdicts:
         assert isinstance(prompt.key, DecisionKey)
         target, labels = labels_asked(prompt.key)
         groups = []
+        # a question has many names; each was answered alone
         for number, label in enumerate(labels, 1):
             answer = json.loads(self._said.get((target, label), f'{{"choice": "{NEW}"}}'))
             groups.append({"members": [number], "technique": answer.pop("choice")} | answer)
@@ -243,6 +244,7 @@ def checked(
         techniques, lines = without_aliases(techniques)
     else:
         lines = read_labelled(labels, split)
+    # Recorded answers cost nothing and are the same each time: a test holds their figures.
     recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
     model = RecordedVerdicts() if recorded else None
     names = {(line.target, line.label): NameUse() for line in lines}

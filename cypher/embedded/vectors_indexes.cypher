@@ -1,4 +1,4 @@
 // Indexes over vectors; they serve as soon as they are there (start.cypher has the function).
-// Parameters: none. Columns: slot, online.
+// Parameters: none. Columns: property, online.
 UNWIND regraph.vector_indexes() AS name
-RETURN replace(replace(name, 'TRANSITION[', ''), ']', '') AS slot, true AS online
+RETURN replace(replace(name, 'TRANSITION[', ''), ']', '') AS property, true AS online

@@ -1,15 +1,15 @@
 // The nearest of the `candidates` examples that the index takes for the nearest.
 // In the embedded store the procedure for nodes finds relationships too.
-// Parameters: slot, vector, candidates, language (null = any), exclude_problem (null = none), limit.
+// Parameters: property, vector, candidates, language (null = any), exclude_problem (null = none), limit.
 // Columns: source, target, example (map), score, zero (the score of unrelated vectors).
-CALL db.index.vector.queryNodes('TRANSITION[' + $slot + ']', $candidates, $vector)
+CALL db.index.vector.queryNodes('TRANSITION[' + $property + ']', $candidates, $vector)
 YIELD node AS r
 WITH startNode(r) AS s, r, endNode(r) AS d
 WHERE ($language IS NULL OR d.target = $language)
   AND ($exclude_problem IS NULL OR r.problem <> $exclude_problem)
-WITH s, d, r, vector.similarity.cosine(r[$slot], $vector) AS score
+WITH s, d, r, vector.similarity.cosine(r[$property], $vector) AS score
 ORDER BY score DESC, r.id
 LIMIT $limit
 RETURN s.id AS source, d.id AS target, score,
-       r {.*, embedding: null, embedding_2: null, code_embedding: null, code_embedding_2: null} AS example,
+       r {.*, embedding: null, code_embedding: null} AS example,
        vector.similarity.cosine([1.0, 0.0], [0.0, 1.0]) AS zero

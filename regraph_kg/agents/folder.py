@@ -9,8 +9,8 @@ from pathlib import Path
 
 from regraph_kg.api.sources import read_source
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.project import paths_of
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.problems import named_paths
 from regraph_kg.wiring.shipped import corpus_folder, problem_names
 
 LONGEST_CODE = 2**20
@@ -25,6 +25,7 @@ class ProjectFolder:
         """Raises `BadInput` where `root` is no folder."""
         if not root.is_dir():
             raise BadInput(f"{root}: no folder; give the project's folder with --root")
+        # links are compared with it after they were followed, too
         self.root = root.resolve()
         self._settings = settings
 
@@ -65,13 +66,14 @@ class ProjectFolder:
         """A problem as `find_problem` takes it: a folder inside, or a name of the corpus."""
         folder = self.inside(name)
         if not folder.is_dir():
+            # a path that is no folder here must not name one of the corpus
             if "/" in name or name not in problem_names(self._settings):
                 names = ", ".join(self.problems())
                 raise BadInput(f"problem {name[:200]!r}: no folder of the project; known: {names}")
             return name
         for file in PROBLEM_FILES:
             self.inside(str(folder / file))
-        for path in named_paths(folder):
+        for path in paths_of(folder / "problem.toml"):
             self.inside(str(path))
         return str(folder)
 

@@ -38,6 +38,7 @@ class JudgeDesk:
     """
 
     def __init__(self, settings: Settings, budget: float) -> None:
+        # the judge's process runs strangers' code, and has no use for secrets
         nothing = SecretStr("")
         self._settings = settings.model_copy(
             update={"store_password": nothing, "openai_key": nothing}

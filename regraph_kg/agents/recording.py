@@ -50,6 +50,7 @@ class AgentSteps:
     def step(self, technique: str, reasoning: str, code: str) -> Step:
         """An agent's step before it is judged; `BadInput` where it is none."""
         other = technique.strip().partition("/")[0]
+        # else the graph would take it for a new technique of this target
         if other in TARGETS and other != self.target:
             raise BadInput(
                 f"technique {technique[:100]!r} is of {other}, and the step for {self.target}"
@@ -64,6 +65,7 @@ class AgentSteps:
     def add(self, step: Step, report: EvalReport) -> None:
         """Add a judged step: one more step, or one more failure."""
         if report.outcome.is_right:
+            # the first step's effect is its speedup: what it changes is the serial code
             measured = measurement(report, self._run, self._before(report), first=not self.steps)
             self.steps.append(step.model_copy(update={"measurements": (measured,)}))
             return
@@ -93,6 +95,7 @@ class AgentSteps:
             return None
         make_folder(folder)
         path = folder / f"{self.id}.jsonl"
+        # whole each time: a kill leaves the last step's file
         write_lines(path, [self._trajectory()])
         return path
 
@@ -112,6 +115,7 @@ class AgentSteps:
         return f"{self.created} agent {self.id}"
 
     def _trajectory(self) -> Trajectory:
+        # learned: nobody gave it, and a purge by model takes it out
         source = Source(model=self.author, run=self._run, created=self.created, learned=True)
         return Trajectory(
             schema=1,
@@ -129,6 +133,7 @@ class AgentSteps:
         if serial is None or not self.steps:
             return serial
         speedup = self.steps[-1].measurements[0].speedup
+        # times of two questions differ in the machine's state, their ratios to the serial code less
         return serial / speedup if speedup else None
 
 

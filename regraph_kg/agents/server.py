@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError
@@ -16,9 +15,9 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
 
 from regraph_kg.agents.folder import ProjectFolder
-from regraph_kg.agents.tools import Limits, Tools
+from regraph_kg.agents.tools import Tools
 from regraph_kg.errors import RegraphError
-from regraph_kg.models.target import TARGETS, USUAL, Target
+from regraph_kg.models.target import TARGETS, USUAL
 from regraph_kg.settings import Settings
 
 INSTRUCTIONS = """Makes C++ functions fast with OpenMP or CUDA. Ask next_techniques what to try, \
@@ -42,16 +41,19 @@ RECORD = """In place of evaluate you may call record_step for each step, with fi
 the graph then learns what you found."""
 
 
-def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
+def build(
+    settings: Settings, root: Path, judge_seconds: float, *, read_only: bool
+) -> MCPServer[None]:
     """The server for the folder `root`; `BadInput` where that is none."""
     folder = ProjectFolder(root, settings)
-    tools = Tools(settings, folder, limits)
+    tools = Tools(settings, folder, judge_seconds)
 
     @asynccontextmanager
     async def living(_: MCPServer[None]) -> AsyncIterator[None]:
         try:
             yield None
         finally:
+            # the candidate of an agent that is gone must not run on
             tools.close()
 
     server = MCPServer[None](
@@ -61,10 +63,11 @@ def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
         lifespan=living,
         log_level="WARNING",
     )
-    for tool in tools.all:
+    # a docstring is written for agents: it is all that they read
+    for tool in tools.offered(read_only):
         server.add_tool(tool, description=inspect.getdoc(tool))
-    _add_pages(server, folder, tools)
-    record = "" if limits.read_only else RECORD
+    # a prompt must not name a tool that is not there
+    record = "" if read_only else RECORD
 
     @server.prompt()
     def optimize_this_function(problem: str, target: str = USUAL) -> str:
@@ -74,26 +77,6 @@ def build(settings: Settings, root: Path, limits: Limits) -> MCPServer[None]:
             raise MCPError(INVALID_PARAMS, f"target {target[:100]!r}: none of {names}")
         return OPTIMIZE.format(problem=problem, target=target, record=record)
 
-    return server
-
-
-def _add_pages(server: MCPServer[None], folder: ProjectFolder, tools: Tools) -> None:
-    @server.resource("technique://{target}/{name}", mime_type="text/markdown")
-    async def technique(target: Target, name: str) -> str:
-        """A technique: what it is, when it applies and when it hurts."""
-        try:
-            entry = (await tools.graph()).technique(f"{target}/{name}")
-        except RegraphError as error:
-            raise ResourceError(str(error)) from None
-        texts: dict[str, Any] = {
-            "What it is": entry.definition,
-            "When it applies": entry.applies,
-            "When it hurts": entry.hurts,
-            "Also called": ", ".join(sorted(entry.aliases)),
-        }
-        parts = [f"# {entry.name} ({entry.id})"]
-        return "\n\n".join([*parts, *(f"{name}: {text}" for name, text in texts.items() if text)])
-
     @server.resource("problem://{problem}/{file}", mime_type="text/plain")
     def problem_file(problem: str, file: str) -> str:
         """A problem's file: problem.toml, serial.cpp, reference.cpp or inputs.py."""
@@ -101,3 +84,5 @@ def _add_pages(server: MCPServer[None], folder: ProjectFolder, tools: Tools) -> 
             return folder.problem_file(problem, file)
         except RegraphError as error:
             raise ResourceError(str(error)) from None
+
+    return server

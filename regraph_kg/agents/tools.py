@@ -7,7 +7,7 @@ What a tool's docstring and arguments say is all that an agent reads. Not here: 
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
@@ -42,14 +42,6 @@ Few = Annotated[int, Field(ge=1, le=10)]
 ToolAnswer = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits on agents."""
-
-    judge_seconds: float
-    read_only: bool = False
-
-
 def plain_errors(
     tool: Callable[Concatenate["Tools", P], Awaitable[T]],
 ) -> Callable[Concatenate["Tools", P], Coroutine[Any, Any, T]]:
@@ -58,9 +50,11 @@ def plain_errors(
     @functools.wraps(tool)
     async def wrapped(self: "Tools", /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
+            # an agent sees one line, and goes on; a traceback would name the user's paths
             return await tool(self, *args, **kwargs)
         except RegraphError as error:
             raise ToolError(str(error)) from None
+        # a full disk is the user's to mend: the agent can only tell
         except OSError as error:
             raise ToolError(f"{error.filename or 'this machine'}: {error.strerror}") from None
 
@@ -70,9 +64,9 @@ def plain_errors(
 class Tools:
     """Tools over one graph, one judge and one folder."""
 
-    def __init__(self, settings: Settings, folder: ProjectFolder, limits: Limits) -> None:
-        self._settings, self._folder, self._limits = settings, folder, limits
-        self._desk = JudgeDesk(settings, limits.judge_seconds)
+    def __init__(self, settings: Settings, folder: ProjectFolder, judge_seconds: float) -> None:
+        self._settings, self._folder = settings, folder
+        self._desk = JudgeDesk(settings, judge_seconds)
         self._recording = asyncio.Lock()
         self._opening = asyncio.Lock()
         self._graph: Graph | None = None
@@ -84,18 +78,13 @@ class Tools:
         if self._graph is not None:
             self._graph.close()
 
-    @property
-    def reading(self) -> list[Callable[..., Awaitable[Any]]]:
-        """The tools that change nothing."""
-        return [
+    def offered(self, read_only: bool) -> list[Callable[..., Awaitable[Any]]]:
+        """The tools that an agent may call; `read_only`: none that changes the graph."""
+        reading: list[Callable[..., Awaitable[Any]]] = [
             *(self.next_techniques, self.examples, self.known_failures, self.check_problem),
             *(self.evaluate, self.compare, self.search_status),
         ]
-
-    @property
-    def all(self) -> list[Callable[..., Awaitable[Any]]]:
-        """The tools that an agent may call."""
-        return self.reading if self._limits.read_only else [*self.reading, self.record_step]
+        return reading if read_only else [*reading, self.record_step]
 
     @plain_errors
     async def next_techniques(
@@ -221,6 +210,7 @@ class Tools:
         `ratio` is time of other / time of code, with a 99.9 % interval. For differences that two
         evaluations cannot tell apart; it takes longer than both together.
         """
+        # texts only: two files would have to lie in the project at once
         both = [Candidate(target, self._folder.code(text, "")) for text in (code, other)]
         place = self._folder.problem(problem)
         comparison = await self._desk.compare(place, both[0], both[1], hearing(context))
@@ -269,11 +259,13 @@ class Tools:
             steps = self._recorded.get(trajectory) if trajectory else begun
             if steps is None:
                 raise BadInput("trajectory: this server began no such one; leave it empty")
+            # a step is judged as the problem stands now, and the others were as it stood then
             steps.refuse_unlike(begun)
             step = steps.step(technique, reasoning, text)
             candidate = Candidate(target, text)
             judged = await self._desk.evaluate(place, candidate, "screening", hearing(context))
             steps.add(step, judged)
+            # only once it is judged: a cancelled first step leaves no trajectory
             self._recorded[steps.id] = steps
             path = steps.write(self._folder.inside(str(FOLDER)))
             answer: ToolAnswer = {
@@ -298,7 +290,9 @@ class Tools:
         Also the names of the problems that the other tools take, and how many seconds of judging
         are left.
         """
-        runs = await asyncio.to_thread(lambda: [_status(trace) for trace in self._traces()])
+        # a trace is read whole
+        traces = [path for path in self._folder.traces() if path.stat().st_size <= LARGEST_TRACE]
+        runs = await asyncio.to_thread(lambda: [_status(trace) for trace in traces[:MOST_TRACES]])
         problems = await asyncio.to_thread(self._folder.problems)
         seconds = round(self._desk.left, 1)
         return {"problems": problems, "runs": runs, "judge_seconds_left": seconds}
@@ -306,14 +300,10 @@ class Tools:
     async def graph(self) -> Graph:
         """The graph, opened when it is first asked."""
         async with self._opening:
+            # a store takes seconds to start, and many agents never ask it
             if self._graph is None:
                 self._graph = await asyncio.to_thread(open_graph, self._settings)
             return self._graph
-
-    def _traces(self) -> list[Path]:
-        return [trace for trace in self._folder.traces() if trace.stat().st_size <= LARGEST_TRACE][
-            :MOST_TRACES
-        ]
 
 
 def hearing(context: Context[Any, Any]) -> Hear:
@@ -331,21 +321,15 @@ def _status(trace: Path) -> ToolAnswer:
         run = RunRecord.read(trace)
     except BadInput as error:
         return {"trace": trace.name, "error": str(error)}
+    last = run.records[-1] if run.records else None
     return {
         "trace": trace.name,
         "problem": run.header.problem,
         "target": run.header.target,
-        "method": run.header.method,
         "model": run.header.model,
-        "calls": run.records[-1].spent if run.records else 0,
+        "calls": last.spent if last else 0,
         "of_calls": run.header.limits.calls,
         "ended": run.ended,
-        **_best(run),
+        "best_speedup": last.best_speedup if last else 1.0,
+        "best_path": list(last.best_path) if last else [],
     }
-
-
-def _best(run: RunRecord) -> ToolAnswer:
-    last = run.records[-1] if run.records else None
-    if last is None:
-        return {"best_speedup": 1.0, "best_path": []}
-    return {"best_speedup": last.best_speedup, "best_path": list(last.best_path)}

@@ -95,7 +95,7 @@ def evaluate(
     """Judge one code, as `CodeJudge.evaluate`; the judge is opened and closed again (seconds).
 
     `problem`: what `load_problem` gave, or takes. A full grade checks more inputs, and times in
-    three fresh processes.
+    several fresh processes.
     """
     loaded = (
         problem

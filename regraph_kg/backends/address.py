@@ -17,8 +17,8 @@ CHECKED = "+s"
 SCHEMES = frozenset(f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("", CHECKED, "+ssc"))
 
 
-Engine = Literal["neo4j", "embedded"]
-"""The kind of server, which chooses the query text where the two dialects differ."""
+Engine = Literal["neo4j", "neo4j_2026", "embedded"]
+"""The kind of server, which chooses the query text where the dialects differ."""
 
 
 @dataclass(frozen=True, slots=True)

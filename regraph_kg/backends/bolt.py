@@ -24,7 +24,7 @@ from neo4j import exceptions
 
 from regraph_kg import locks
 from regraph_kg.backends import queries
-from regraph_kg.backends.address import Address, endpoint, shown, unusable
+from regraph_kg.backends.address import Address, Engine, endpoint, shown, unusable
 from regraph_kg.errors import BadInput, StoreError
 
 GraphRow = dict[str, Any]
@@ -37,6 +37,7 @@ FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500
 """Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
 CLASH_TRIES = 8
+SEARCH_SINCE = 2026
 UNKNOWN = "Neo.DatabaseError.General.UnknownError"
 _LONGEST = 300
 """Characters of the store's message."""
@@ -102,10 +103,14 @@ class Bolt:
             raise unusable(address.uri) from None
         try:
             with self._driver_call():
-                self._driver.verify_connectivity()
+                agent = self._driver.get_server_info().agent
         except StoreError:
             self._driver.close()
             raise
+        # From 2026 on Neo4j has the clause SEARCH, and calls the procedure before it deprecated.
+        year = re.match(r"Neo4j/(20\d\d)\.", agent)
+        newer = address.engine == "neo4j" and year is not None and int(year[1]) >= SEARCH_SINCE
+        self._engine: Engine = "neo4j_2026" if newer else address.engine
 
     def read(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a read transaction; it may run more than once."""
@@ -141,7 +146,7 @@ class Bolt:
 
     def define_all(self, name: str) -> None:
         """Run every statement of a file that changes the schema, each by itself."""
-        for number in range(len(queries.statements(name, self._address.engine))):
+        for number in range(len(queries.statements(name, self._engine))):
             self.define(name, number)
 
     def ask(
@@ -201,7 +206,7 @@ class Bolt:
         client makes at the same time is retried, and is then done already. The last try drops an
         index that a killed client left in the place of a constraint.
         """
-        statement = queries.statements(name, self._address.engine)[number]
+        statement = queries.statements(name, self._engine)[number]
         with (
             self._writers_turn(),
             self._driver_call(),
@@ -223,7 +228,7 @@ class Bolt:
     def _drop_index(self, session: neo4j.Session, statement: str) -> None:
         named = re.match(r"CREATE CONSTRAINT (\w+)", statement)
         if named:
-            session.run(queries.text("drop_index", self._address.engine), name=named[1]).consume()
+            session.run(queries.text("drop_index", self._engine), name=named[1]).consume()
 
     def close(self) -> None:
         """Close every connection; idempotent."""
@@ -261,7 +266,7 @@ class Bolt:
 
     def _query(self, tx: neo4j.ManagedTransaction) -> Query:
         def ask(name: str, /, **parameters: object) -> list[GraphRow]:
-            statement = queries.text(name, self._address.engine)
+            statement = queries.text(name, self._engine)
             shown = {
                 key: _HiddenRows(value) if isinstance(value, list) else value
                 for key, value in parameters.items()

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 from regraph_kg.backends import evidence
@@ -160,31 +159,18 @@ def failures(
 
 def transitions(ask: Query) -> tuple[TransitionStats, ...]:
     """See `graph.GraphStore`."""
-    rows = ask("transitions", prefix="")
-    return tuple(
-        _transition_stats(
-            pair, device, together({RowKey.of(p): read_counts(p) for p in _properties(group)})
-        )
-        for (pair, device), group in groupby(rows, lambda row: (Pair.of(row), _device(row)))
-    )
-
-
-def _properties(rows: Iterator[GraphRow]) -> Iterator[dict[str, Any]]:
-    return (row["statistics"] for row in rows)
-
-
-def _device(row: GraphRow) -> str:
-    return str(row["statistics"]["device"])
-
-
-def _transition_stats(pair: Pair, device: str, counts: Counts) -> TransitionStats:
-    return TransitionStats(
-        source=pair.source,
-        target=pair.target,
-        device=device,
-        **{name: counts[name] for name in NUMBERS},
-        failed={name.removeprefix("failed_"): counts[name] for name in FAILURES if counts[name]},
-    )
+    by_device: dict[tuple[Pair, str], dict[RowKey, Counts]] = {}
+    for row in ask("transitions", prefix=""):  # ordered by pair and device, and so is the answer
+        key = RowKey.of(row["statistics"])
+        place = (Pair.of(row), key.device)
+        by_device.setdefault(place, {})[key] = read_counts(row["statistics"])
+    answer = []
+    for (pair, device), rows in by_device.items():
+        counts = together(rows)
+        failed = {name.removeprefix("failed_"): counts[name] for name in FAILURES if counts[name]}
+        numbers = {name: counts[name] for name in NUMBERS}
+        answer.append(TransitionStats(pair.source, pair.target, device, failed=failed, **numbers))
+    return tuple(answer)
 
 
 def check(ask: Query) -> tuple[str, ...]:

@@ -140,7 +140,7 @@ class BoltStore(OnBolt):
 
     def embedding_space(self) -> EmbeddingSpace | None:
         """See `GraphStore`."""
-        return self._bolt.read(vectors.vector_state).space
+        return self._bolt.read(vectors.space_of)
 
     def embed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
         """See `GraphStore`."""

@@ -6,6 +6,7 @@ from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.run import started_from
 from regraph_kg.search.run_record import RunRecord
+from regraph_kg.search.sample import speedup_of
 
 
 def read_answers(record: RunRecord) -> tuple[BenchAnswer, ...]:
@@ -14,7 +15,7 @@ def read_answers(record: RunRecord) -> tuple[BenchAnswer, ...]:
     Steps that a rule carried out are no answers, nor are requests without a recorded one.
     """
     steps = (step for iteration in record.records for step in iteration.steps)
-    return tuple(_answer(step) for step in steps if _asked(step))
+    return tuple(_answer(step, record) for step in steps if _asked(step))
 
 
 def _asked(step: StepRecord) -> bool:
@@ -22,14 +23,17 @@ def _asked(step: StepRecord) -> bool:
     return step.outcome is not None and step.cost.calls > 0 and BY_RULE not in step.mended
 
 
-def _answer(step: StepRecord) -> BenchAnswer:
+def _answer(step: StepRecord, record: RunRecord) -> BenchAnswer:
     assert step.outcome is not None
-    faster = step.outcome is Outcome.PASSED and (step.speedup or 0.0) > 1
+    # A walk believes the product of what its steps gained; the report has the code's own speedup.
+    report = record.reports.get(code_hash(step.code)) if step.code else None
+    speedup = step.speedup if report is None else speedup_of(report)
+    faster = step.outcome is Outcome.PASSED and (speedup or 0.0) > 1
     return BenchAnswer(
         kind="faster" if faster else step.outcome.kind,
-        speedup=None if step.outcome is Outcome.UNCHANGED else step.speedup,
+        # code that changed nothing was not judged again: it may be the start, which is fast
+        speedup=None if step.outcome is Outcome.UNCHANGED else speedup,
         technique=step.technique or "",
-        mended=bool(step.mended),
     )
 
 
@@ -37,8 +41,3 @@ def start_report(record: RunRecord, task: Task) -> EvalReport | None:
     """The report on the program that a search began with; None: it was the serial code."""
     begun = started_from(task, record.reports)
     return record.reports.get(code_hash(begun.start)) if begun.port else None
-
-
-def judges(record: RunRecord) -> tuple[str, ...]:
-    """Versions of the judges of a run."""
-    return tuple(sorted({report.evaluator for report in record.reports.values()}))

@@ -43,12 +43,14 @@ class Arm:
         method, slash, graph = text.partition("/")
         if method not in METHODS:
             raise BadInput(f"arm {text!r}: methods are {', '.join(METHODS)}")
+        # Without a graph named, an arm sees all of it.
         if not slash:
             return cls(method)
         if graph not in GRAPHS:
             raise BadInput(f"arm {text!r}: after the slash comes one of {', '.join(GRAPHS)}")
         if kind_of(method).needs == "nothing":
             raise BadInput(f"arm {text!r}: {method} reads no graph; leave out /{graph}")
+        # Nearest examples come from no edge: shuffled edges would change nothing.
         if kind_of(method).needs == "embeddings" and graph not in ("whole", "none"):
             raise BadInput(
                 f"arm {text!r}: {method} asks only what is near; its control is {method}/none"

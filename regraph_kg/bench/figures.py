@@ -11,7 +11,7 @@ from statistics import NormalDist, fmean
 
 import numpy as np
 
-from regraph_kg.models.bench import BenchAnswer, BenchRun
+from regraph_kg.models.bench import BenchRun
 from regraph_kg.models.run import Cost
 
 RESAMPLES = 10_000
@@ -58,6 +58,7 @@ def speedup_at(speedups: Sequence[float], k: int) -> float:
         return 0.0
     if not 0 < k <= len(speedups):
         return math.nan
+    # the j-th smallest is the best of k in C(j-1, k-1) choices
     ways = math.comb(len(speedups), k)
     return math.fsum(
         speedup * (math.comb(rank, k - 1) / ways) for rank, speedup in enumerate(sorted(speedups))
@@ -89,6 +90,7 @@ class Mean:
         values = list(shares)
         if not values:
             return None
+        # A bootstrap of equal shares has no width, whatever else could have been drawn.
         mean, n = fmean(values), len(values)
         interval = wilson(mean, n) if n >= FEWEST else None
         return cls(mean, interval, n)
@@ -147,11 +149,7 @@ def pass_at(k: int) -> Measure:
 
 def speedup_at_k(k: int) -> Measure:
     """Expected best speedup of `k` answers, as screened."""
-    return lambda run: speedup_at([_worth(answer) for answer in run.answers], k)
-
-
-def _worth(answer: BenchAnswer) -> float:
-    return answer.speedup or 0.0
+    return lambda run: speedup_at([answer.speedup or 0.0 for answer in run.answers], k)
 
 
 def solved(run: BenchRun) -> float:
@@ -178,7 +176,6 @@ class ArmFigures:
     early: int
     """Runs that ended before their budget was spent."""
     problems: int
-    answers: int
     build: Mapping[int, Mean | None]
     passed: Mapping[int, Mean | None]
     speedup: Mapping[int, Mean | None]
@@ -198,11 +195,13 @@ class ArmFigures:
 
 def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures:
     """Figures of the runs of one arm; at k > 1 only for independent answers."""
+    # Answers of a search that learns are no sample of equal draws.
     several = [k for k in ks if arm != START and (k == 1 or arm in INDEPENDENT)]
 
     def mean(measure: Measure) -> Mean | None:
         return Mean.of(by_problem(runs, measure).values())
 
+    # One unknown makes the sum unknown: a part of it would look like the whole.
     joules = [run.cost.joules for run in runs]
     logs = by_problem(runs, log_speedup).values()
     return ArmFigures(
@@ -210,7 +209,6 @@ def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures
         runs=len(runs),
         early=sum(run.stopped != "calls" for run in runs),
         problems=len(by_problem(runs, solved)),
-        answers=sum(len(run.answers) for run in runs),
         build={k: mean(build_at(k)) for k in several},
         passed={k: mean(pass_at(k)) for k in several},
         speedup={k: mean(speedup_at_k(k)) for k in several},
@@ -244,35 +242,20 @@ def starts(runs: Iterable[BenchRun]) -> list[BenchRun]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """Differences of two arms on the problems that both ran on."""
-
-    arm: str
-    beside: str
-    problems: int
-    passed: Mean | None
-    """Difference of pass@1: arm less beside."""
-    solved: Mean | None
-    gain: Mean | None
-    """Ratio of speedups: arm over beside."""
+Differences = tuple[Mean | None, Mean | None, Mean | None]
+"""Solved problems, right first answers (None beside the start alone), and the ratio of speedups."""
 
 
-def paired(arm: Sequence[BenchRun], beside: Sequence[BenchRun]) -> PairedDifference | None:
-    """The differences, problem by problem; None where no problem is shared."""
+def paired(arm: Sequence[BenchRun], beside: Sequence[BenchRun]) -> Differences | None:
+    """`arm` less or over `beside`, problem by problem; None where no problem is shared."""
 
     def differences(measure: Measure) -> list[float]:
         ours, theirs = by_problem(arm, measure), by_problem(beside, measure)
-        return [ours[problem] - theirs[problem] for problem in ours.keys() & theirs.keys()]
+        return sorted(ours[problem] - theirs[problem] for problem in ours.keys() & theirs.keys())
 
     logs = differences(log_speedup)
     if not logs:
         return None
-    arms = arm[0].arm, beside[0].arm
-    return PairedDifference(
-        *arms,
-        problems=len(logs),
-        passed=None if START in arms else Mean.of(sorted(differences(pass_at(1)))),
-        solved=Mean.of(sorted(differences(solved))),
-        gain=Mean.of_ratios(sorted(map(math.exp, logs))),
-    )
+    without_model = START in (arm[0].arm, beside[0].arm)
+    right = None if without_model else Mean.of(differences(pass_at(1)))
+    return Mean.of(differences(solved)), right, Mean.of_ratios(map(math.exp, logs))

@@ -92,6 +92,7 @@ class KeptModel:
 
 def _address(prompt: Prompt) -> str:
     """A prompt's hash without its figures."""
+    # Times and drawn values of a prompt differ from run to run; the question is the same.
     words = _FIGURE.sub("#", prompt.user)
     text = json.dumps([prompt.key.model_dump(mode="json"), prompt.system, words])
     return hashlib.sha256(text.encode()).hexdigest()

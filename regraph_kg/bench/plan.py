@@ -72,7 +72,9 @@ def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
             out = next(suite.left_out for other, suite in suites if other == target)
             why = f": {out[0].name}: {out[0].why}" if out else ""
             raise BadInput(f"bench: no problem for {target} is left{why}")
+        # said before the first call of the model, not after an hour of other arms
         _require_graph(order, target_searches)
+    # A bench that reads no graph may go on whatever becomes of it.
     reads = any(arm.reads for arm in choice.arms)
     begun = BenchResults(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -113,6 +115,7 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
         address = problems[run.problem, run.target].address
         search = BenchSearch(run.problem, address, run.target, Arm.parse(run.arm), run.seed)
         by_target.setdefault(run.target, []).append(search)
+    # What was measured is taken anew; what was asked for (arms, seeds, prompts) stays.
     begun = earlier.model_copy(
         update={
             "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -129,6 +132,7 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
         }
     )
     begun = results.go_on(order.folder, begun)
+    # Verdicts of two judges in one table would compare judges, not arms.
     other = next((run.judge for run in begun.runs if run.judge != EVALUATOR), None)
     if other is not None:
         raise BadInput(
@@ -139,6 +143,7 @@ def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path
 
 def _with_present_digest(settings: Settings, problem: BenchProblem) -> BenchProblem:
     """The problem with its present digest; unchanged where it is gone: its searches say why."""
+    # A problem that is gone leaves out its own searches alone.
     with suppress(BadInput):
         current = digest(find_problem(settings, problem.address))
         return problem.model_copy(update={"digest": current})
@@ -149,6 +154,7 @@ def _planned(
     searches: Sequence[tuple[Target, tuple[BenchSearch, ...]]], begun: BenchResults
 ) -> BenchPlan:
     """The plan with all searches counted, including ended ones of earlier commands."""
+    # Searches of earlier commands with other arms count among those that were planned.
     ended = {run.place for run in begun.runs}
     counts = {
         target: len(

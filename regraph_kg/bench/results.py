@@ -61,6 +61,7 @@ def go_on(folder: Path, new: BenchResults) -> BenchResults:
     if not (folder / FILE).exists():
         return new
     old = read(folder)
+    # Runs of other budgets or models are no sample of this bench.
     for name in _SAME:
         if getattr(old, name) != getattr(new, name):
             raise BadInput(

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 from regraph_kg.bench import kept, results
-from regraph_kg.bench.answers import judges, read_answers, start_report
+from regraph_kg.bench.answers import read_answers, start_report
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.null_graphs import shown
 from regraph_kg.errors import BadInput, Environment, Interrupted
@@ -118,13 +118,10 @@ class RunningBench:
             try:
                 _first_error(wait(begun, return_when=FIRST_EXCEPTION).done)
             except BaseException:
+                # what has not begun would find model and judge closed
                 for future in begun:
                     future.cancel()
                 raise
-
-    @property
-    def _command(self) -> str:
-        return shlex.join(self._order.command)
 
     @contextmanager
     def _resumable(self) -> Iterator[None]:
@@ -138,7 +135,9 @@ class RunningBench:
         else:
             return
         count = len(self.results.runs)
-        raise Interrupted(f"{why}; searches done: {count}; go on: {self._command}") from None
+        raise Interrupted(
+            f"{why}; searches done: {count}; go on: {shlex.join(self._order.command)}"
+        ) from None
 
     def _search(self, shared: OpenSearches, job: BenchSearch) -> None:
         """Run one search and keep its result; a problem that cannot be searched is left out."""
@@ -154,6 +153,7 @@ class RunningBench:
                 for record in run.records():
                     self._watching.record(job, record)
                 summary = run.finish().summary
+        # one problem's fault must not end the others
         except BadInput as error:
             why = f"{job.arm}: {error}"
             self._leave_out(job, LeftOut(name=job.problem, target=job.target, why=why))
@@ -172,6 +172,7 @@ class RunningBench:
             graph=job.arm.graph,
             prompting=job.arm.prompting(self._order.choice.prompting),
             seed=job.seed,
+            # calls at once are those of all searches together, which take turns
             parallel=1,
         )
 
@@ -218,7 +219,7 @@ class RunningBench:
             metric=task.metric,
             device=header.device,
             toolchain=header.toolchain,
-            judge=", ".join(judges(run)) or EVALUATOR,
+            judge=", ".join(sorted({one.evaluator for one in run.reports.values()})) or EVALUATOR,
             prompts=header.prompts,
             model=header.model,
             guarantee=summary.guarantee,
@@ -248,6 +249,7 @@ def _resumed(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
         try:
             run = stack.enter_context(begin(search, folder, latest))
         except BadInput:
+            # a trace of another compiler or version fits no more; without one the fault is real
             if latest is None:
                 raise
             run = stack.enter_context(begin(search, folder))

@@ -202,20 +202,16 @@ def _kinds_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
 def _paired_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
     """The other arms beside the first one that was asked for."""
     (beside, first), *others = by_arm.items()
-    differences = [found for _, other in others if (found := paired(other, first))]
+    rows = []
+    for arm, runs in others:
+        if found := paired(runs, first):
+            solved, right, gain = found
+            problems = str(gain.problems if gain else 0)
+            rows.append((arm, problems, _points(solved), _points(right), _ratio(gain)))
     return BenchTable(
         f"Beside {beside}",
         ("arm", "problems", "solved", "pass@1", "speedup"),
-        tuple(
-            (
-                difference.arm,
-                str(difference.problems),
-                _points(difference.solved),
-                _points(difference.passed),
-                _ratio(difference.gain),
-            )
-            for difference in differences
-        ),
+        tuple(rows),
         "Differences on the same problems, in points of 100; speedups as ratios.",
     )
 

@@ -13,6 +13,7 @@ from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput, file_errors
+from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.evaluation.problem.problem import ProjectProblem
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.text import plain
@@ -21,7 +22,7 @@ from regraph_kg.runs.home_changes import HomeChange
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.key import applied_record, trace_key
-from regraph_kg.wiring.problems import find_problem, home_of, problem_folder
+from regraph_kg.wiring.problems import find_problem, problem_folder
 
 _SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp|py)", re.IGNORECASE)
 
@@ -107,7 +108,7 @@ def _changes(
     answer = take_home.found_code(RunRecord.read(trace, trace_key(settings)))
     name = named or answer.run.header.problem
     try:
-        problem, home = find_problem(settings, name), home_of(settings, name)
+        problem, home = find_problem(settings, name), load_home(problem_folder(settings, name))
     except BadInput as error:
         raise BadInput(f"{error}; --problem FOLDER names the folder of its problem") from None
     if code_hash(problem.serial_code) != answer.run.header.serial:

@@ -119,7 +119,9 @@ def bench(  # noqa: PLR0913 (a command's options)
     settings = read_settings(model=model)
     choice = _choice(settings, budget or (earlier.calls if earlier else CALLS), parallel, final)
     if earlier is not None:
+        # No model is asked; "recorded" keeps a server from being opened.
         choice = replace(choice, model=ModelSpec.parse("recorded"))
+    # A bench asks hundreds of questions in turn, each after the answer to the last.
     if choice.model.by_file:
         raise BadInput(f"model {choice.model}: a bench does not wait for answers by file")
     order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]), rejudge)
@@ -166,6 +168,7 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
     """The choice that all searches share: they end with the budget, or with nothing left to try."""
     return replace(
         usual_choice("", settings.model),
+        # unreadable answers end no search: arms are compared at equal calls
         limits=SearchLimits(calls=budget, unreadable=budget + 1),
         parallel=parallel,
         final=final,

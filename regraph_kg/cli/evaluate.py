@@ -37,7 +37,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     target: Annotated[Target, option(NEEDS)] = USUAL,
     grade: Annotated[
         Literal["screening", "full"],
-        option("full: more inputs, three fresh workers in turn with the serial code."),
+        option("full: more inputs, fresh workers in turn with the serial code."),
     ] = "screening",
     against: Annotated[
         Path | None, option("Other code: is CANDIDATE faster? Fresh workers of both, in turn.")

@@ -1,44 +1,42 @@
-"""`regraph graph`: ask the graph, count, update and purge it. Files of a graph: exchange.py."""
+"""`regraph graph`: ask the graph, count, check, embed, purge it; write it into a file."""
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from pydantic import JsonValue
+from rich.progress import MofNCompleteColumn
 
-from regraph_kg.cli import exchange
-from regraph_kg.cli.json_answers import answered
+from regraph_kg import atomic
+from regraph_kg.cli.json_answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.progress import bar, on_terminal, watch
+from regraph_kg.cli.progress import bar, on_terminal, transient, watch
 from regraph_kg.cli.report import write_page
-from regraph_kg.cli.tables import print_aligned, print_rows
-from regraph_kg.errors import BadInput
-from regraph_kg.models.graph import EmbeddingSpace
+from regraph_kg.cli.tables import print_rows
+from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.query import GraphTable
 from regraph_kg.runs.ingest import embed_new, embedding
-from regraph_kg.settings import Settings, read_settings
+from regraph_kg.runs.training import training_lines
+from regraph_kg.settings import read_settings
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
 
-
-@dataclass(frozen=True, slots=True)
-class GraphUpdated:
-    """The derived parts of a graph."""
-
-    embeddings: EmbeddingSpace
-
+LONGEST = 80
+"""Characters of a text that a table shows."""
+NUMBERS = 4
+"""Numbers of a longer list that a table shows."""
+FINDINGS_SHOWN = 20
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def _root() -> None:
-    """The graph as a whole: ask, look, check, export, purge."""
+    """The graph as a whole: ask, look, check, embed, export, purge."""
 
 
 @app.command()
@@ -57,33 +55,15 @@ def stats(
     """
     settings = read_settings()
     if page is None:
-        _count(settings, as_json=as_json)
+        with closing(open_store(settings)) as store:
+            totals = store.stats()
+        if not answered(totals, as_json):
+            typer.echo(str(totals))
         return
     from regraph_kg.pages.render import graph_page  # noqa: PLC0415 (counts need no templates)
     from regraph_kg.runs.graph_page import view_graph  # noqa: PLC0415
 
     write_page(page, graph_page(view_graph(settings)), as_json=as_json)
-
-
-def _count(settings: Settings, *, as_json: bool) -> None:
-    with closing(open_store(settings)) as store:
-        totals = store.stats()
-    if answered(totals, as_json):
-        return
-    by_target = ", ".join(f"{count} {target}" for target, count in sorted(totals.targets.items()))
-    rows = {
-        "techniques": totals.techniques,
-        "transitions": f"{totals.transitions} examples of {totals.pairs} pairs",
-        "trajectories": f"{totals.trajectories}" + (f" ({by_target})" if by_target else ""),
-        "schema": totals.schema_version,
-    }
-    print_aligned([(name, str(value)) for name, value in rows.items()])
-
-
-LONGEST = 80
-"""Characters of a text that a table shows."""
-NUMBERS = 4
-"""Numbers of a longer list that a table shows."""
 
 
 @app.command()
@@ -182,16 +162,21 @@ def purge(
             meant = f"did you mean {' or '.join(map(repr, near))}?" if near else "nor one like it"
             raise BadInput(f"nothing in the graph is of {origin.by} {origin.value!r}; {meant}")
         if dry_run:
-            _tell("would go", counts, as_json=as_json)
+            if not answered(counts, as_json):
+                typer.echo(f"would go: {counts}")
             return
         if not yes:
-            _ask(origin, counts)
+            if not on_terminal():
+                raise BadInput("this cannot be undone: look with --dry-run, then say --yes")
+            what = f"{counts} of {origin.by} {origin.value!r}"
+            typer.confirm(f"{what} will go for good: go on?", abort=True, err=True)
         purged = PurgeCounts()
         with bar("purging", counts.trajectories) as show:
             for purged in graph.purge(origin):
                 show(purged.trajectories, "purging")
     watch(embed_new(settings))
-    _tell("gone", purged, as_json=as_json)
+    if not answered(purged, as_json):
+        typer.echo(f"gone: {purged}")
 
 
 def _provenance(problem: str | None, source: str | None, run: str | None) -> Provenance:
@@ -202,27 +187,8 @@ def _provenance(problem: str | None, source: str | None, run: str | None) -> Pro
     return named[0]
 
 
-def _ask(origin: Provenance, counts: PurgeCounts) -> None:
-    if not on_terminal():
-        raise BadInput("this cannot be undone: look with --dry-run, then say --yes")
-    question = f"{_summary(counts)} of {origin.by} {origin.value!r} will go for good: go on?"
-    typer.confirm(question, abort=True, err=True)
-
-
-def _tell(state: str, counts: PurgeCounts, *, as_json: bool) -> None:
-    if not answered(counts, as_json):
-        typer.echo(f"{state}: {_summary(counts)}")
-
-
-def _summary(counts: PurgeCounts) -> str:
-    parts = [f"{counts.trajectories} trajectories", f"{counts.examples} examples"]
-    parts += [f"{counts.failures} failures"]
-    parts += [f"{counts.techniques} techniques"] * bool(counts.techniques)
-    return ", ".join(parts)
-
-
 @app.command()
-def update(
+def embed(
     *,
     embedder: Annotated[
         str | None,
@@ -236,9 +202,8 @@ def update(
 ) -> None:
     """Give embeddings to examples without; change the embedder.
 
-    Another embedder's vectors serve once all of them are there.
-
-    It may be stopped, killed or interrupted, and is simply run again.
+    Another embedder's vectors are cleared first: until all new ones are there, examples --near
+    finds fewer. It may be stopped, killed or interrupted, and is simply run again.
     """
     settings = read_settings(embedder=embedder)
     with closing(open_store(settings)) as store:
@@ -248,14 +213,79 @@ def update(
         else:
             chosen = embedder_of(settings, store.embedding_space())
             watch(embedding(store.embed(chosen.space, chosen.embed)))
-        space = chosen.space
-    if answered(GraphUpdated(space), as_json):
-        return
-    typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
+    space = chosen.space
+    if not answered(space, as_json):
+        typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
 
 
-app.command()(exchange.check)
-app.command()(exchange.export)
+@app.command()
+def export(
+    *,
+    output: Annotated[
+        Path | None, option("File to write.", "--output", "-o", show_default="standard output")
+    ] = None,
+    form: Annotated[
+        Literal["jsonl", "sft"],
+        option("Trajectories, or examples to train a model on.", "--format"),
+    ] = "jsonl",
+    unverified: Annotated[bool, option("sft: steps too that never passed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write every trajectory, ordered by id, or lines to train a model on.
+
+    "jsonl" is what `regraph ingest` reads. The techniques' definitions are not in it: regraph
+    techniques show --json writes those, for regraph ingest --vocabulary.
+
+    "sft" is a line for each verified step: its code before as a question, reasoning, technique and
+    code after it as the answer ("messages"), and its measured effects (regraph docs ingest).
+
+    What is ingested meanwhile may or may not be in.
+    """
+    if unverified and form != "sft":
+        raise BadInput("--unverified is for --format sft: jsonl has every step")
+    if output is None and as_json:
+        raise BadInput("--json: name the file with --output")
+    with transient(MofNCompleteColumn()) as progress, ExitStack() as opened:
+        exported = opened.enter_context(closing(open_store(read_settings()))).export()
+        if form == "sft":
+            found: Iterable[str] = training_lines(exported, unverified=unverified)
+        else:
+            found = (trajectory.line() for trajectory in exported)
+        lines = progress.track(
+            (line.encode() for line in found), description="" if output is None else output.name
+        )
+        if output is None:
+            for line in lines:
+                typer.echo(line, nl=False)
+            return
+        with (
+            file_errors(output, "give another --output"),
+            atomic.replacing(output, mode=0o666, synced=True) as file,
+        ):
+            file.writelines(lines)
+    answered(FileWritten(output, output.stat().st_size), as_json)
+
+
+@app.command()
+def check(*, as_json: Json = False) -> None:
+    """Count NEXT and the examples again from the trajectories, and compare.
+
+    Run it while nobody ingests: what is half-way then may be found too.
+
+    Exit code 1: something is wrong; regraph ingest --rebuild mends it.
+    """
+    with closing(open_store(read_settings())) as store:
+        findings = store.check()
+    if not answered(findings, as_json):
+        for finding in findings[:FINDINGS_SHOWN]:
+            typer.echo(finding)
+        typer.echo(
+            f"{len(findings)} findings: regraph ingest --rebuild mends them"
+            if findings
+            else "the graph is what its trajectories say"
+        )
+    if findings:
+        raise typer.Exit(1)
 
 
 @app.command()

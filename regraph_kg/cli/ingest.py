@@ -181,7 +181,7 @@ def _embed(settings: Settings) -> None:
         watch(embed_new(settings))
     except KeyboardInterrupt:
         raise Interrupted(
-            "interrupted; the graph has everything but some embeddings: regraph graph update"
+            "interrupted; the graph has everything but some embeddings: regraph graph embed"
         ) from None
 
 

@@ -35,10 +35,9 @@ def mcp(
         raise ToolError("the MCP SDK is not installed", remedy="pip install 'mcp>=2.3,<3'")
     from regraph_kg.agents.serve import serve_http  # noqa: PLC0415 (an extra, and slow to load)
     from regraph_kg.agents.server import build  # noqa: PLC0415
-    from regraph_kg.agents.tools import Limits  # noqa: PLC0415
 
     settings = read_settings()
-    server = build(settings, root, Limits(judge_seconds, read_only))
+    server = build(settings, root, judge_seconds, read_only=read_only)
     try:
         if http:
             asyncio.run(serve_http(server, port, settings.data_dir, partial(typer.echo, err=True)))

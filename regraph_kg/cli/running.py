@@ -147,7 +147,10 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
         return "; ".join(filter(None, [why, best, f"go on: {go_on}"]))
 
     try:
-        _show_records(run, show)
+        for record in run.records():
+            show.record(record)
+        if run.stopped == "patience" and header.limits.calls > run.calls:
+            show.say(f"stopped {report.stopped(run.stopped, run.calls, header.limits)}")
         if run.finalists:
             show.say("measuring the best again, in fresh processes")
         finished = run.finish()
@@ -160,14 +163,6 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
         raise ToolError(ended(str(error), _keep_best(run, output))) from None
     _write(output, finished.code)
     return finished.summary
-
-
-def _show_records(run: LiveRun, show: Show) -> None:
-    """Search, show the progress, and say why the search stopped before its budget."""
-    for record in run.records():
-        show.record(record)
-    if run.stopped == "patience" and run.header.limits.calls > run.calls:
-        show.say(f"stopped {report.stopped(run.stopped, run.calls, run.header.limits)}")
 
 
 def _keep_best(run: LiveRun, output: Path) -> str:

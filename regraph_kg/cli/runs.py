@@ -14,7 +14,6 @@ from regraph_kg.cli.json_answers import print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
-from regraph_kg.models.run import RunSummary
 from regraph_kg.models.text import plain
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
@@ -40,12 +39,6 @@ class RunLine:
     """Speedup: of the answer, or as screened so far; None where nothing was faster."""
     low: float | None
     high: float | None
-    state: str
-
-
-class RunShown(RunSummary):
-    """A run's summary, and its state in words."""
-
     state: str
 
 
@@ -85,7 +78,7 @@ def _show(settings: Settings, record: RunRecord, *, code: bool, as_json: bool) -
             raise typer.Exit(1)
         typer.echo(plain(best.code or ""))
     elif as_json:
-        print_json(RunShown(**dict(record.summary()), state=state_of(record)))
+        print_json(dict(record.summary()) | {"state": state_of(record)})
     else:
         rows = {"state": state_of(record), "trace": str(record.path)}
         display.print_summary(settings, record.summary(), rows)

@@ -50,6 +50,7 @@ class BatchModel:
         self._model = model
         self._options = options
         self._noted: dict[str, bytes] = {}
+        # a search asks from many threads, and all of them note here
         self._lock = threading.Lock()
         with _writing(folder):
             make_folder(folder)
@@ -64,6 +65,7 @@ class BatchModel:
                 reply = self._answers.replies[request]
                 return reply.model_copy(update={"model": reply.model or self.name})
             line = {"custom_id": request, "method": "POST", "url": URL, "body": body}
+            # by id: the same question is published once, whoever asks it
             self._noted[request] = json.dumps(line).encode() + b"\n"
             return Reply(text="", finish="pending", model=self.name)
 
@@ -123,6 +125,7 @@ class BatchModel:
             }
             if not wanted:
                 path.unlink(missing_ok=True)
+            # written only where it changes: a run that is only read from leaves the file alone
             elif wanted != there:
                 with atomic.replacing(path, synced=True) as file:
                     file.writelines(wanted.values())
@@ -161,6 +164,7 @@ def batch_status(folder: Path) -> BatchStatus:
 
 def _request_id(body: object, attempt: int) -> str:
     """The id of a request, equal for equal questions; at most 64 plain characters."""
+    # sorted: the id must not hang on the order in which a body was built
     asked = json.dumps([FORMAT, attempt, body], sort_keys=True)
     return f"regraph-{hashlib.sha256(asked.encode()).hexdigest()[:40]}"
 
@@ -216,6 +220,7 @@ def read_answers(folder: Path) -> FiledAnswers:
     otherwise than an earlier line.
     """
     found, places = FiledAnswers(), dict[str, str]()
+    # in a fixed order: of two equal answers the same one counts each time
     for path in sorted(folder.glob(ANSWERS), key=lambda path: path.stem):
         for place, line in _lines(path):
             request, answer = line.custom_id, line.answer()
@@ -236,6 +241,7 @@ def _lines(path: Path) -> Iterator[tuple[str, "_Line"]]:
     """Place and content of each line that is not blank."""
     try:
         with path.open("rb") as file:
+            # raw: a file without line ends must not fill the memory before it is refused
             for line in jsonl.raw_lines(file, LONGEST_LINE):
                 place = f"{path}:{line.number}"
                 if len(line.content) >= LONGEST_LINE:
@@ -250,6 +256,7 @@ def _lines(path: Path) -> Iterator[tuple[str, "_Line"]]:
 
 def _parsed(place: str, text: bytes, whole: bool) -> "_Line":
     try:
+        # a carriage return of another system is no part of the JSON
         return _Line.model_validate_json(text.rstrip())
     except ValidationError as error:
         cut = "" if whole else ", and its end is missing: is it still being written?"

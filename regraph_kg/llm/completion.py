@@ -82,9 +82,11 @@ def question(
         "model": model,
         "messages": messages(prompt, begun=begun),
         "temperature": options.temperature if schema is None else 0.0,
+        # some servers refuse a larger seed, and take a negative one for a random one
         "seed": prompt.seed % 2**31,
         "max_tokens": options.max_tokens,
     }
+    # only a begun answer has a known end: a whole one may hold the same text
     if begun and prompt.begun:
         body["stop"] = list(prompt.stop)
     if schema is not None:

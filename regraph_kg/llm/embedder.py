@@ -132,6 +132,7 @@ class OllamaEmbedder(_PromptedEmbedder):
         self._server = OllamaServer(url, model, options, sends="a text to embed")
         with self._server.failures():
             _, digest = self._server.describe()
+            # neither server nor library tells it: a short text does
             width = len(self._ask(["dimension"], "")[0])
         self._prompts = prompts
         self._space = EmbeddingSpace(f"ollama:{model}@{digest[:SHOWN]}", width, prompts.as_json())
@@ -204,6 +205,7 @@ class SentenceTransformerEmbedder(_PromptedEmbedder):
     def _ask(self, texts: Sequence[str], prompt: str) -> Vectors:
         vectors = self._model.encode(list(texts), prompt=prompt, show_progress_bar=False).tolist()
         for number, text in enumerate(texts):
+            # the library cuts without a word
             if len(text) >= SHORT and self._cuts(prompt + text):
                 vectors[number] = _mean(self._ask(_halves(text), prompt))
         return cast("Vectors", vectors)
@@ -222,6 +224,7 @@ def _revision(model: str, loaded: Any) -> str:
         config = getattr(getattr(loaded[0], "auto_model", None), "config", None)
         return getattr(config, "_commit_hash", None) or "unknown"
     digest = hashlib.sha256()
+    # a README or a hidden file changes no vector
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
             digest.update(f"{path.relative_to(folder)}\n".encode())
@@ -233,6 +236,7 @@ def _revision(model: str, loaded: Any) -> str:
 def _directions(vectors: Vectors, count: int, space: EmbeddingSpace) -> np.ndarray[Any, Any]:
     """`count` unit vectors of `space`; `ModelError` where a model gave something else."""
     shape = {len(vector) for vector in vectors}
+    # checked before numpy sees it: rows of unequal length are an error of its own there
     if len(vectors) != count or shape != {space.dimension}:
         raise ModelError(
             f"{space.model} answered {count} texts with {len(vectors)} vectors of"

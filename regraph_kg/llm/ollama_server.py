@@ -56,7 +56,7 @@ class OllamaServer:
     def __init__(
         self, url: str, model: str, options: AskOptions, sends: str = "the prompt"
     ) -> None:
-        """As `Connection`; `sends` is what a message calls the text that a model may not hold."""
+        """Nothing is asked yet; `sends` is what a message calls a text that may not fit."""
         self.model = model
         self.connection = Connection(KIND, url, options)
         self._sends = sends
@@ -100,10 +100,12 @@ class OllamaServer:
 
     def chat(self, body: Mapping[str, object]) -> ollama.ChatResponse:
         """The answer of /api/chat; a lost server is waited for. Raises `Refused`."""
+        # the whole answer at once: a half one is of no use to a search
         return self.connection.patiently(lambda: self._client.ask(body))
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """A vector for each text, none of them cut; waits as `chat` does. Raises `Refused`."""
+        # an embedding of a long ingest must not end it where the server is only restarted
         answer = self.connection.patiently(
             lambda: self._client.embed(self.model, texts, truncate=False, keep_alive=KEEP_ALIVE)
         )

@@ -74,10 +74,12 @@ class OpenAICompatibleModel:
         self._http = httpx.Client(base_url=self._place, **self._connection.client_options())
         self._model = model
         self._options = options
+        # kept for the run: one refusal a run is enough
         self._older_form = False
         with self._connection.failures(self._refusal):
             served = self._served()
         self._goes_on = served.owned_by in GO_ON
+        # nothing else tells two files of weights under one name apart
         digest = hashlib.sha256(served.model_dump_json().encode()).hexdigest()[:12]
         self.name = f"openai:{model}@{digest} {options}"
 
@@ -115,6 +117,7 @@ class OpenAICompatibleModel:
         """The server's description of the model, without its weights."""
         # asked before any prompt: llama-cpp-python answers for an unknown model with another one
         models = _Models.model_validate_json(self._http.get("models").content).data or []
+        # Ollama lists a model with its tag
         names = (self._model, f"{self._model}:latest")
         match = next((model for model in models if model.id in names), None)
         if match is None:
@@ -152,8 +155,10 @@ class OpenAICompatibleModel:
 
     def _post(self, prompt: Prompt, older: bool) -> tuple[Completion, float]:
         body = question(prompt, self._model, self._options, begun=self._goes_on)
+        # llama-cpp-python: the schema stands beside the type
         if older and prompt.answer_schema is not None:
             body[FORMAT] = {"type": "json_object", "schema": prompt.answer_schema}
+        # vLLM and llama.cpp hand it to the template; others ignore it
         body["chat_template_kwargs"] = {"enable_thinking": False}
         started = time.perf_counter()
         answer = self._http.post("chat/completions", json=body)

@@ -25,11 +25,9 @@ class BenchAnswer(Frozen, extra="ignore"):
 
     kind: AnswerKind
     speedup: float | None = None
-    """As screened; None unless right and timed."""
+    """Speedup over the serial code, as screened; None unless right and timed."""
     technique: str = ""
     """Asked for; "" for a free choice."""
-    mended: bool = False
-    """Whether its form, or that of its code, was mended before the judge."""
 
     @property
     def built(self) -> bool:
@@ -115,11 +113,11 @@ class BenchResults(Frozen, extra="ignore"):
     created: str
     """UTC, ISO 8601."""
     version: str
-    """Of this program."""
+    """Version of this program."""
     command: PlainText
     suite: PlainText
     model: PlainText
-    """As it was asked for; each run has name and digest."""
+    """The model as it was asked for; each run has name and digest."""
     answers: Literal["live", "kept"] = "live"
     """"kept": the answers of an earlier bench, judged again."""
     calls: int
@@ -132,7 +130,7 @@ class BenchResults(Frozen, extra="ignore"):
     machine: dict[Target, PlainText] = Field(default_factory=dict)
     """The machine that programs ran on, in a line."""
     arms: tuple[str, ...]
-    """As they were asked for; others are compared with the first."""
+    """Arms in the order in which they were asked for; others are compared with the first."""
     seeds: int
     """Searches of each arm on each problem."""
     searches: dict[Target, int] = Field(default_factory=dict)
@@ -142,10 +140,12 @@ class BenchResults(Frozen, extra="ignore"):
     it."""
     problems: tuple[BenchProblem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    # Runs come last: what a reader looks for stands at the head of a long file.
     runs: tuple[BenchRun, ...] = ()
 
     @model_validator(mode="after")
     def _of_known_problems(self) -> Self:
+        # Files are put together by hand (benchmarks/keep.py): a lost problem must not pass.
         known = {(problem.name, problem.target) for problem in self.problems}
         lost = next((run for run in self.runs if (run.problem, run.target) not in known), None)
         if lost is not None:

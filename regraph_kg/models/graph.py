@@ -347,3 +347,13 @@ class GraphStats:
     trajectories: int
     targets: Mapping[Target, int]
     """Trajectories per target."""
+
+    def __str__(self) -> str:
+        by_target = ", ".join(f"{count} {target}" for target, count in sorted(self.targets.items()))
+        lines = (
+            f"techniques    {self.techniques}",
+            f"transitions   {self.transitions} examples of {self.pairs} pairs",
+            f"trajectories  {self.trajectories}" + (f" ({by_target})" if by_target else ""),
+            f"schema        {self.schema_version}",
+        )
+        return "\n".join(lines)

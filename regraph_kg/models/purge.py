@@ -26,3 +26,8 @@ class PurgeCounts:
         """Both together."""
         sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
         return PurgeCounts(**sums)
+
+    def __str__(self) -> str:
+        # techniques are known only after the purge: none is no figure before it
+        shown = [f.name for f in fields(self) if f.name != "techniques" or self.techniques]
+        return ", ".join(f"{getattr(self, name)} {name}" for name in shown)

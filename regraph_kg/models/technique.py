@@ -62,7 +62,7 @@ class Technique(Frozen):
     replaces: tuple[TechniqueId, ...] = ()
     """Ids of techniques that were merged into this one; trajectories under them come here."""
     disowned: tuple[str, ...] = ()
-    """Names that a curator took away; no vocabulary file and no ingest gives them back."""
+    """Names that are not its, whatever a rule says: no ingest gives them to it."""
     review: bool = False
     """Made by an ingest under an unknown name, and not yet reviewed."""
     created: str = ""
@@ -133,12 +133,11 @@ class Vocabulary:
     """Techniques, found by id, name or alias within their target.
 
     `curated` (the vocabulary file) comes first; `stored` (the graph's techniques) adds techniques
-    and aliases of curators and earlier ingests. A curator's change in the graph wins over the file:
-    a merged-away technique (`replaces`) stays away, its names mean the one that took its place, and
-    a removed name (`disowned`) is not given back. Raises `BadInput` when two curated techniques of
+    and aliases of earlier ingests. A technique that another one `replaces` stays away: its names
+    mean the one that took its place. Raises `BadInput` when two curated techniques of
     a target share a spelling; of stored ones the first by id has it.
 
-    The attribute `curated` is the file without the names that curators removed; `known` holds
+    The attribute `curated` is the file without names that are disowned in the graph; `known` holds
     every technique by id, in the graph's version if it has one.
     """
 
@@ -189,7 +188,7 @@ class Vocabulary:
         return technique
 
     def disowns(self, technique: str, label: str) -> bool:
-        """Whether a curator said that `label` is no name of `technique` (an id)."""
+        """Whether `label` is no name of `technique` (an id), as the vocabulary says."""
         known = self.known.get(technique)
         if not (known and known.disowned):
             return False
@@ -295,7 +294,7 @@ class _Names:
 
 
 def _without(technique: Technique, disowned: Sequence[str]) -> Technique:
-    """`technique` without the aliases that a curator took away."""
+    """`technique` without the aliases that it disowns."""
     taken = set(map(spelling, disowned))
     if not taken:
         return technique

@@ -230,7 +230,7 @@ def embed_new(settings: Settings) -> Story[None]:
             yield from embedding(store.embed(embedder.space, embedder.embed))
     except RegraphError as error:
         message = f"warning: some examples have no embedding: {error}"
-        yield WorkDone("embedding", line=f"{message}; later: regraph graph update")
+        yield WorkDone("embedding", line=f"{message}; later: regraph graph embed")
 
 
 def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:

@@ -27,7 +27,8 @@ def open_judge(
     `tell` gets a few words on slow work of this machine.
     """
     if settings.workers:
-        return _open_ray_judges(settings, settings.workers, grade)
+        options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
+        return RayJudges(settings.workers, cache_here, options)
     return local_judge(settings, grade, tell)
 
 
@@ -82,13 +83,6 @@ def local_judge(
         gpu=settings.gpu,
         tell=tell,
     )
-
-
-def _open_ray_judges(
-    settings: Settings, address: str, grade: Literal["screening", "full"]
-) -> RayJudges:
-    options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
-    return RayJudges(address, cache_here, options)
 
 
 def cache_here() -> Path:

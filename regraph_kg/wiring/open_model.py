@@ -66,7 +66,7 @@ def embedder_of(settings: Settings, space: EmbeddingSpace | None = None) -> Embe
         remedy = "" if named == unset else f"set REGRAPH_EMBEDDER={unset}, or "
         raise BadInput(
             f"the graph holds embeddings {space.difference(opened.space)}: {remedy}change the"
-            f" graph with regraph graph update --embedder {named}"
+            f" graph with regraph graph embed --embedder {named}"
         )
     return opened
 

@@ -11,9 +11,7 @@ from regraph_kg.evaluation.checkup.own_commands import ProjectChecker
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.port.own_function import own_function
 from regraph_kg.evaluation.port.port import port
-from regraph_kg.evaluation.problem.home import Home, load_home
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, load_problem
-from regraph_kg.evaluation.problem.project import paths_of
 from regraph_kg.evaluation.problem.rows import remarks
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.port import Port
@@ -29,11 +27,6 @@ if TYPE_CHECKING:  # the parser comes with it
 def find_problem(settings: Settings, name: str) -> AnyProblem:
     """The problem in the folder `name`, or the one of the corpus of that name."""
     return load_problem(problem_folder(settings, name))
-
-
-def named_paths(folder: Path) -> list[Path]:
-    """Paths that a problem's own commands copy or may read, as it declares them."""
-    return paths_of(folder / "problem.toml")
 
 
 def declared_problem(settings: Settings, name: str) -> Problem:
@@ -54,11 +47,6 @@ def chosen_problem(settings: Settings, name: str) -> str:
     if folder == _of_corpus(settings, name) and settings.corpus is None:
         return f"{name}, shipped with regraph"
     return f"{folder}/" + (f", not the shipped {name}" if beats_shipped(settings, name) else "")
-
-
-def home_of(settings: Settings, name: str) -> Home | None:
-    """The function and file that a problem was made of; None for one written by hand."""
-    return load_home(problem_folder(settings, name))
 
 
 def beats_shipped(settings: Settings, name: str) -> bool:

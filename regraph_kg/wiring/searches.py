@@ -56,13 +56,6 @@ class OpenSearch:
     """The key of its trace (key.py)."""
 
 
-def _good_problem(settings: Settings, choice: SearchChoice) -> "AnyProblem":
-    """The problem; `BadInput` where its check finds an error. Replays need no check."""
-    if choice.judge is None and not settings.workers:
-        return good_problem(settings, choice.problem)
-    return find_problem(settings, choice.problem)
-
-
 @contextmanager
 def open_search(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearch]:
     """Open the parts of one search, and close them at the end."""
@@ -107,7 +100,9 @@ class OpenSearches:
         `model` replaces the shared one; `graph_shown` makes a control of the world (bench).
         """
         settings = self._settings
-        problem = _good_problem(settings, choice)
+        # replays need no check, and the hosts of a cluster check their problems themselves
+        find = find_problem if choice.judge is not None or settings.workers else good_problem
+        problem = find(settings, choice.problem)
         judging = self._judging
         with ExitStack() as stack:
             model = model or self.model

@@ -25,12 +25,6 @@ def starter_files(settings: Settings) -> tuple[Path, ...]:
     return tuple(sorted((corpus_folder(settings) / "trajectories").glob("*.jsonl")))
 
 
-def corpus_files(settings: Settings) -> tuple[Path, ...]:
-    """All trajectory files of the corpus: the starter graph, and the collected ones."""
-    collected = (corpus_folder(settings) / "collected").glob("*.jsonl")
-    return (*starter_files(settings), *sorted(collected))
-
-
 def problem_names(settings: Settings) -> list[str]:
     """Problems of the present folder, and those of the corpus."""
     places = Path(), corpus_folder(settings) / "problems"

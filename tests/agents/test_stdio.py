@@ -33,8 +33,6 @@ async def finds_tools_a_prompt_and_pages(client: Client, project: Project) -> No
         await client.get_prompt("optimize_this_function", {"problem": "scale", "target": "nosuch"})
     page = await client.read_resource("problem://scale/serial.cpp")
     assert page.contents[0].text == project.serial  # type: ignore[union-attr]
-    page = await client.read_resource("technique://cuda/memory-coalescing")
-    assert "# Memory coalescing" in page.contents[0].text  # type: ignore[union-attr]
 
 
 async def is_told_what_follows_and_what_failed(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""Embeddings as they are typed: ingest, examples --near, graph update, a kill -9 on the way."""
+"""Embeddings as they are typed: ingest, examples --near, graph embed, a kill -9 on the way."""
 
 import json
 import os
@@ -86,7 +86,7 @@ def test_what_is_ingested_can_be_found_by_what_it_is_about(grown: Command, tmp_p
 
 def test_without_any_example_near_says_so(regraph: Command) -> None:
     assert "no embeddings yet" in regraph.refused("examples", "--near", "tiles")
-    regraph("graph", "update")
+    regraph("graph", "embed")
     assert "there is no such example" in regraph("examples", "--near", "tiles", code=1)
 
 
@@ -122,7 +122,7 @@ def test_an_ingest_with_another_embedder_writes_nothing(
         said = grown.refused(*words)
         assert f"{HASHED.model} (384 dimensions), not of ollama:tiny@" in said
         assert "REGRAPH_EMBEDDER=hash" in said
-        assert "regraph graph update" in said
+        assert "regraph graph embed" in said
     assert grown("graph", "export") == before
 
 
@@ -134,10 +134,10 @@ def test_a_model_that_fails_in_the_end_costs_embeddings_and_nothing_else(
     fake.faults = ["", "404 no luck"]
     regraph("ingest", str(TRAJECTORIES[0]))
     assert "warning: some examples have no embedding: Ollama" in regraph.aside
-    assert "later: regraph graph update\n" in regraph.aside
+    assert "later: regraph graph embed\n" in regraph.aside
     assert json.loads(regraph("graph", "stats", "--json"))["trajectories"] > 0
     assert _sizes(store_settings, "embedding") == {None}
-    regraph("graph", "update")
+    regraph("graph", "embed")
     assert _sizes(store_settings, "embedding") == {16}
 
 
@@ -161,25 +161,23 @@ def test_a_change_killed_again_and_again_ends_well(
     store = open_store(store_settings)
     store.merge([plan("abcdefghij", code=f"int x{n};") for n in range(60)])
     store.close()
-    regraph("graph", "update")
+    regraph("graph", "embed")
     start = [sys.executable, "-c", "from regraph_kg.cli.app import main; main()"]
-    command = [*start, "graph", "update", "--embedder", "ollama:tiny"]
+    command = [*start, "graph", "embed", "--embedder", "ollama:tiny"]
     with Deadly() as fake:
         env = {**store_env, "REGRAPH_OLLAMA_URL": fake.url}
         for requests in (3, 8):
             fake.requests_left = requests
             fake.victim = subprocess.Popen(command, env=env, cwd=ROOT)
             assert fake.victim.wait(timeout=60) == -signal.SIGKILL
-            assert regraph.examples("--near", "why c", "-k", "1")[0]["reasoning"] == "why c"
         fake.victim = None
         subprocess.run(command, env=env, cwd=ROOT, check=True, timeout=60)
         space = _space(store_settings)
         assert space.startswith("ollama:tiny@")
-        assert _sizes(store_settings, "embedding_2") == {16}
-        assert _sizes(store_settings, "embedding") == {None}
-    regraph("graph", "update", "--embedder", "hash")
+        assert _sizes(store_settings, "embedding") == {16}
+    regraph("graph", "embed", "--embedder", "hash")
     assert _space(store_settings) == HASHED.model
-    assert _sizes(store_settings, "embedding_2") == {None}
+    assert _sizes(store_settings, "embedding") == {384}
     assert regraph("graph", "check").startswith("the graph is what its trajectories say")
 
 

@@ -47,7 +47,6 @@ def test_each_answer_is_of_its_kind(tmp_path: Path) -> None:
     assert [one.kind for one in found if one.right] == ["faster", "not faster"]
     assert [one.kind for one in found if one.speedup] == ["faster", "not faster"]
     assert {one.kind for one in found if one.built} == BUILT
-    assert not any(one.mended for one in found)
 
 
 def test_equal_code_that_was_judged_once_counts_each_time(tmp_path: Path) -> None:

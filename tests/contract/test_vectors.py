@@ -122,7 +122,7 @@ def test_a_graph_without_embeddings_says_how_to_get_them(store: GraphStore) -> N
     assert store.embedding_space() is None
     near = Table(TINY).vector("x")
     for ask in (lambda: store.examples("a", "b", near=near), lambda: store.nearest(near, k=1)):
-        with pytest.raises(BadInput, match=r"no embeddings yet.*regraph graph update"):
+        with pytest.raises(BadInput, match=r"no embeddings yet.*regraph graph embed"):
             ask()
 
 
@@ -143,7 +143,7 @@ def test_vectors_of_two_spaces_never_meet(
         with pytest.raises(BadInput) as caught:
             attempt()
         assert f"tiny (4 dimensions), not of {space.model} ({space.dimension})" in str(caught.value)
-        assert "regraph graph update" in str(caught.value)
+        assert "regraph graph embed" in str(caught.value)
     assert stranger.asked == []
     assert store.embedding_space() == TINY
 
@@ -255,7 +255,7 @@ def test_an_index_finds_what_brute_force_finds(store: GraphStore, store_settings
     asked = [*variations()[::120], *(f"unseen {number}" for number in range(20))]
     assert recall(store, drawn, asked) >= 0.95
     list(store.reembed(HASH.space, HASH.embed))
-    assert sorted(indexed(store_settings)) == ["code_embedding_2", "embedding_2"]
+    assert sorted(indexed(store_settings)) == ["code_embedding", "embedding"]
     unseen = [" ".join(reversed(text.split()[:20])) for text in variations()[::120]]
     assert recall(store, HASH, [*variations()[::120], *unseen]) >= 0.95
     near = Vector(HASH.space, HASH.embed([unseen[0]])[0])
@@ -266,7 +266,7 @@ def test_an_index_finds_what_brute_force_finds(store: GraphStore, store_settings
 
 
 def indexed(settings: Settings) -> list[str]:
-    """Slots with an index that serves."""
+    """Properties with an index that serves."""
     if settings.store == "embedded":
         rows = cypher(settings, "UNWIND regraph.vector_indexes() AS name RETURN name")
     else:

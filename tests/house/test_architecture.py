@@ -26,7 +26,7 @@ VIOLATIONS = {
     "search": ("search.sample", "subprocess"),
     "confined": ("evaluation.confined.worker", "numpy"),
     "inside-search": ("search.sample", "search.methods.mcgs"),
-    "methods": ("search.methods.rag", "search.methods.samples"),
+    "methods": ("search.methods.fsr", "search.methods.samples"),
     "inside-evaluation": ("evaluation.verify.verify", "evaluation.evaluate"),
     "inside-wiring": ("wiring.stores", "wiring.names"),
     "inside-runs": ("runs.choice", "runs.ingest"),

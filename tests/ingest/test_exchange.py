@@ -21,6 +21,21 @@ def test_the_starter_graph_can_be_imported(desk: Desk) -> None:
     assert desk.run("ingest", "--starter", "--json").json()["added"] == 1
 
 
+def test_an_export_and_the_list_of_techniques_bring_a_graph_back(desk: Desk) -> None:
+    one = row(1, "Odd trick", "Tiled kernel")
+    one["steps"][0]["measurements"] = [measured(0.5)]
+    failed = {"label": "Tiled kernel", "after_step": 1, "outcome": "wrong_answer", "code": "int y;"}
+    desk.run("ingest", desk.write("file.jsonl", one | {"failures": [failed]}))
+    export = exported(desk)
+    techniques = desk.folder / "techniques.json"
+    techniques.write_text(desk.run("techniques", "show", "--json").out)
+    desk.run("graph", "purge", "--problem", one["problem"], "--yes")
+    assert "cuda/odd-trick" not in desk.run("techniques", "show", "--json").out
+    assert desk.run("ingest", export, "--vocabulary", techniques).code == 0
+    assert exported(desk, "again.jsonl").read_bytes() == export.read_bytes()
+    assert desk.run("techniques", "show", "--json").out == techniques.read_text()
+
+
 def test_training_examples_are_verified_steps_with_their_effects(desk: Desk) -> None:
     one = row(1, "Tiled kernel", "Odd trick", serial="int x;", source={"licence": "MIT"})
     first, second = one["steps"]

@@ -45,9 +45,9 @@ def test_an_embedder_that_cannot_be_reached_is_a_warning(desk: Desk) -> None:
     assert (done.code, done.json()["added"]) == (0, 1)
     (said,) = done.err.splitlines()
     assert said.startswith("warning: some examples have no embedding: ")
-    assert said.endswith("; later: regraph graph update")
+    assert said.endswith("; later: regraph graph embed")
     desk.patch.delenv("REGRAPH_EMBEDDER")
-    assert desk.run("graph", "update").code == 0
+    assert desk.run("graph", "embed").code == 0
     (found,) = desk.run("examples", "--near", "tiling", "--json").json()
     assert found["problem"] == "p1"
 

@@ -177,6 +177,7 @@ def test_what_comes_from_the_user_goes_together(
 ) -> None:
     """The environment's password for the address of the user's own file, and the other way."""
     own_file(folder, 'store = "bolt://mine"\nopenai_key = "k"\n')
+    (folder / FILE).write_text('openai_url = "http://theirs/v1"\n')  # the user's own wins
     monkeypatch.setenv("REGRAPH_STORE_PASSWORD", "x")
     monkeypatch.setenv("REGRAPH_OPENAI_URL", "http://mine/v1")
     settings = read_settings(model="openai:x")
@@ -189,14 +190,6 @@ def test_what_comes_from_the_user_goes_together(
 def test_a_folder_may_name_an_address_with_its_own_secret(folder: Path) -> None:
     (folder / FILE).write_text('store = "bolt://theirs"\nstore_password = "theirs"\n')
     assert read_settings().store == "bolt://theirs"
-
-
-def test_the_users_own_address_wins_over_the_folders(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / FILE).write_text('openai_url = "http://theirs/v1"\n')
-    monkeypatch.setenv("REGRAPH_OPENAI_URL", "http://mine/v1")
-    assert read_settings(openai_key="k").openai_url == "http://mine/v1"
 
 
 def test_no_file_says_where_its_settings_came_from(folder: Path) -> None:

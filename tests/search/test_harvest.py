@@ -21,7 +21,7 @@ from regraph_kg.search.harvest import UNASKED, Harvest, harvest, refuse
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace import Trace
-from tests.search.toy import SEAL, SERIAL, Toy, header, noisy_script, traced
+from tests.search.toy import SEAL, SERIAL, Toy, header, noisy_script, technique, traced
 
 HEADER = header(model="small@sha256:1", excluded="toy", device="cpu")
 START = "openmp/start"
@@ -125,7 +125,9 @@ def statistics(found: Harvest) -> NextRows:
 def _plan(trajectory: Trajectory):  # type: ignore[no-untyped-def]
     labels = [Relabelled(s.label, s.technique or "", "given") for s in trajectory.steps]
     failed = [Relabelled(f.label, f.technique or "", "given") for f in trajectory.failures]
-    return plan(trajectory, labels, failed, {}, "")
+    # a failure makes no technique: those of this graph are known
+    known = {one.technique: technique(one.technique.partition("/")[2]) for one in failed}
+    return plan(trajectory, labels, failed, known, "")
 
 
 def tries(found: Harvest) -> dict[str, tuple[int, int]]:

@@ -86,7 +86,7 @@ def test_a_graph_is_changed_to_real_embeddings_and_asked_in_other_words(
     run("ingest", str(CORPUS / "trajectories" / "matmul.openmp.jsonl"))
     hashed = found()
     updated = json.loads(
-        run("graph", "update", "--embedder", f"sentence-transformers:{minilm}", "--json")
+        run("graph", "embed", "--embedder", f"sentence-transformers:{minilm}", "--json")
     )
     assert updated["embeddings"]["model"].startswith(f"sentence-transformers:{minilm}@")
     assert found() == ["openmp/parallel-for"] * 3 != hashed
