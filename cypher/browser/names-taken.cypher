@@ -1,4 +1,4 @@
-// 11 Names taken by a rule
+// 10 Names taken by a rule
 // Labels that a rule or a model took for a technique, the most frequent first: is that what they mean?
 // A name that is right becomes an alias in techniques.json; regraph ingest --rebuild applies a mend.
 // Parameters: none

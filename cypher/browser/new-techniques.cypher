@@ -1,4 +1,4 @@
-// 12 New techniques
+// 11 New techniques
 // What an ingest found no technique for, by use: an entry for techniques.json, or another's alias.
 // Parameters: none
 // Columns: technique, examples, labels (of its steps), models, for instance (the code after a step), id
