@@ -52,7 +52,7 @@ class Conversation:
     ask: Callable[[Prompt], Reply]
     """Has a prompt answered, or raises `AnswersPending`."""
     steps: int
-    """As many at most."""
+    """Steps at most."""
     names: Sequence[str]
     """Techniques that are offered."""
     origin: Source
@@ -84,11 +84,13 @@ class Conversation:
         """
         self._code = self.best or self.task.serial
         if not self.best:
+            # The serial code again is no step; on the way back it is the goal.
             draft.codes.add(normalized(self.task.serial))
             return self._ask_on(draft)
         report = draft.take(step_of("the fast version", self.best, "", ""))
         right = report is not None and report.outcome.is_right
         ended = self._ask_on(draft) if right else "the fast version is wrong"
+        # Half a way back would begin at code that nobody has.
         draft.turn_round(whole=self._is_original())
         return ended
 
@@ -137,6 +139,7 @@ class Conversation:
         """Go on from a right step; forwards it is a gain where it is faster."""
         before = self._speedup
         self._code, self._speedup = step.code, speedup or before
+        # What failed on the old code may work on the new one.
         self._tried.clear()
         line = f"{len(self._done) + 1}. {step.label}"
         if not self.best:
@@ -168,6 +171,7 @@ class Conversation:
             key=DecisionKey(kind="collect", subject=subject, attempt=self.number),
             system=system_text(self.task),
             user="\n\n".join(parts),
+            # Else all trajectories of a problem would be one.
             seed=self.number,
         )
 

@@ -42,6 +42,7 @@ class TrajectoryDraft:
         text = normalized(step.code)
         if text in self.codes:
             return None
+        # A wrong code is judged as often as it is proposed: the journal makes that free.
         report = self.judge(step.code)
         if report.outcome.is_right:
             self.codes.add(text)
@@ -87,6 +88,7 @@ def settled(trajectory: Trajectory, repairs: Sequence[int]) -> Trajectory | None
     steps: list[Step] = []
     failures = list(trajectory.failures)
     for step, tries in zip(trajectory.steps, repairs, strict=True):
+        # The newest one is this collection's; a trajectory from elsewhere may have more.
         *older, newest = step.measurements
         if not newest.outcome.is_right:
             # What failed later built on this step, and means nothing without it.

@@ -16,6 +16,7 @@ def choose_kept(
     kept: dict[tuple[str, ...], Trajectory] = {}
     left_out: dict[str, str] = {}
     for one in trajectories:
+        # Comments and blanks aside: two answers that differ by these teach one thing.
         way = (one.problem, one.target, *(normalized(step.code) for step in one.steps))
         best, ref = fastest(one), str(one.ref)
         if best is None and min_speedup:

@@ -123,6 +123,7 @@ def read_lineages(
         if torn:
             notes.append(f"program {_short(program.id)} is left out: {torn}")
             continue
+        # Code that cannot be judged is no failed step: it says nothing about the technique.
         unfit = {step.id: why for step in way if (why := _unfit(step.code, task.entry))}
         notes += [f"program {_short(key)} is left out: {why}" for key, why in unfit.items()]
         lineages.append(
@@ -144,6 +145,7 @@ def _ancestors(
 ) -> tuple[list[EvolvedProgram], str]:
     """The way to a program from the first one, and what is wrong with it, if anything."""
     way, at = {last.id: last}, last
+    # Some versions write an empty id for the first program.
     while at.parent_id:
         if at.parent_id in way:
             return list(way.values()), "it is its own ancestor"
@@ -161,6 +163,7 @@ def _programs(folder: Path) -> tuple[dict[str, EvolvedProgram], list[str]]:
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder; give an OpenEvolve checkpoint or output folder")
+    # An output folder and a checkpoint look alike to a user: both are searched.
     below = [*folder.glob("checkpoints/*"), *folder.glob("checkpoint_*")]
     paths = [
         path
@@ -177,6 +180,7 @@ def _programs(folder: Path) -> tuple[dict[str, EvolvedProgram], list[str]]:
         except BadInput as error:
             broken.append(f"left out: {error}")
         else:
+            # The latest checkpoint's version of a program counts.
             programs.setdefault(program.id, program)
     return programs, broken
 

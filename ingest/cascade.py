@@ -70,6 +70,7 @@ class Cascade:
             relabelled = self._named(label, target)
             if relabelled is None and joined and not self.vocabulary.disowns(joined[0], label):
                 relabelled = Relabelled(label, joined[0], "compound")
+            # The rule comes last: a name that is known as a whole is not taken apart or guessed at.
             relabelled = relabelled or self._by_rule(label, target)
             new = technique_id(target, label)
             self._verdicts[key] = LabelVerdict(
@@ -93,6 +94,7 @@ class Cascade:
             sorted_ = self._sorter(target, bundles) if self._sorter else _alone(bundles)
             for verdict in sorted_:
                 self._verdicts[target, verdict.relabelled.label] = verdict
+        # After all questions: those that are answered by file are then written in one go.
         if self._sorter is not None:
             self._sorter.finish()
         yield from (self._verdicts[key] for key in uses)
@@ -110,6 +112,7 @@ class Cascade:
     def _bundles(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[Bundle]]:
         """Names that neither the vocabulary nor a rule recognizes, equal ones together."""
         if self._shortlists is not None:
+            # Embedders are slow by the call, not by the name.
             self._shortlists.prepare(label for _, label in sorted(uses))
         new: defaultdict[Target, list[str]] = defaultdict(list)
         for target, label in sorted(uses):
@@ -120,6 +123,7 @@ class Cascade:
         bundles: defaultdict[Target, list[Bundle]] = defaultdict(list)
         for target, names in new.items():
             for group in surely_one(names):
+                # The name that most steps use is the one that people will look for.
                 labels = sorted(group, key=lambda label: (-uses[target, label].steps, label))
                 use = reduce(add, (uses[target, label] for label in labels))
                 shortlist = self._shortlist(labels[0], target)

@@ -39,6 +39,7 @@ def disclosed(
     Raises `BadInput` where only statistics are told and a label would become a technique: it would
     be told by that.
     """
+    # The sender's own decision is never widened here.
     disclosure = max(disclosure, trajectory.disclosed, key=ORDER.index)
     if disclosure == "code":
         return trajectory, labels
@@ -62,6 +63,7 @@ def _nameless(labels: Labels, known: Mapping[str, Technique]) -> Labels:
     """The labels with each technique given by its id."""
     for kind, relabelled in (("step", labels.steps), ("failure", labels.failures)):
         for number, label in enumerate(relabelled, 1):
+            # A new technique is called as its label, and would tell it.
             if label.stage != "given" and label.technique not in known:
                 raise BadInput(
                     f"{kind} {number}: its name is of no technique that is known, and only"
@@ -77,6 +79,7 @@ def _nameless(labels: Labels, known: Mapping[str, Technique]) -> Labels:
 def _steps(trajectory: Trajectory, labels: Labels, disclosure: Disclosure) -> Iterator[Step]:
     before = trajectory.serial
     for step, label in zip(trajectory.steps, labels.steps, strict=True):
+        # Fields of the sender's own may hold anything, code among it.
         measurements = tuple(map(_plain, step.measurements))
         if disclosure == "statistics":
             yield Step(
@@ -110,6 +113,7 @@ def _failures(
             technique=label.technique if nameless else failure.technique,
             outcome=failure.outcome,
             device=failure.device,
+            # A plain hash of a short code can be guessed by trying codes.
             code_hash=trajectory.mark(failure.key) if whole else failure.code_hash,
         )
 

@@ -27,6 +27,7 @@ def plan(
     """
     described = {technique.id: technique for technique in coined}
     taught: dict[str, Technique] = {}
+    # A right step of this trajectory shows that its technique exists.
     tried = {label.technique for label in labels}.union(known)
     failed = [
         (failure, label)
@@ -45,6 +46,7 @@ def plan(
             technique = technique.model_copy(update={"aliases": aliases})
         taught[technique.id] = technique
     new = tuple(taught[key] for key in sorted(taught))
+    # The id stays: it is a hash of the steps alone.
     failures = tuple(failure for failure, _ in failed)
     return MergePlan(
         trajectory.model_copy(update={"failures": failures}),
@@ -67,6 +69,7 @@ def _new(
     """An unreviewed technique; its name follows from its id where it can."""
     if label.technique in described:
         return described[label.technique].model_copy(update={"aliases": (), "created": created})
+    # An id that a sender chose may have nothing to do with the label.
     named = technique_id(target, label.label) == label.technique
     words = spelling(label.label) if named else label.technique.partition("/")[2].replace("-", " ")
     return Technique(

@@ -87,6 +87,7 @@ def split(stream: BinaryIO) -> Iterator[InputLine]:
         number += 1
         size = len(data) + _skipped(stream, data, line=True)
         data = data.removeprefix(codecs.BOM_UTF8)  # files that were put together have several
+        # Only the first line: later ones of JSONL that are bare brackets are broken lines.
         if first and data.strip() in (b"[", b"{", b"[{"):
             data += stream.read(MOST_BYTES)
             size = len(data) + _skipped(stream, data, line=False)
@@ -115,12 +116,14 @@ def read(
 def _trajectory(line: InputLine, origin: FileOrigin | None) -> Trajectory:
     if len(line.data) > MOST_BYTES:
         raise BadInput(f"longer than {MOST_BYTES:,} bytes: {line.size:,}")
+    # Stores and compilers cut text at a NUL byte.
     if b"\0" in line.data:
         raise BadInput(f"NUL byte at byte {line.data.index(0) + 1}")
     try:
         line.data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadInput(f"not UTF-8 at byte {error.start + 1}") from None
+    # Before pydantic, which takes the last of two keys and says nothing.
     _refuse_doubled(line.data)
     if line.data.startswith(b"["):
         return _from_steps(_STEP_LIST.validate_json(line.data, strict=True), origin)
@@ -199,6 +202,7 @@ def _unlike(content: dict[str, Any]) -> str:
 def _one_line(reason: str) -> str:
     """A reason that names what the line says, however long or hostile that is."""
     text = " ".join(plain(reason).split())
+    # The end names what is wrong, the beginning where.
     half = LONGEST_REASON // 2
     return text if len(text) <= LONGEST_REASON else f"{text[:half]} .. {text[-half:]}"
 

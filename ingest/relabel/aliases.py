@@ -18,6 +18,7 @@ Label = tuple[Target, str]
 
 LONGEST_NOTE, LONGEST_DIFF = 280, 480
 """Characters of a reasoning or detail, and of a diff, that a prompt shows."""
+# Diffs take quadratic time at worst, and prompts show a few lines of them.
 _LONGEST_CODE = 20_000
 """Characters of code that a diff is made of."""
 _WORDS = "and|plus|with|then|along with|together with|combined with|followed by"
@@ -45,6 +46,7 @@ class NameUse:
     @property
     def diff(self) -> str:
         """The lines that the step took away and added, cut."""
+        # Without lines around: the change tells what a name means, the rest is the kernel.
         lines = difflib.unified_diff(
             self.before.splitlines(), self.after.splitlines(), n=0, lineterm=""
         )
@@ -80,6 +82,7 @@ def _uses(trajectory: Trajectory) -> Iterator[tuple[str, NameUse]]:
     for before, step in zip(codes, trajectory.steps, strict=False):
         yield from _use(step, before, step.reasoning, step.detail)
     for failure in trajectory.failures:
+        # What failed was tried on the code after that step, and says nothing of its reasons.
         yield from _use(failure, codes[failure.after_step], "", "")
 
 

@@ -73,6 +73,7 @@ class Shortlists:
         for technique, score in zip(owners, map(float, scores), strict=True):
             if score > max(0.0, best[technique.id].score if technique.id in best else 0.0):
                 best[technique.id] = TechniqueCandidate(technique, score)
+        # By id among equals, so that machines agree.
         ranked = sorted(best.values(), key=lambda one: (-one.score, one.technique.id))
         return Shortlist(label, target, tuple(ranked[:MOST]))
 

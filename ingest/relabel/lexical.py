@@ -83,6 +83,7 @@ def stems(words: str) -> tuple[str, ...]:
     """The stems of the words that carry meaning, in their order; abbreviations written out."""
     # "for" is a filler, but "parallel for" is a construct.
     text = re.sub(r"\b(parallel|openmp) for\b", r"\1-for", words)
+    # Before stemming, so that an abbreviation meets its long form.
     written = " ".join(_LONG_FORM.get(word, word) for word in text.split())
     return tuple(_stem(word) for word in written.split() if word not in _FILLERS)
 
@@ -142,6 +143,7 @@ def surely_one(names: Iterable[str]) -> list[tuple[str, ...]]:
     known = set(keys.values())
     members: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for name, key in keys.items():
+        # Text that steers must not be cut into a harmless name.
         head = _head_of(name)
         head_key = _key_of(head) if head and not addresses(name) else ()
         members[head_key if head_key in known else key].append(name)
@@ -153,6 +155,7 @@ def _key_of(name: str) -> tuple[str, ...]:
     plain = without_brackets(name)
     if addresses(name):
         return (name,)
+    # "Registers to shared memory" is the opposite of "shared memory to registers".
     if _DIRECTED.search(plain.casefold()):
         return tuple(spelling(plain).split()) or (name,)
     return tuple(sorted(stems(spelling(plain)))) or (name,)
@@ -186,6 +189,7 @@ class LexicalRule:
         if lexicon is None or not shortlist.candidates or addresses(shortlist.label):
             return None
         first, *rivals = shortlist.candidates
+        # A draw of two techniques decides for neither.
         if any(rival.score >= first.score for rival in rivals):
             return None
         technique = lexicon.recognize(shortlist.label)
@@ -231,10 +235,12 @@ class _Lexicon:
             return None
         (technique,) = found
         names = (name.words for name in self._names if name.technique == technique)
+        # The words of all names of the technique: "no alias" may be one of them.
         return None if _turns(words, frozenset[str]().union(*names)) else technique
 
     def _holding(self, label: frozenset[str], code: frozenset[str]) -> Iterator[str]:
         """Techniques one of whose names a label is, or else holds beside harmless words."""
+        # A name that is met exactly wins over one that is only held.
         same = [name.technique for name in self._names if label and name.stems == label]
         yield from same
         for name in self._names if label and not same else ():

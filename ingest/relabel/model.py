@@ -118,6 +118,7 @@ class Sorter:
         parts: list[list[Bundle]] = []
         for steering in (False, True):
             names = [bundle for bundle in ordered if addresses(bundle.labels[0]) == steering]
+            # Alike names in one prompt: only names that are seen together can be put together.
             parts += self._alike(names, MOST_NAMES)
         # One name and nothing that it could mean: there is nothing to ask.
         return [part for part in parts if len(part) > 1 or _known(part)]
@@ -129,6 +130,7 @@ class Sorter:
             for number, batch in enumerate(self.batches(bundles))
             for group in self._ask(target, batch, _known(batch), number)
         ]
+        # The second round depends on all answers of the first.
         if not any(group.pending for group in groups):
             groups = self._joined(target, groups)
         yield from self._verdicts(target, groups)
@@ -213,6 +215,7 @@ class Sorter:
             stage: RelabelStage = "new" if name.label == group.lead.labels[0] else "model"
             return LabelVerdict(name.taken_for(coined.id, stage), coined)
         technique = self._vocabulary.known[group.answer.technique]
+        # A name that gives orders may have been obeyed: its words must name the technique, too.
         steers = addresses(name.label) and not _plainly_named(technique, name.label)
         if steers or self._vocabulary.disowns(technique.id, name.label):
             return LabelVerdict(name.taken_for(technique_id(name.target, name.label), "new"))
@@ -275,6 +278,7 @@ def read_answer(reply: Reply, size: int, known: Sequence[Technique]) -> list[Nam
     """The groups of an answer about `size` names; one that is in none is alone, and new."""
     if reply.finish != "stop":
         raise _UnusableAnswer(reply.finish)
+    # A model that runs on has lost the question.
     if len(reply.text) > ANSWER_ROOM * (size + 1):
         raise _UnusableAnswer("it is too long")
     fenced = re.fullmatch(r"\s*```(?:json)?\s*(\{.*\})\s*```\s*", reply.text, re.DOTALL)
@@ -291,6 +295,7 @@ def read_answer(reply: Reply, size: int, known: Sequence[Technique]) -> list[Nam
         raise _UnusableAnswer("members: a number is unknown, or stands twice")
     if {group.technique for group in groups} - {NEW, *(technique.id for technique in known)}:
         raise _UnusableAnswer("technique: none of the listed ids")
+    # A forgotten name is kept apart, which harms nothing.
     missing = [number for number in range(1, size + 1) if number not in stands]
     return [*groups, *(NameGroup(members=(number,), technique=NEW) for number in missing)]
 
@@ -300,6 +305,7 @@ def _again(prompt: Prompt, reason: str) -> Prompt:
     assert isinstance(prompt.key, DecisionKey)
     key = prompt.key.model_copy(update={"attempt": 1})
     user = f"{prompt.user}\n\n{_fill('again', reason=reason)}"
+    # Another seed: the same one would bring the same answer.
     return prompt.model_copy(update={"key": key, "user": user, "seed": prompt.seed + 1})
 
 
@@ -320,6 +326,7 @@ def _used(number: int, bundle: Bundle, *, code: bool) -> str:
         "what": _printable(use.detail, LONGEST_NOTE),
         "change": use.diff[:LONGEST_DIFF] if code else "",
     }
+    # Notes are optional: one that speaks to the reader is worth less than the risk.
     quoted = {key: text for key, text in notes.items() if text and not addresses(text)}
     names = [_printable(label) for label in bundle.labels[:MOST_SHOWN]]
     return json.dumps({"number": number, "names": names} | quoted, ensure_ascii=False)

@@ -72,6 +72,7 @@ def collect(  # noqa: PLR0913 (a command's options)
     Exit code 0: something was kept; 1: nothing; 5: answers are to come by file.
     """
     settings = read_settings(model=model)
+    # A problem named twice would be paid for twice.
     named = tuple(dict.fromkeys(problems))
     if openevolve is not None and (model is not None or backwards is not None):
         raise BadInput("--openevolve: no model is asked; give no --model or --backwards with it")
@@ -97,6 +98,7 @@ def collect(  # noqa: PLR0913 (a command's options)
     if dry_run:
         typer.echo("\n".join(stage.preview(settings, choice)))
         return
+    # A bad problem is found before a model is paid for it.
     require_good(settings, choice.problems)
     gathered = watch(stage.collect(settings, choice))
     if not answered(gathered, as_json):

@@ -55,9 +55,9 @@ class CollectChoice:
     model: ModelSpec | None
     """The model that is asked; None: steps are those of `evolution`."""
     trajectories: int = 1
-    """Of the model, for each problem."""
+    """Trajectories that the model is asked for, for each problem."""
     steps: int = STEPS
-    """Of a model's trajectory, at most."""
+    """Most steps of a trajectory of the model."""
     fast_version: str = ""
     """Code from which the model goes back; empty: it goes forwards from the serial code."""
     evolution: Path = Path()
@@ -109,6 +109,7 @@ def collect(
     The same command again goes on where it was stopped. `model` answers, by default the one
     of the choice. Raises `BadInput` where the result would replace a foreign file.
     """
+    # With a journal beside it the file is ours, and is made anew from it.
     if choice.output.exists() and not choice.journal.exists():
         raise BadInput(f"{choice.output}: there already; give another --output, or remove it")
     problems = [declared_problem(settings, name) for name in choice.problems]
@@ -123,6 +124,7 @@ def collect(
         if choice.model is not None:
             model = model or any_model(settings, choice.model)
             stack.callback(model.close)
+        # Measurements keep a place under the roofline, which needs the machine's peaks.
         know_peaks(settings, choice.target)
         with open_judge(settings, "full") as judge:
             work = _Collecting(settings, choice, journal, judge, model)
@@ -168,6 +170,7 @@ class _Collecting:
     def gather(self, problems: Sequence[Problem]) -> Story[Gathered]:
         """Build the trajectories of all sources, and write those that are kept."""
         for problem in problems:
+            # The model is told on which machine its code will run.
             machine = self.judge.hardware(self.choice.target)
             task = replace(task_of(problem, self.choice.target), machine=machine)
             created = str(self.journal.about["created"])
@@ -199,6 +202,7 @@ class _Collecting:
         reply = self.model.complete(prompt)
         if reply.finish == "pending":
             raise AnswersPending("the answer is to come by file")
+        # A recorded model would be taken for one that gives up.
         if reply.finish == "unrecorded":
             raise BadInput(f"model {self.model.name}: it has no answer to {prompt.key}")
         self.gathered.calls += 1
@@ -245,12 +249,14 @@ class _Collecting:
             return Trajectory.model_validate(recorded).model_copy(update=own)
         run = str(self.journal.about["created"])
         measured = measure(trajectory, problem, self.judge, run)
+        # Noisy times are told, but not kept: the same command measures them again.
         if is_measured(measured, self.judge):
             self.journal.write(key, measured.model_dump(mode="json", by_alias=True))
         return measured
 
     def _key(self, kind: str, problem: Problem, content: str) -> str:
         target = self.choice.target
+        # Another machine, compiler or judge gives other verdicts: each has its own entries.
         judging = (self.judge.device(target), self.judge.toolchain(target), EVALUATOR)
         return key_of(kind, problem.model_dump_json(), target, judging, content)
 

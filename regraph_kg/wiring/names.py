@@ -28,6 +28,7 @@ def read_vocabulary(settings: Settings, path: Path | None = None) -> tuple[Techn
         techniques = TypeAdapter(tuple[Technique, ...]).validate_json(content)
         for technique in techniques:
             for name in (technique.name, *technique.aliases):
+                # Names stand in prompts, terminals and pages.
                 if not name.isprintable():
                     raise BadInput(f"technique {technique.id}: the name {name!r} cannot be printed")
         return Vocabulary(techniques).curated

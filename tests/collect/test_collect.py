@@ -98,11 +98,10 @@ def test_judged_steps_end_in_a_file_and_are_paid_for_once(tmp_path: Path, cache:
     assert measured.repairs == 1
     assert one.source.prompt_hash.startswith("collect-")
     assert (one.source.licence, one.source.model) == ("MIT", "a script")
-    again = gather(tmp_path, cache, script({}))  # who would be asked anew has no answer
+    told = replace(choice(tmp_path), credit=Source(model="somebody", licence="BSD"))
+    again = outcome(collect(Settings(cache_dir=cache), told, script({})))  # has no new answer
     assert again.calls == 0
     assert again.kept == [one.ref]
-    told = replace(choice(tmp_path), credit=Source(model="somebody", licence="BSD"))
-    outcome(collect(Settings(cache_dir=cache), told, script({})))
     (one,) = kept(tmp_path / "out.jsonl")
     assert (one.source.licence, one.source.model) == ("BSD", "somebody")
 

@@ -20,7 +20,7 @@ from regraph_kg.wiring.judges import cache_here
 from ...requirement import require
 from ..conftest import SOON, passed, problem_named, scale_source
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("ray")]
 
 PROBLEM = problem_named("scale")
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
