@@ -261,9 +261,7 @@ def test_examples_with_code_come_first_and_a_model_is_shown_no_others(
     for vector in (near("int x;", "code"), near("int x;", "text")):
         assert {one.disclosed for one in store.nearest(vector, k=9)} <= {"code", "diff"}
         assert len(store.examples(*PAIR, near=vector)) == 3
-    reader = GraphReader(
-        lambda: open_store(store_settings), H200, None, lambda _: embedder, patience=1
-    )
+    reader = GraphReader(lambda: open_store(store_settings), H200, None, lambda _: embedder)
     with closing(reader):
         assert [example.problem for example in reader.examples(*PAIR)] == ["p2"]
         assert [example.problem for example in reader.examples(*PAIR, "int x;")] == ["p2"]
