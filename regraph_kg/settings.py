@@ -100,7 +100,7 @@ class Settings(BaseModel):
     model_max_tokens: int = Field(default=4096, gt=0)
     """Longest answer of a live model."""
     patience_seconds: float = Field(default=30, ge=0)
-    """A model's server or a store that worked and is lost is waited for so long in all."""
+    """A model's server that worked and is lost is waited for so long in all."""
 
     origins: Mapping[str, Origin] = Field(default_factory=dict, repr=False, exclude=True)
     """Origins of the settings that are not defaults; made by `read_settings` alone."""

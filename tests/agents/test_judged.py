@@ -185,7 +185,7 @@ def test_a_step_that_is_none_is_refused_unjudged(project: Project) -> None:
 def test_recorded_steps_become_a_trajectory_of_the_agent(project: Project) -> None:
     async def story(client: Client) -> None:
         wrong = project.serial.replace("a *", "")
-        bad = await call(client, "record_step", technique="Odd trick", code=wrong, **TOLD)
+        bad = await call(client, "record_step", technique="SIMD vectorization", code=wrong, **TOLD)
         assert (bad["steps"], bad["failures"], bad["kept_in"]) == (0, 1, "")
         goes_on = {**TOLD, "trajectory": bad["trajectory"], "code": vectorized(project)}
         other = {**goes_on, "target": "cuda"}

@@ -210,7 +210,7 @@ def test_ctrl_c_ends_the_pool_without_a_word_from_its_processes(
     os.killpg(parent.pid, signal.SIGINT)  # as a terminal does: to all of them
     _, said = parent.communicate(timeout=SOON_DONE)
     assert (parent.returncode, said) == (7, "")
-    assert session_of(parent.pid) == []
+    until(lambda: session_of(parent.pid) == [])  # the kernel may still be ending one
 
 
 @pytest.fixture
