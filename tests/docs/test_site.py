@@ -20,7 +20,7 @@ PAGES = {
     path.relative_to(DOCS).with_suffix("").as_posix()
     for path in DOCS.rglob("*")
     if path.suffix in (".md", ".ipynb")
-} | {"cli", "corpus", "dev/modules"}
+} | {"cli", "dev/modules"}
 
 
 def built(folder: Path, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
