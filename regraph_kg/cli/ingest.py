@@ -1,7 +1,7 @@
 """`regraph ingest`: merge files of trajectories into the graph, with progress and a summary."""
 
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,13 +13,13 @@ from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import legible, print_rows, wide_console
 from regraph_kg.errors import BadInput, Interrupted, StoreError
 from regraph_kg.ingest.origin import FileOrigin, read_serial
-from regraph_kg.models.graph import Relabelled, RelabelLevel
+from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs.ingest import (
     Ingested,
     IngestSource,
-    NamesRead,
+    NameVerdict,
     embed_new,
     ingest_files,
     read_names,
@@ -29,34 +29,6 @@ from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.shipped import starter_files
 
 AGAIN = "run the same command again: what the graph has is not added twice"
-
-
-@dataclass(frozen=True, slots=True)
-class IngestAnswer:
-    """Counts of the files' trajectories, and of new parts of the graph."""
-
-    added: int
-    known: int
-    disclosed_otherwise: int
-    """Known trajectories that stay as they were disclosed before."""
-    examples: int
-    measurements: int
-    techniques: int
-    """New techniques that the vocabulary lacks."""
-    rejected: int
-    rejected_files: list[Path]
-    """Lists of rejected lines with the reasons."""
-
-
-@dataclass(frozen=True, slots=True)
-class NameVerdict(Relabelled):
-    """The technique of a name; for a new technique its name and definition."""
-
-    name: str | None = None
-    definition: str | None = None
-    target: Target | None = None
-    steps: int = 0
-    """Steps that use the name."""
 
 
 def ingest(  # noqa: PLR0913 (a command's options)
@@ -91,9 +63,6 @@ def ingest(  # noqa: PLR0913 (a command's options)
             show_default="REGRAPH_DISCLOSE",
         ),
     ] = None,
-    writers: Annotated[
-        int, option("How many merge at once, each on a connection.", min=1, max=64)
-    ] = 1,
     rebuild: Annotated[
         bool, option("Write the graph anew from its own trajectories, under today's names.")
     ] = False,
@@ -134,13 +103,16 @@ def ingest(  # noqa: PLR0913 (a command's options)
     paths = [*(starter_files(settings) if starter else ()), *(files or ())]
     if not paths:
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
-    source = IngestSource(paths, origin, vocabulary, relabel, writers)
+    source = IngestSource(paths, origin, vocabulary, relabel)
     if dry_run:
-        _print_names(watch(read_names(settings, source)), as_json=as_json)
+        names = watch(read_names(settings, source))
+        if not answered(names, as_json):
+            _print_names(names)
         return
     ingested = _ingest(settings, source)
-    _summarise(ingested, as_json=as_json)
-    if ingested.all_bad:
+    if not answered(ingested, as_json):
+        typer.echo(str(ingested))
+    if ingested.rejected and not ingested.good:
         raise typer.Exit(1)
     _embed(settings)
 
@@ -154,7 +126,7 @@ def _ingest(settings: Settings, source: IngestSource) -> Ingested:
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; {_so_far(ingested)}; {AGAIN}") from None
     except StoreError as error:
-        if not ingested.begun:
+        if not ingested.good:
             raise
         raise Interrupted(f"{error}; {_so_far(ingested)}; {AGAIN}") from None
     return ingested
@@ -186,8 +158,7 @@ def _embed(settings: Settings) -> None:
 
 
 def _so_far(ingested: Ingested) -> str:
-    totals = ingested.counts
-    return f"so far {totals['added']} trajectories added, {totals['known']} known already"
+    return f"so far {ingested.added} trajectories added, {ingested.known} known already"
 
 
 def _origin(serial: Path | None, problem: str | None, target: Target | None) -> FileOrigin | None:
@@ -201,58 +172,19 @@ def _origin(serial: Path | None, problem: str | None, target: Target | None) -> 
     return FileOrigin(target=target, problem=problem, serial=read_serial(serial))
 
 
-def _summarise(ingested: Ingested, *, as_json: bool) -> None:
-    totals = ingested.counts
-    if answered(IngestAnswer(**totals, rejected_files=ingested.rejected_files), as_json):
-        return
-    typer.echo(
-        f"trajectories: {totals['added']} added, {totals['known']} known already,"
-        f" {totals['rejected']} rejected"
-    )
-    if otherwise := totals["disclosed_otherwise"]:
-        typer.echo(
-            f"{otherwise} of those known stay as they were disclosed before; to change that, take"
-            " them out first (regraph graph purge)"
-        )
-    typer.echo(
-        f"new in the graph: {totals['examples']} examples, {totals['measurements']} measurements,"
-        f" {totals['techniques']} techniques that the vocabulary lacks"
-    )
-    if totals["measurements"]:
-        typer.echo("measurements are what the files claim: none was made here")
-    for path in ingested.rejected_files:
-        typer.echo(f"rejected lines, with reasons: {path}")
-
-
-def _print_names(names: NamesRead, *, as_json: bool) -> None:
-    """Print what each name would count as, and the techniques that would be new."""
-    rows = [
-        NameVerdict(
-            **asdict(relabelled),
-            name=made.name if (made := names.new.get(relabelled.technique)) else None,
-            definition=made.definition if made else None,
-            target=target,
-            steps=steps,
-        )
-        for (target, relabelled), steps in names.steps.items()
-    ]
-    if answered(rows, as_json):
-        return
+def _print_names(names: Sequence[NameVerdict]) -> None:
+    """Print what each name would count as, and the number of techniques that would be new."""
     headings = ("name", "technique", "stage", "score", "runner-up", "steps")
     cells = (
         (
             legible(row.label),
             row.technique,
             row.stage,
-            _score(row.score),
-            f"{row.runner_up} {_score(row.runner_up_score)}" if row.runner_up else "-",
+            f"{row.score:.2f}",
+            f"{row.runner_up} {row.runner_up_score or 0:.2f}" if row.runner_up else "-",
             str(row.steps),
         )
-        for row in sorted(rows, key=lambda row: (row.stage, row.technique, row.label))
+        for row in sorted(names, key=lambda row: (row.stage, row.technique, row.label))
     )
     print_rows(headings, cells, (3, 5), wide_console())
-    typer.echo(f"new techniques: {len(names.new)}")
-
-
-def _score(score: float | None) -> str:
-    return "-" if score is None else f"{score:.2f}"
+    typer.echo(f"new techniques: {len({row.technique for row in names if row.name is not None})}")

@@ -1,8 +1,10 @@
 """Values of the graph's interface: merges (MergePlan) and answers (Neighbourhood, Example)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Self
+
+from pydantic import JsonValue
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
@@ -253,6 +255,11 @@ class Example:
         lists = ("verified_on", "effects", "also")
         return cls(**values | {name: tuple(properties.get(name) or ()) for name in lists})
 
+    def on(self, device: str | None) -> Self:
+        """The same step with the effect that is `seen_from` a device."""
+        effect, where = self.seen_from(device) or (None, None)
+        return replace(self, effect=effect, device=where)
+
     @property
     def effect_on(self) -> dict[str, float]:
         """The step's known effects by device."""
@@ -357,3 +364,42 @@ class GraphStats:
             f"schema        {self.schema_version}",
         )
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The origin of contents: a problem, the source's model, or the source's run."""
+
+    by: Literal["problem", "model", "run"]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeCounts:
+    """Counts of deleted contents."""
+
+    trajectories: int = 0
+    examples: int = 0
+    failures: int = 0
+    techniques: int = 0
+    """Techniques that an ingest made, without a review and without any use."""
+
+    def __add__(self, other: "PurgeCounts") -> "PurgeCounts":
+        """Both together."""
+        sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        return PurgeCounts(**sums)
+
+    def __str__(self) -> str:
+        # techniques are known only after the purge: none is no figure before it
+        shown = [f.name for f in fields(self) if f.name != "techniques" or self.techniques]
+        return ", ".join(f"{getattr(self, name)} {name}" for name in shown)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTable:
+    """A person's own query answered: columns by name; a node is its labels and properties."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[JsonValue]]
+    cut: bool
+    """Whether there were more rows than were asked for."""

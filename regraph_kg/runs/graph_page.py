@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import fields
 
-from regraph_kg import report
 from regraph_kg.models.graph import UNMEASURED, Gain, TransitionStats
+from regraph_kg.models.text import times
 from regraph_kg.pages.views import GraphView
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
@@ -84,5 +84,5 @@ def _gain(row: TransitionStats) -> Gain:
 
 def _text(gain: Gain) -> str:
     """A gain as "3.2x (4 of 5)": its mean, and how many of all tries were verified."""
-    mean = "none right" if gain.mean is None else report.times(gain.mean)
+    mean = "none right" if gain.mean is None else times(gain.mean)
     return f"{mean} ({gain.verified} of {gain.tried})"

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.graph import Successor, Vector
-from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep, UnfitStep
+from regraph_kg.models.graph import Example, Successor, Vector
+from regraph_kg.models.next_steps import NextSteps, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.beliefs import Beliefs
@@ -99,7 +99,7 @@ def _promises(question: Question, offers: Sequence[Offer]) -> Mapping[str, float
 
 def _nearest(
     store: GraphStore, question: Question, successor: Successor, vector: Vector | None
-) -> tuple[StepExample, ...]:
+) -> tuple[Example, ...]:
     examples = store.examples(
         successor.after or question.after,
         successor.technique.id,
@@ -108,12 +108,10 @@ def _nearest(
         exclude_problem=question.exclude_problem,
         near=vector,
     )
-    return tuple(StepExample.of(example, question.device) for example in examples)
+    return tuple(example.on(question.device) for example in examples)
 
 
-def _similar(
-    store: GraphStore, question: Question, vector: Vector | None
-) -> tuple[StepExample, ...]:
+def _similar(store: GraphStore, question: Question, vector: Vector | None) -> tuple[Example, ...]:
     """Steps of any technique that began with similar code."""
     if vector is None:
         return ()
@@ -123,11 +121,11 @@ def _similar(
         target=question.target,
         exclude_problem=question.exclude_problem,
     )
-    return tuple(StepExample.of(example, question.device) for example in examples)
+    return tuple(example.on(question.device) for example in examples)
 
 
 def _step(
-    offer: Offer, *, expected: float, in_code: bool, nearest: tuple[StepExample, ...]
+    offer: Offer, *, expected: float, in_code: bool, nearest: tuple[Example, ...]
 ) -> SuggestedStep:
     successor, technique = offer.successor, offer.successor.technique
     return SuggestedStep(

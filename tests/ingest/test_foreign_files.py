@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.examples import _show
+from regraph_kg.cli.examples import _where_to_look
 from regraph_kg.settings import Settings
 from tests.ingest.test_commands import STEPS, Desk, desk
 from tests.ingest.trajectories import many, row
@@ -28,14 +28,11 @@ def test_a_file_of_something_else_is_told_and_leaves_no_litter(desk: Desk) -> No
     assert "give a trace as this version's regraph optimize wrote it" in learned.err
 
 
-def test_examples_of_a_shared_store_are_told_for_its_browser(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    pair = ("cuda/start", "cuda/odd-trick")
-    _show(Settings(store="bolt://shared:7687"), (FIRST,), pair, None)
-    assert 'WITH ["cuda/start", "cuda/odd-trick"] AS path' in capsys.readouterr().out
-    _show(Settings(), (FIRST,), pair, None)
-    assert "AS path" not in capsys.readouterr().out
+def test_examples_of_a_shared_store_are_told_for_its_browser() -> None:
+    pair, shared = ("cuda/start", "cuda/odd-trick"), Settings(store="bolt://shared:7687")
+    told = _where_to_look(shared, pair, (FIRST,))
+    assert 'WITH ["cuda/start", "cuda/odd-trick"] AS path' in told
+    assert _where_to_look(Settings(), pair, (FIRST,)) == ""
 
 
 def test_a_pipe_is_ingested_and_lists_what_it_rejects_here(desk: Desk) -> None:
@@ -114,17 +111,6 @@ def test_an_empty_vocabulary_is_said(desk: Desk) -> None:
     assert done.code == 0
     (said,) = done.err.splitlines()
     assert said.startswith("the vocabulary is empty: ")
-
-
-def test_two_vocabularies_that_contradict_each_other_are_said(desk: Desk) -> None:
-    file, other = desk.write("file.jsonl", row(1)), desk.folder / "other.json"
-    desk.run("ingest", file)
-    another = {"id": "cuda/b", "name": "Memory coalescing", "target": "cuda"}
-    other.write_text(json.dumps([another]))
-    done = desk.run("ingest", file, "--vocabulary", other)
-    assert done.code == 0
-    (said,) = done.err.splitlines()
-    assert "'Memory coalescing' is cuda/b, there cuda/memory-coalescing" in said
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.runs import ingest as ingest_run
 from tests.ingest.test_commands import STEPS, Desk, desk
-from tests.ingest.trajectories import many, row
+from tests.ingest.trajectories import row
 
 __all__ = ["desk"]
 
@@ -60,22 +59,6 @@ def test_an_embedder_that_is_none_is_bad_input_before_anything_is_added(
     assert desk.run("ingest", desk.write("file.jsonl", row(1))).code == 2
     desk.patch.delenv("REGRAPH_EMBEDDER")
     assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
-
-
-def test_writers_at_once_make_the_same_graph_and_list_rejected_lines_in_order(desk: Desk) -> None:
-    lines = [one for each in many(40) for one in (each, "{broken")]
-    files = [desk.write(f"{name}.jsonl", *lines[name::3], *lines[:10]) for name in range(3)]
-    desk.patch.setattr(ingest_run, "BATCH_LINES", 4)
-    done = desk.run("ingest", *files, "--writers", "3", "--json").json()
-    assert (done["added"], done["known"], done["rejected"]) == (40, 15, 55)
-    assert done["rejected_files"] == [f"{file}.rejected.jsonl" for file in files]
-    for file in files:
-        listed = Path(f"{file}.rejected.jsonl").read_text().splitlines()
-        numbers = [json.loads(line)["line"] for line in listed]
-        assert numbers == sorted(numbers)
-    assert desk.run("graph", "check").code == 0
-    again = desk.run("ingest", *files, "--json").json()
-    assert (again["added"], again["known"]) == (0, 55)
 
 
 def test_step_lists_say_beside_them_what_they_are_of(desk: Desk) -> None:
