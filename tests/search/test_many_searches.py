@@ -21,13 +21,12 @@ from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.driver import Driver, Finished
-from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.executor import result
 from regraph_kg.search.final_answer import final_answer
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.run import begin
-from regraph_kg.search.world import World
+from regraph_kg.search.world import Effect, ModelRequest, World
 from tests.search.toy import (
     SERIAL,
     TASK,
