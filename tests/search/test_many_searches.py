@@ -3,7 +3,7 @@ ends, keeps to its budget, answers only what the judge passed, and has nothing j
 
 Graphs have cycles, self-loops, dead ends and transitions that always fail; models fail, repeat
 themselves, talk, and have holes. Not covered: the trace (test_trace.py), and threads that really
-run at once: one executor here, that ends what it began in a random order (see test_turns.py).
+run at once: one executor here, that ends what it began in a random order.
 """
 
 import random
