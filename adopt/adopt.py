@@ -237,7 +237,7 @@ def _never(draft: Draft, problem: Problem, one: Untaken) -> str:
 
 
 def _own_line(draft: Draft, problem: Problem, line: int) -> str:
-    """Where a line of serial.cpp stands in the user's file, and what it says."""
+    """The line of the user's file that a line of serial.cpp came from, and what it says."""
     if not line:
         return ""
     text = problem.serial_code.splitlines()[line - 1].strip()

@@ -236,7 +236,7 @@ class Draft:
 
     @cached_property
     def _usual(self) -> dict[str, float | int]:
-        """Of each scalar that is no size and no index."""
+        """The usual value of each scalar that is no size and no index."""
         scalars = {
             name: one.element
             for name, one in self.read.passed.items()
@@ -268,7 +268,7 @@ class Draft:
 
     @property
     def _ranges(self) -> dict[str, IndexRange]:
-        """Of arrays that hold indices, of a struct's field as `p.row`."""
+        """Ranges of arrays that hold indices; a struct's field is named `p.row`."""
         found: dict[str, IndexRange] = {}
         for name, seen in self.read.watched.arrays.items():
             for field_, (low, high) in seen.ranges.items():

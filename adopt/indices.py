@@ -121,7 +121,7 @@ def limits(
     ends: Mapping[str, str],
     points: Sequence[Point],
 ) -> dict[tuple[str, str], tuple[str, str]]:
-    """By array and field, over sizes: one more than the largest integer, and than its index."""
+    """Two bounds of each array and field: one more than the largest integer, and than its index."""
     points = sorted(points, key=lambda one: -min(one.values(), default=0))[:_MOST_POINTS]
     fitting, known = Fitting(points), dict[tuple[str, str], tuple[str, str]]()
     keys = {(one.name, one.leaf): one for one in sorted(found, key=lambda one: one.stride)}

@@ -73,10 +73,10 @@ _POISON = 0xA5
 
 @dataclass(frozen=True, slots=True)
 class Overrun:
-    """Where the code left an array: what it did, of which one, at which shape."""
+    """The code left an array: what it did, of which one, at which shape."""
 
     line: int
-    """Of serial.cpp; 0 where nobody can tell."""
+    """Line of serial.cpp; 0 where nobody can tell."""
     what: str
     sizes: Sizes
 

@@ -35,7 +35,7 @@ class ProbeCall:
     """One call: a number for each scalar and each container's length, contents, ends."""
 
     numbers: Mapping[str, float]
-    """Of scalars by name, of lengths as `x_size`."""
+    """Values of scalars by name; lengths are named `x_size`."""
     contents: Mapping[str, bytes]
     """What an array holds, again and again; of a struct that is passed by value what it is."""
     ends: Mapping[str, int] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Touched:
     read_first: int
     """Elements that were read before they were written."""
     read_within: int
-    """Those of them that its length after the call covers."""
+    """Reads of elements that its length after the call covers."""
     written: int
     """Elements that were written."""
     size: int
@@ -67,7 +67,7 @@ class Touched:
     steps: Sequence[int]
     """Distances between accesses in a row."""
     counts: Sequence[int]
-    """Of the first elements how often each was accessed."""
+    """How often each of the first elements was accessed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ _LONG = 8
 
 @dataclass
 class Seen:
-    """Of one array."""
+    """What was seen of one array."""
 
     shape: tuple[str, ...] = ()
     """Over integers and lengths by name; () where nobody knows."""
@@ -52,12 +52,12 @@ class Seen:
     ranges: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Least and largest of its integers that are indices, by field ("" for itself)."""
     leads: list[Index] = field(default_factory=list)
-    """Where its own integers lead."""
+    """Arrays that its own integers index."""
 
 
 @dataclass
 class Watched:
-    """Of a function."""
+    """What was seen of a function."""
 
     arrays: dict[str, Seen]
     """What is returned as ""."""

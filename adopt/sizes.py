@@ -40,7 +40,7 @@ _ENOUGH, _AIM, _TOO_LONG = 0.03, 0.06, 0.3
 _MOST_BYTES = 2**26
 """Larger arrays take long to make and to check anew for each timed call."""
 _STEP = 4.0
-"""By how much all sizes grow at most."""
+"""Factor by which all sizes grow at most."""
 _SHORT = 1e-3
 """A time from which the third power of that step leads to the aim."""
 _LEAST_STEP = 1.2
@@ -95,7 +95,7 @@ def _many(count: int) -> Sequence[Sequence[int]]:
 
 
 def _powers(count: int) -> Sequence[Sequence[int]]:
-    """As `_many`, of powers of two."""
+    """Sizes that are powers of two, drawn as `_many` draws others."""
     rising = [1 << i for i in range(count)]
     return [2] * count, [16 * i for i in reversed(rising)], [128 * i // rising[-1] for i in rising]
 

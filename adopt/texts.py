@@ -145,7 +145,7 @@ def _value(value: object) -> str:
 
 
 def home(draft: Draft, plain: Plain, folder: Path) -> Home:
-    """Where the function lies, and what makes it call a candidate's entry."""
+    """The function's place, and what makes it call a candidate's entry."""
     function, source = draft.read.function, draft.read.function.source
     sizes = {name: draft.wrapped(name) for name in plain.sizes}
     extents = {name: draft.wrapped(draft.length(name)) for name in draft.names}
@@ -173,7 +173,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
 
 
 def _line_start(source: CodeFile, node: Node) -> int:
-    """Where a node begins, with the markers before it that were left out."""
+    """First byte of a node, with the markers before it that were left out."""
     return len(source.content[: node.start_byte].rstrip(b" "))
 
 

@@ -106,7 +106,7 @@ class ProbeTrials:
         return ProbeCall(numbers, contents, ends or {})
 
     def content(self, name: str, kind: str, values: Mapping[str, int] | None = None) -> bytes:
-        """Of an array, where `values` says of integers by their fields what the kind means."""
+        """Bytes of an array; `values` says, for integers by field, what the kind means."""
         fields, rng = self._fields[name], np.random.default_rng(7)
         whole = np.zeros(_HELD, record_of(fields) if "" not in fields else dtype_of(fields[""]))
         for leaf, of in fields.items():

@@ -65,9 +65,9 @@ class Element:
 
     type: Type
     spelled: str
-    """In the user's code: `size_t`, `std::complex<float>`, `geo::Point`."""
+    """The type in the user's words: `size_t`, `std::complex<float>`, `geo::Point`."""
     record: PlainStruct | None = None
-    """Of type "struct"."""
+    """The struct of a type "struct"."""
 
     @property
     def c(self) -> str:
@@ -166,7 +166,7 @@ class Types:
         self._records = records(source)
 
     def parameter(self, node: Node) -> Passed:
-        """Of a parameter's declaration. Raises `BadInput` with its line."""
+        """What a parameter's declaration passes. Raises `BadInput` with its line."""
         layers, bounds = _layers(node.child_by_field_name("declarator"))
         name = declared_name(self._source, node)
         try:
@@ -178,7 +178,7 @@ class Types:
             ) from None
 
     def returned(self, node: Node) -> Passed | None:
-        """Of a function's definition; None for void. Raises `BadInput`."""
+        """What a function's definition returns; None for void. Raises `BadInput`."""
         declarator = node.child_by_field_name("declarator")
         text = self._written(node)
         trailing = (
@@ -324,7 +324,7 @@ def _ordered(text: str) -> str:
 
 
 def _spelled(text: str, plain: str) -> str:
-    """As the user has it, but where that is what C calls it."""
+    """The user's spelling, unless C has another one."""
     return plain if plain in C_TYPES.values() else text
 
 

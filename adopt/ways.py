@@ -33,7 +33,7 @@ class Untaken:
     """A condition that went one way only."""
 
     line: int
-    """Of serial.cpp."""
+    """Line of serial.cpp."""
     condition: str
     way: bool
     """The way that it never went."""

@@ -41,7 +41,7 @@ _DIFFERENCE_SOUGHT = 0.05
 _LEAST_DIFFERENCE = {3: 0.04, 4: 0.04, 5: 0.03, 6: 0.02, 7: 0.02}
 _LEAST_WITH_MORE = 0.01
 _CERTAIN = 0.001
-"""Of a 99.8 % interval, a side."""
+"""Share of a 99.8 % interval's misses on one side."""
 _FAR = 1.2
 """A ratio beyond what a machine drifts by within a minute."""
 _TIMES = 2.0
@@ -57,7 +57,7 @@ class Comparison:
     interval: Interval
     """95 % interval of the ratio."""
     reason: str
-    """In words, one line."""
+    """One line of text."""
     pairs: int = 0
 
     def against(self, rival: str) -> Rivalry:
@@ -85,7 +85,7 @@ def by_levels(rival: str, level: TimeEstimate, own: TimeEstimate, metric: Metric
 
 
 def _of_interval(times: float, interval: Interval) -> SpeedVerdict:
-    """As `_decide` does for pairs."""
+    """The verdict of one interval, as `_decide` gives that of pairs."""
     certain, size = not interval.low <= 1 <= interval.high, max(times, 1 / times)
     if certain and size >= 1 + _LEAST_DIFFERENCE[LEAST_PAIRS]:
         return "faster" if times > 1 else "slower"

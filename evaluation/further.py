@@ -60,7 +60,7 @@ _COPIES, _COPIED_BYTES, _COMMAND_SECONDS = 8, 8 * 2**20, 0.04
 _SCREENED, _ALONE = 2, 1
 """Large cases that the screening runs; that one thread runs."""
 _STOOD_SHARE = 1 / 4
-"""Of an altered case's tolerance, which the serial code may use up: usual ones take a tenth."""
+"""Share of an altered case's tolerance that the serial code may use up: usual ones take a tenth."""
 _CALL_SECONDS, _TEAM_SECONDS = 1.0, 3.0
 """One call whose threads are held up, or one of the serial code; all calls of a team."""
 _FIRST_SEED = 1000
@@ -239,7 +239,7 @@ class FurtherChecks:
 
     @property
     def _alterations(self) -> list[Alteration]:
-        """Those that fit the problem; a tolerance that is a number was chosen for drawn values."""
+        """Alterations that fit: a tolerance that is a number was chosen for drawn values."""
         fixed = {"large", "skewed"} if isinstance(self._problem.tolerance, AbsoluteRule) else set()
         return [k for k in get_args(Alteration) if k not in {*self._problem.excludes, *fixed}]
 

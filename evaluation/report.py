@@ -63,7 +63,7 @@ class Times:
 
     @property
     def noise(self) -> str:
-        """By how much workers differ, and calls of one; "" where the times are well known."""
+        """How much workers differ, and calls of one; "" where the times are well known."""
         own, serial = self.level.reach, self.serial.reach
         if max(own, serial) <= _WELL_KNOWN:
             return ""

@@ -53,17 +53,17 @@ class SessionRules:
     defences: Defences
     limits: JudgeLimits
     surroundings: Surroundings = field(default_factory=Surroundings)
-    """Of its candidates' workers."""
+    """What surrounds its candidates' workers."""
     judge_cores: frozenset[int] | None = None
     """What the judge keeps to while it times."""
     isolation: Isolation = "fresh"
     monitor: GpuMonitor | None = None
     cipher: Cipher | None = None
-    """Of metric "device"."""
+    """Masks inputs for metric "device"."""
 
     @property
     def cores(self) -> frozenset[int]:
-        """Where load would disturb: the judge's cores and its workers', else all that are ours."""
+        """Cores on which load disturbs: the judge's and its workers', else all that are ours."""
         own = (self.judge_cores or frozenset()) | (self.surroundings.cores or frozenset())
         return own or frozenset(os.sched_getaffinity(0))
 

@@ -28,7 +28,6 @@ _STOPPED: Mapping[Stopped, str] = {
     "unreadable": "no code was found in one answer after another: try another --model, a larger"
     " REGRAPH_MODEL_MAX_TOKENS where answers are cut, or a larger limit.unreadable",
     "exhausted": "nothing is left to try",
-    "patience": "{patience} in a row found nothing faster, and little more was expected",
 }
 
 
@@ -63,7 +62,7 @@ def shortfall(summary: RunSummary) -> str:
     """Why nothing was found: what was measured again, the search's end, its `failure`, declines."""
     reasons = [
         taken_back(summary.taken_back),
-        _stopped(summary),
+        _STOPPED[summary.stopped],
         failure(summary.failure),
         _declined(summary),
     ]
@@ -91,17 +90,6 @@ def _declined(summary: RunSummary) -> str:
         return ""
     text = f"{count} of {samples} answers said that the technique does not apply"
     return f"{text}: {summary.declined}"
-
-
-def stopped(why: Stopped | None, calls: int, budget: SearchLimits) -> str:
-    """Why a search ended: "after 23 of 50 calls: 15 calls in a row found nothing faster, ..".
-
-    "" at its budget. The calls are named where the search ended before its limits.
-    """
-    if why is None:
-        return ""
-    text = _STOPPED[why].format(patience=_count(budget.patient_calls or 0, "call"))
-    return f"after {calls} of {_count(budget.calls, 'call')}: {text}" if why == "patience" else text
 
 
 def new_best(record: SimulationRecord, budget: int) -> str:
@@ -177,9 +165,6 @@ def limits(budget: SearchLimits) -> str:
         "" if budget.evaluations is None else _count(budget.evaluations, "evaluation"),
         "" if budget.tokens is None else _count(budget.tokens, "token"),
         "" if budget.seconds is None else seconds(budget.seconds),
-        ""
-        if budget.patient_calls is None
-        else f"{_count(budget.patient_calls, 'call')} without a gain",
     ]
     return ", ".join(filter(None, parts))
 
@@ -238,7 +223,7 @@ def _course(summary: RunSummary) -> dict[str, str]:
     more = limits(budget).partition(", ")[2]
     return {
         "calls": calls,
-        "stopped": _stopped(summary),
+        "stopped": _STOPPED[summary.stopped],
         "roof": f"{100 * summary.roof.share:.0f} % of {PEAKS[summary.roof.bound]},"
         " by the times of the search"
         if summary.roof
@@ -249,10 +234,6 @@ def _course(summary: RunSummary) -> dict[str, str]:
         "answers": counts({Outcome(o).words: count for o, count in summary.outcomes.items()}),
         "of these": f"right, but {' and '.join(strayed)}{recognized}" if strayed else "",
     }
-
-
-def _stopped(summary: RunSummary) -> str:
-    return stopped(summary.stopped, summary.cost.calls, summary.limits)
 
 
 def _price(cost: Cost, active: float) -> dict[str, str]:

@@ -33,7 +33,7 @@ SENT_TO: Mapping[str, tuple[str, ...]] = {
 }
 """Each secret, and the settings that say who gets to see it."""
 GONE: Mapping[str, str] = {
-    "stop_at_roof": "regraph optimize --set limit.patience=0.3 ends a search early",
+    "stop_at_roof": "regraph optimize --set limit.seconds=600 ends a search early",
 }
 """Settings of earlier versions, and what does their work now."""
 

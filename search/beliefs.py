@@ -1,7 +1,7 @@
 """Beliefs about a graph's edges: whether a step along one passes, and its gain.
 
 They start from the graph and learn from the run; the symbols are those of method.md 3.2.
-Gains are natural logarithms of speedups. Not here: the choice of a step (selection.py).
+Gains are natural logarithms of speedups. Not here: the choice of a step (methods/mcgs.py).
 """
 
 import math

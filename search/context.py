@@ -9,7 +9,6 @@ from regraph_kg.models.graph import Example, Neighbourhood, Successor
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique, free_id, start_id
-from regraph_kg.search.effects import Effects
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.parts import Advice
@@ -17,6 +16,7 @@ from regraph_kg.search.prompts.render import free_advice, rag_advice
 from regraph_kg.search.request import Request
 from regraph_kg.search.sample import Proposer
 from regraph_kg.search.successors import Successors
+from regraph_kg.search.world import Effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,6 @@ class Iteration:
     """The selected path, with the first new sample."""
     steps: tuple[StepRecord, ...]
     reward: float | None
-    expected: float | None = None
-    """Log gain over the best code that its first sample promised; None: not known to the method."""
 
 
 class Method(Protocol):

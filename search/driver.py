@@ -9,7 +9,6 @@ Equal code is judged once, also while it is being judged. A call whose answer is
 (`AnswersPending`) stays under way; what does not wait for it goes on.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -18,13 +17,8 @@ from regraph_kg.errors import AnswersPending
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Iteration, Method
-from regraph_kg.search.effects import Effect, Effects, ModelRequest, Result
 from regraph_kg.search.ledger import Ledger
-
-# Log gain of a best that ends a row of calls in vain; less may be noise of a screening.
-GAIN = 0.05
-# Expected log gain of a sample that is worth a call beyond patience.
-PROMISE = 0.1
+from regraph_kg.search.world import Effect, Effects, ModelRequest, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,59 +42,6 @@ class Executor(Protocol):
         """The run's active seconds when the last effect ended."""
 
 
-class Recorder:
-    """Numbers the iterations of one run and remembers its best step."""
-
-    def __init__(self) -> None:
-        self._iteration = 0
-        self._speedup = 1.0
-        self._path: tuple[str, ...] = ()
-
-    def record(self, ended: Iteration, spent: int) -> SimulationRecord:
-        """The record of an iteration; `spent` calls have ended by now, whosever they were."""
-        for step in ended.steps:
-            if (step.speedup or 0) > self._speedup:
-                self._speedup, self._path = step.speedup or 0, step.path
-        record = SimulationRecord(
-            iteration=self._iteration,
-            path=ended.path,
-            steps=ended.steps,
-            reward=ended.reward,
-            spent=spent,
-            best_speedup=self._speedup,
-            best_path=self._path,
-        )
-        self._iteration += ended.reward is not None
-        return record
-
-
-class Patience:
-    """Ends a search that has had enough, though its limits would let it go on.
-
-    So many calls in a row brought no best that is better by more than noise, and the last sample
-    did not promise one either, where the method knows what it promises (`Iteration.expected`). It
-    is decided on results alone, in their order: the same answers make the same end.
-    """
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._best = 0.0
-        self._since = 0
-
-    def see(self, ended: Iteration, record: SimulationRecord) -> None:
-        """An iteration has ended; settles the search where that was enough."""
-        if ended.reward is None:  # it bought no call, and kept no promise
-            return
-        level = math.log(record.best_speedup)
-        if level > self._best + GAIN:
-            self._best, self._since = level, record.spent
-        patient = self._ledger.limits.patient_calls
-        in_vain = record.spent - self._since
-        promised = ended.expected is not None and ended.expected >= PROMISE
-        if patient is not None and in_vain >= patient and not promised:
-            self._ledger.settle("patience")
-
-
 class Driver:
     """Runs a method: at most `parallel` calls of the model at once.
 
@@ -120,8 +61,8 @@ class Driver:
         self._first = first
         # iterations that wait for the judge leave the model idle, so half as many again may begin
         self._parallel, self._most = parallel, parallel + parallel // 2
-        self._recorder = Recorder()
-        self._patience = Patience(ledger)
+        self._iteration = 0
+        self._best, self._best_path = 1.0, tuple[str, ...]()
         self._waiting: dict[str, list[Effects[Iteration]]] = {}
         self._asking = self._pending = 0
 
@@ -132,7 +73,7 @@ class Driver:
         anything waits for an answer by file.
         """
         if self._first is not None:
-            yield self._recorder.record(self._first, self._ledger.spent.calls)
+            yield self._record(self._first)
         while True:
             yield from self._begin()
             # only answers by file are waited for: no effect of ours will end
@@ -172,9 +113,7 @@ class Driver:
         try:
             effect = next(work) if result is None else work.send(result)
         except StopIteration as end:
-            record = self._recorder.record(end.value, self._ledger.spent.calls)
-            self._patience.see(end.value, record)
-            yield record
+            yield self._record(end.value)
             return
         name = _name(effect)
         if name in self._waiting:
@@ -183,6 +122,24 @@ class Driver:
         self._waiting[name] = [work]
         self._asking += isinstance(effect, ModelRequest)
         self._executor.start(effect)
+
+    def _record(self, ended: Iteration) -> SimulationRecord:
+        """Number an iteration, and remember the best step so far."""
+        for step in ended.steps:
+            if (step.speedup or 0) > self._best:
+                self._best, self._best_path = step.speedup or 0, step.path
+        record = SimulationRecord(
+            iteration=self._iteration,
+            path=ended.path,
+            steps=ended.steps,
+            reward=ended.reward,
+            spent=self._ledger.spent.calls,  # whosever calls have ended by now
+            best_speedup=self._best,
+            best_path=self._best_path,
+        )
+        # one that tried nothing is not counted: the next has its number
+        self._iteration += ended.reward is not None
+        return record
 
 
 def _name(effect: Effect) -> str:

@@ -1,26 +1,25 @@
 """Executors do what searches ask of a world: in turn, in this thread, or in several at once.
 
-Several searches that share a model and a judge take turns at them: `Turns`, `shared`.
+Several searches may share a model and a judge: `shared`.
 Not covered: processes; a call of the model that never returns (its client has a timeout).
 """
 
 import queue
-import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import TypeVar
 
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.prompt import Reply
 from regraph_kg.search.driver import Finished
-from regraph_kg.search.effects import Effect, ModelRequest, Result
 from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.read_answer import continued
-from regraph_kg.search.world import World
+from regraph_kg.search.world import Effect, ModelRequest, Result, World
 
 T = TypeVar("T")
 
@@ -54,19 +53,19 @@ class Threads:
         self._world = world
         self._callers = ThreadPoolExecutor(callers, "model")
         self._judges = ThreadPoolExecutor(judges, "judge")
-        self._ended: queue.SimpleQueue[Callable[[], Finished]] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[Future[Finished]] = queue.SimpleQueue()
         self._since = time.monotonic()
 
     def start(self, effect: Effect) -> None:
         """Submit it to the model's or the judge's threads."""
         workers = self._callers if isinstance(effect, ModelRequest) else self._judges
         # pools apart: a slow judge must not keep the model from answering
-        workers.submit(self._do, effect)
+        workers.submit(self._do, effect).add_done_callback(self._ended.put)
 
     def finish(self) -> Finished:
         """The next that ends; raises what it raised."""
         # the error of a thread is raised where it is waited for, in the deciding thread
-        return self._ended.get()()
+        return self._ended.get().result()
 
     def seconds(self) -> float:
         """Since it was made."""
@@ -79,78 +78,30 @@ class Threads:
         for workers in (self._callers, self._judges):
             workers.shutdown(wait=True)
 
-    def _do(self, effect: Effect) -> None:
-        try:
-            finished = Finished(effect, result(self._world, effect))
-        except BaseException as error:  # noqa: BLE001 (raised again where it is waited for)
-            self._ended.put(_raising(error))
-        else:
-            self._ended.put(lambda: finished)
+    def _do(self, effect: Effect) -> Finished:
+        return Finished(effect, result(self._world, effect))
 
 
-class Turns:
-    """`slots` threads that work for several searches, a piece of each in turn."""
+def shared(live: World, callers: ThreadPoolExecutor, judges: ThreadPoolExecutor) -> World:
+    """`live`, whose calls of the model and evaluations wait for threads that several searches use.
 
-    def __init__(self, slots: int, name: str) -> None:
-        self._threads = ThreadPoolExecutor(slots, name)
-        self._waiting: OrderedDict[object, deque[_Piece]] = OrderedDict()
-        self._changed = threading.Lock()
-        self._closed = False
-
-    def do(self, search: object, work: Callable[[], T]) -> T:
-        """Wait until `work` was done, and what it came to.
-
-        Those that wait get a slot in turn, however much one of them has waiting. `CancelledError`
-        once this is closed.
-        """
-        future: Future[T] = Future()
-        with self._changed:
-            if self._closed:
-                raise CancelledError
-            # a thread is told only that something waits: whose it is, is decided when it is free
-            self._waiting.setdefault(search, deque()).append((future, work))
-            self._threads.submit(self._next)
-        return future.result()
-
-    def close(self) -> None:
-        """Begin nothing more: who waits gets a `CancelledError`. What is under way is awaited."""
-        with self._changed:
-            self._closed = True
-            while self._waiting:
-                for future, _ in self._waiting.popitem()[1]:
-                    future.cancel()
-        self._threads.shutdown(wait=True, cancel_futures=True)
-
-    def _next(self) -> None:
-        """Do the first piece of the search that waits longest, which then waits last."""
-        with self._changed:
-            if self._closed:
-                return
-            # first in, and back at the end: nobody waits for all pieces of another search
-            search, pieces = self._waiting.popitem(last=False)
-            future, work = pieces.popleft()
-            if pieces:
-                self._waiting[search] = pieces
-        try:
-            value = work()
-        except BaseException as error:  # noqa: BLE001 (raised where it is waited for)
-            future.set_exception(error)
-        else:
-            future.set_result(value)
-
-
-_Piece = tuple["Future[Any]", Callable[[], Any]]
-
-
-def shared(live: World, callers: Turns, judges: Turns) -> World:
-    """A search's world whose calls of the model and evaluations are in turn with others'."""
-    search = object()
+    `CancelledError` for what had not begun when the threads were shut down.
+    """
     return replace(
         live,
-        complete=lambda prompt: callers.do(search, lambda: live.complete(prompt)),
-        evaluate=lambda candidate, best: judges.do(search, lambda: live.evaluate(candidate, best)),
-        evaluate_final=lambda candidate: judges.do(search, lambda: live.evaluate_final(candidate)),
+        complete=lambda prompt: _in_turn(callers, partial(live.complete, prompt)),
+        evaluate=lambda candidate, best: _in_turn(judges, partial(live.evaluate, candidate, best)),
+        evaluate_final=lambda candidate: _in_turn(judges, partial(live.evaluate_final, candidate)),
     )
+
+
+def _in_turn(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    try:
+        # first come, first served: a search has few pieces waiting, so none keeps another out
+        waiting = threads.submit(work)
+    except RuntimeError as error:  # it was shut down meanwhile
+        raise CancelledError from error
+    return waiting.result()
 
 
 def result(world: World, effect: Effect) -> Result | None:
@@ -165,10 +116,3 @@ def result(world: World, effect: Effect) -> Result | None:
         return world.evaluate(effect.candidate, effect.incumbent_seconds)
     except AnswersPending:
         return None
-
-
-def _raising(error: BaseException) -> Callable[[], Finished]:
-    def raise_it() -> Finished:
-        raise error
-
-    return raise_it

@@ -1,8 +1,9 @@
 """The code in a model's answer, the reason why it holds none, or a decline of the technique.
 
 An answer holds one fenced block that defines what is asked for. One that was begun for the model
-(`continued`) may be closed for it, too. What is in doubt is not guessed. Not here: whether the
-code, or the reason of a decline, is right; a launch that an answer left as it was (launched.py).
+(`continued`) may be closed for it, too; one that shares a kernel out among threads, and leaves its
+launch, gets the step's new launch (`launched`). What is in doubt is not guessed. Not here: whether
+the code, or the reason of a decline, is right.
 """
 
 import re
@@ -11,9 +12,12 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.models.prompt import NewLaunch, Prompt, Reply
 from regraph_kg.models.text import plain
-from regraph_kg.search.code.syntax import LOOPS, tree_of
+from regraph_kg.search.code.events import events_of
+from regraph_kg.search.code.launches import launches_of
+from regraph_kg.search.code.syntax import LOOPS, tree_of, walk
+from regraph_kg.search.code.syntax import text as text_of
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.by_rule import BY_RULE
@@ -27,6 +31,7 @@ _FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
 _DECLINED = re.compile(
     r"^[ \t]{0,3}(?:\*\*)?DOES NOT APPLY(?:\*\*)?[ \t]*(?::(?P<reason>.*)|\.?[ \t]*)$", re.MULTILINE
 )
+_NUMBERS = frozenset({"threadIdx.x", "blockIdx.x"})
 _BLOCKS = frozenset({"translation_unit", "compound_statement", "ERROR"})
 
 
@@ -174,3 +179,40 @@ def _has_loop(node: Node) -> bool:
         if inner.type != "lambda_expression":
             waiting.extend(inner.children)
     return False
+
+
+def launched(answer: MendedCode, launch: NewLaunch) -> MendedCode | None:
+    """The code with the new launch; None where the answer changed the launch.
+
+    None also where it kept the kernel, or where the kernel has no thread numbers. Small models
+    rewrite the kernel and leave its launch: one thread would do all the work.
+    """
+    tree = tree_of(answer.code)
+    # nothing is guessed: each condition below rules out an answer that may be meant otherwise
+    kernel = events_of(tree.root).functions.get(launch.kernel)
+    calls = launches_of(tree.root, launch.kernel)
+    if kernel is None or not calls:
+        return None
+    changed = normalized(text_of(kernel)) != launch.body
+    unchanged = all(normalized(text_of(shape)) == launch.old for _, shape in calls)
+    dealt = {text_of(node) for node in walk(kernel) if node.type == "field_expression"} >= _NUMBERS
+    parents = [call.parent for call, _ in calls]
+    starts = [node for node in parents if node is not None and node.type == "expression_statement"]
+    if not (changed and unchanged and dealt and len(starts) == len(calls)):
+        return None
+    edits = [(shape.start_byte, shape.end_byte, launch.new) for _, shape in calls]
+    for start in starts if launch.count else ():
+        # a grid of no blocks is an error of CUDA, and nothing was to be done
+        edits.append((start.start_byte, start.start_byte, f"{{ if ({launch.count} > 0) "))
+        edits.append((start.end_byte, start.end_byte, " }"))
+    note = f"{launch.kernel} launched by {launch.new}"
+    return MendedCode(_edited(answer.code, edits), (*answer.done, note))
+
+
+def _edited(code: str, edits: list[tuple[int, int, str]]) -> str:
+    """The code with each (first byte, last byte, text) put in."""
+    content, parts, at = code.encode("utf-8", "replace"), list[bytes](), 0
+    for first, last, new in sorted(edits):
+        parts += [content[at:first], new.encode()]
+        at = last
+    return b"".join([*parts, content[at:]]).decode("utf-8", "replace")

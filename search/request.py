@@ -10,11 +10,11 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import AskKind, Prompt, PromptKey, Reply
 from regraph_kg.models.run import Cost, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.effects import Effects, asked
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import FailedAnswer, render
 from regraph_kg.search.prompts.standing import Standing
+from regraph_kg.search.world import Effects, asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Asker:
             code=request.code,
             advice=request.advice,
             failure=failed,
-            standing=standing if prompting.standing else None,
+            standing=standing if prompting.words == "full" else None,
             may_decline=may_decline,
             tokens=prompting.prompt_tokens,
             words=prompting.words,

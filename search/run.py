@@ -21,14 +21,13 @@ from regraph_kg.models.technique import start_id
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration, Method
 from regraph_kg.search.driver import Driver, Executor
-from regraph_kg.search.effects import Effects, judged
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.sample import Proposer, speedup_of
 from regraph_kg.search.successors import Successors
-from regraph_kg.search.world import World
+from regraph_kg.search.world import Effects, World, judged
 
 T = TypeVar("T")
 
@@ -41,7 +40,7 @@ def begin(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Method
 def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Context:
     """The context of a run's method."""
     rng = random.Random(header.seed)
-    if header.prompting.machine:
+    if header.prompting.words == "full":
         # prompts of a resumed run name the machine that it began on
         task = replace(task, machine=header.machine)
     failures = KnownFailures(world.failures, header.prompting.known_failures)

@@ -11,7 +11,7 @@ not one of ours. Not here: writing one, and going on with a run (trace.py).
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from pathlib import Path
@@ -20,9 +20,9 @@ from typing import Any, Literal, Self
 from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg import jsonl, locks, regular
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.evaluation import EvalReport, code_hash
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, code_hash
 from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood, Successor
 from regraph_kg.models.prompt import PromptKey, PromptText, Reply
 from regraph_kg.models.run import (
@@ -33,27 +33,14 @@ from regraph_kg.models.run import (
     StepRecord,
     Stopped,
 )
+from regraph_kg.models.target import Target
 from regraph_kg.search.final_answer import Answer, Final, better, finalists, summarise
 from regraph_kg.search.ledger import Ledger, RoofWatch
 from regraph_kg.search.methods import read_settings
 
 # `RunHeader.schema_version`.
-SCHEMA = 4
-Event = Literal[
-    "header",
-    "neighbours",
-    "examples",
-    "nearest",
-    "failures",
-    "pooled",
-    "reply",
-    "report",
-    "final",
-    "record",
-    "stop",
-]
-
-VALUES: dict[Event, TypeAdapter[Any]] = {
+SCHEMA = 5
+VALUES: dict[str, TypeAdapter[Any]] = {
     "header": TypeAdapter(RunHeader),
     "neighbours": TypeAdapter(Neighbourhood),
     "examples": TypeAdapter(tuple[Example, ...]),
@@ -66,14 +53,14 @@ VALUES: dict[Event, TypeAdapter[Any]] = {
     "record": TypeAdapter(SimulationRecord),
     "stop": TypeAdapter(Stopped),
 }
-"""The type of a line's value."""
+"""The type of a line's value, by its event."""
 # Events that only a search that has come to its end leaves; none where calls ran out, and nothing
 # was faster than the serial code.
 ENDS = ("final", "stop")
 RunState = Literal["finished", "running", "measuring the best again", "not finished"]
 
 _ANY: TypeAdapter[object] = TypeAdapter(object)
-_READ: tuple[Event, ...] = ("reply", "report", "final", "record", "stop")
+_READ = ("reply", "report", "final", "record", "stop")
 _TIMED = ("reply", "report", "record")
 # The remedy for an unreadable trace.
 AS_WRITTEN = "give a trace as this version's regraph optimize wrote it"
@@ -91,15 +78,14 @@ class AskedPrompt(Frozen):
 class TraceLine(Frozen):
     """One line of a trace; `value` is validated by who reads that kind of event."""
 
-    event: Event
+    event: str
     key: str
     value: Any
     prompt: AskedPrompt | None = None
     """The question that a "reply" answers."""
     at: float
     sum: str
-    mac: str = ""
-    """Absent from traces of schema 2."""
+    mac: str
 
 
 def checksum(before: str, body: bytes) -> str:
@@ -161,9 +147,12 @@ class TraceReader:
 
 def _line(path: Path, number: int, text: bytes) -> TraceLine:
     try:
-        return TraceLine.model_validate_json(text)
+        line = TraceLine.model_validate_json(text)
     except ValidationError:
-        raise BadInput(f"{path}:{number}: not a line of a trace; {AS_WRITTEN}") from None
+        line = None
+    if line is None or line.event not in VALUES:
+        raise BadInput(f"{path}:{number}: not a line of a trace; {AS_WRITTEN}")
+    return line
 
 
 def read_header(path: Path) -> RunHeader:
@@ -181,18 +170,17 @@ def header_of(path: Path, first: TraceLine) -> RunHeader:
             f"{path}: a trace of regraph-kg {value.get('version', '?')} (schema {schema}), of which"
             f" this one (schema {SCHEMA}) reads none; finish and learn from it with that version"
         )
-    if not isinstance(raw, dict) or "method" not in raw:
-        raise BadInput(f"{path}:1: header field 'settings' is not ours; {AS_WRITTEN}")
-    where = "settings."
-    try:
-        settings = read_settings(raw)
-        where = ""
-        return RunHeader.model_validate(value | {"settings": settings})
-    except BadInput as error:
-        raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None
-    except ValidationError as error:
-        field = where + ".".join(map(str, error.errors()[0]["loc"]))
-        raise BadInput(f"{path}:1: header field {field!r} is not ours; {AS_WRITTEN}") from None
+    wrong, where = "settings", "settings."
+    if isinstance(raw, dict) and "method" in raw:
+        try:
+            settings = read_settings(raw)
+            where = ""
+            return RunHeader.model_validate(value | {"settings": settings})
+        except BadInput as error:
+            raise BadInput(f"{path}:1: {error}; {AS_WRITTEN}") from None
+        except ValidationError as error:
+            wrong = where + ".".join(map(str, error.errors()[0]["loc"]))
+    raise BadInput(f"{path}:1: header field {wrong!r} is not ours; {AS_WRITTEN}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,41 +234,48 @@ class RunRecord:
         lines = iter(reader)
         first = next(lines)
         header = header_of(path, first)
-        events: dict[str, list[tuple[str, Any, float]]] = {event: [] for event in _READ}
-        replies, last, seconds = list[tuple[PromptKey, Reply]](), "", 0.0
+        values: dict[str, dict[str, Any]] = {"report": {}, "final": {}}
         prompts: dict[PromptKey, AskedPrompt] = {}
+        replies, records = list[tuple[PromptKey, Reply]](), list[SimulationRecord]()
+        times, last, seconds, stopped = list[float](), "", 0.0, None
         for number, line in enumerate(lines, start=2):
             if line.event not in _READ:
                 continue
             try:
                 value = VALUES[line.event].validate_python(line.value)
-                if line.event == "reply":
-                    replies.append((PromptKey.model_validate_json(line.key), value))
-                    if line.prompt is not None:
-                        prompts[replies[-1][0]] = line.prompt
+                asked = PromptKey.model_validate_json(line.key) if line.event == "reply" else None
             except ValidationError:
                 raise BadInput(
                     f"{path}:{number}: no search writes such a line; {AS_WRITTEN}"
                 ) from None
-            events[line.event].append((line.key, value, line.at))
+            if asked is not None:
+                replies.append((asked, value))
+                prompts |= {asked: line.prompt} if line.prompt is not None else {}
+            elif line.event == "record":
+                records.append(value)
+                times.append(line.at)
+            elif line.event == "stop":
+                stopped = value
+            else:
+                values[line.event][line.key] = value
             last = line.event if line.event in ("reply", *ENDS) else last
             # final measurements are outside all limits, so their time is no search time
             seconds = line.at if line.event in _TIMED else seconds
-        records = tuple(value for _, value, _ in events["record"])
         about = f"{header.created} {header.problem} {header.method} {header.seed}"
+        spent = sum(step.cost.calls for record in records for step in record.steps)
         return cls(
             # the header as it was written: fields that come later make no other run of it
             id=f"{about} {code_hash(_ANY.dump_json(first.value).decode())[7:19]}",
             header=header,
-            records=records,
-            reports={code: value for code, value, _ in events["report"]},
-            finals={code: value for code, value, _ in events["final"]},
-            ended=last in ENDS or _spent(records) >= header.limits.calls,
+            records=tuple(records),
+            reports=values["report"],
+            finals=values["final"],
+            ended=last in ENDS or spent >= header.limits.calls,
             ours=reader.ours,
             replies=tuple(replies),
             prompts=prompts,
-            times=tuple(at for _, _, at in events["record"]),
-            stopped=next((value for _, value, _ in reversed(events["stop"])), None),
+            times=tuple(times),
+            stopped=stopped,
             seconds=seconds,
             torn=reader.torn,
             size=reader.size,
@@ -379,13 +374,52 @@ class RunRecord:
         return summarise(self.header, self.records, answer, ledger)
 
 
-def _spent(records: Iterable[SimulationRecord]) -> int:
-    """The calls that are in a run's records."""
-    return sum(step.cost.calls for record in records for step in record.steps)
-
-
 def place_of(step: StepRecord) -> tuple[tuple[str, ...], int]:
     """Path and attempt of the prompts that asked for a step."""
     here = step.path[-1].partition("#")[0] if step.path else ""
     named = here and (step.technique is not None or len(step.path) > 1)
     return (*step.path[:-1], *((here,) if named else ())), step.sample
+
+
+class RecordedJudge:
+    """A judge that repeats the trace's verdicts (evaluation/evaluator.py), for any problem.
+
+    Code that was evaluated more than once gets its last report: a function of the code alone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._run = RunRecord.read(path)
+        # the digest tells runs on other verdicts apart, whatever their file is called
+        self.name = f"recorded:{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+        self.known = frozenset(self._run.reports)
+        """Hashes of the codes that a search with it may ask about."""
+
+    def evaluate(
+        self,
+        candidate: Candidate,
+        problem: object = None,
+        *,
+        grade: Grade | None = None,
+        incumbent_seconds: float | None = None,
+    ) -> EvalReport:
+        """The search's verdict, with a `grade` the last one's; `ToolError` for other code."""
+        key = code_hash(candidate.code)
+        # a search asks without a grade; only the final measurement names one
+        report = (self._run.reports if grade is None else self._run.finals).get(key)
+        if report is None:
+            raise ToolError(
+                f"{self._run.path}: no verdict for code {key}; evaluate it: leave out run.judge"
+            )
+        return report
+
+    def device(self, target: Target) -> str:
+        """The device of the trace."""
+        return self._run.header.device
+
+    def toolchain(self, target: Target) -> str:
+        """The toolchain of the trace."""
+        return self._run.header.toolchain
+
+    def hardware(self, target: Target) -> str:
+        """The same, as prompts say it."""
+        return self._run.header.machine

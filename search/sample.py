@@ -1,7 +1,7 @@
 """One sample: the model is asked, the code in its answer judged, a failure mended, the cost paid.
 
 Every code that was judged is remembered with its verdict; equal code is judged once. Not here: the
-judge; a search's use of a sample (selection.py).
+judge; a search's use of a sample (methods/).
 """
 
 from dataclasses import dataclass, replace
@@ -14,19 +14,23 @@ from regraph_kg.models.run import Cost, Deed, StepRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.effects import Effects, judged
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.search.fit.fit import applicable
-from regraph_kg.search.launched import launched
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import FailedAnswer
 from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
-from regraph_kg.search.read_answer import Declined, MendedCode, ParseFailure, declined, read_code
+from regraph_kg.search.read_answer import (
+    Declined,
+    MendedCode,
+    ParseFailure,
+    declined,
+    launched,
+    read_code,
+)
 from regraph_kg.search.request import Asker, Request
+from regraph_kg.search.world import Effects, judged
 
-# Declines that show whether a model declines what applies.
-DECLINES = 3
 CURRENT = "your code is the current code, unchanged; change it"
 BEFORE = "your code is the code that all this began with, unchanged; change the current code"
 _NOTHING_TO_MEND = (Outcome.UNSTABLE_TIMING, Outcome.DECLINED)
@@ -80,8 +84,8 @@ class Proposer:
             failed = None
             if verdict is not None:
                 failed = FailedAnswer(verdict.outcome, verdict.diagnosis, verdict.code)
-            declines = self._prompting.decline and verdicts.believes_declines and repair == 0
-            declinable = request.technique if declines else None
+            may_decline = self._prompting.decline and repair == 0
+            declinable = request.technique if may_decline else None
             standing = verdicts.standing(request.code)
             reply = yield from self.asker.code(
                 request, repair, failed, standing, declinable is not None
@@ -122,12 +126,6 @@ class Verdicts:
         """Right codes with their speedups, as they were measured; a port counts as serial code."""
         self._best_seconds: float | None = None
         self._standings: dict[str, Standing] = {}
-        self._declines = self._contradicted = 0
-
-    @property
-    def believes_declines(self) -> bool:
-        """Whether the model may still decline: not where most that it declined applies."""
-        return self._declines < DECLINES or 2 * self._contradicted <= self._declines
 
     def standing(self, code: str) -> Standing | None:
         """The standing of code; None where it is not known (yet)."""
@@ -173,11 +171,9 @@ class Verdicts:
 
         A technique that needs nothing in particular is contradicted by nothing.
         """
-        self._declines += 1
         fit = applicable(technique, facts_of(self._task.shown(current)))
         if not technique.needs or not fit.fits:
             return SampleVerdict(Outcome.DECLINED, None, None, why.reason)
-        self._contradicted += 1
         reason = fit.why[:1].lower() + fit.why[1:].rstrip(".")
         diagnosis = f"you said that it does not apply; but {reason}: write the code"
         return SampleVerdict(Outcome.PARSE_FAILED, None, None, diagnosis)

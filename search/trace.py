@@ -12,25 +12,21 @@ One process at a time writes a trace (flock). Not here: its lines, and how it is
 import json
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, Self
 
 from regraph_kg import locks, regular
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import code_hash
-from regraph_kg.models.graph import Example
 from regraph_kg.models.prompt import Prompt
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
 from regraph_kg.search.driver import Executor, Finished
-from regraph_kg.search.effects import Effect, ModelRequest, Result
 from regraph_kg.search.run_record import (
     VALUES,
     AskedPrompt,
-    Event,
     TraceLine,
     TraceReader,
     checksum,
@@ -38,7 +34,7 @@ from regraph_kg.search.run_record import (
     mac_of,
     read_header,
 )
-from regraph_kg.search.world import World
+from regraph_kg.search.world import Effect, ModelRequest, Result, World
 
 TraceClock = Callable[[], float]
 
@@ -93,7 +89,7 @@ class Trace:
         Raises `BadInput` naming the first difference, or the line that is not ours, and for a trace
         that was not written with `key`.
         """
-        refuse_differences(path, read_header(path), header)
+        _refuse_differences(path, read_header(path), header)
         try:
             file = open(path, "r+b", buffering=0, opener=regular.opener)  # noqa: SIM115
             trace = cls(path, file, key, clock)
@@ -102,27 +98,32 @@ class Trace:
                 f"{path}: {error.strerror}; make it writable, or start a new run"
             ) from None
         try:
-            reader = TraceReader(path, key)
-            trace._go_on(tuple(reader), reader)
+            trace._go_on(TraceReader(path, key))
         except BaseException:
             trace.close()
             raise
         return trace
 
-    def _go_on(self, lines: Sequence[TraceLine], read: TraceReader) -> None:
+    def _go_on(self, reader: TraceReader) -> None:
         """Remember what the file holds, and stand behind its last whole line."""
-        if not read.ours:
+        lines = tuple(reader)
+        if not reader.ours:
             raise BadInput(
                 f"{self.path}: not written by this installation, so that its times are not"
                 " believed: start a new run"
             )
-        self.remember(lines[1:])
+        for line in lines[1:]:
+            if line.event in ("reply", "report"):
+                # these came in one by one: their order is the course of the search
+                self._results.append(line)
+            else:
+                self._memory[line.event, line.key].append(line.value)
         last = lines[-1]
         self._sum, self._mac, self._earlier = last.sum, last.mac, last.at
-        self.torn = read.torn
+        self.torn = reader.torn
         # what stands behind the last whole line was never answered for
-        self._file.truncate(read.size)
-        self._file.seek(read.size)
+        self._file.truncate(reader.size)
+        self._file.seek(reader.size)
 
     def record(self, record: SimulationRecord) -> None:
         """Append `record`, or see it come out as before where the file already holds it."""
@@ -133,11 +134,8 @@ class Trace:
             )
 
     def stop(self, why: Stopped) -> None:
-        """Append that the search is over, or see that the file says so already."""
-        stops = self._memory["stop", ""]
-        if not stops or stops[-1] != why:
-            self._append("stop", "", why)
-        stops.clear()
+        """Append that the search is over, unless the file says so already."""
+        self._recall("stop", "", lambda: why)
 
     def close(self) -> None:
         """Close the file; idempotent."""
@@ -155,15 +153,6 @@ class Trace:
         """Active seconds of the run, earlier sittings included; the clock of the wall may jump."""
         return self._earlier + self._clock() - self._opened
 
-    def remember(self, lines: Iterable[TraceLine]) -> None:
-        """Take in the lines of a trace, its header left out."""
-        for line in lines:
-            if line.event in ("reply", "report"):
-                # these came in one by one: their order is the course of the search
-                self._results.append(line)
-            else:
-                self._memory[line.event, line.key].append(line.value)
-
     def world(self, live: World) -> World:
         """`live`, with this trace as memory in front of what is asked at once, and as its record.
 
@@ -173,7 +162,11 @@ class Trace:
             neighbours=lambda technique: self._recall(
                 "neighbours", technique, lambda: live.neighbours(technique)
             ),
-            examples=partial(self._examples, live),
+            examples=lambda source, target, code="": self._recall(
+                "examples",
+                f"{source} {target} {code and code_hash(code)}".rstrip(),
+                lambda: live.examples(source, target, code),
+            ),
             nearest=lambda code: self._recall(
                 "nearest", code_hash(code), lambda: live.nearest(code)
             ),
@@ -197,17 +190,7 @@ class Trace:
         prompt = effect.prompt if isinstance(effect, ModelRequest) else None
         return self._append(*address(effect), result, prompt)
 
-    def _examples(
-        self, live: World, source: str, target: str, code: str = ""
-    ) -> tuple[Example, ...]:
-        if not code:
-            ask, key = partial(live.examples, source, target), f"{source} {target}"
-        else:
-            ask = partial(live.examples, source, target, code)
-            key = f"{source} {target} {code_hash(code)}"
-        return cast("tuple[Example, ...]", self._recall("examples", key, ask))
-
-    def _recall(self, event: Event, key: str, ask: Callable[[], Any]) -> Any:
+    def _recall(self, event: str, key: str, ask: Callable[[], Any]) -> Any:
         """The recorded k-th answer to the k-th equal question; else ask."""
         remembered = self._memory[event, key]
         if remembered:
@@ -216,13 +199,14 @@ class Trace:
         self._append(event, key, value)
         return value
 
-    def _append(self, event: Event, key: str, value: object, prompt: Prompt | None = None) -> float:
+    def _append(self, event: str, key: str, value: object, prompt: Prompt | None = None) -> float:
         """Write a line; the run's active seconds."""
         at = round(self.seconds(), 3)
         head = f'{{"event":{json.dumps(event)},"key":{json.dumps(key)},"value":'
         body = head.encode() + VALUES[event].dump_json(value)
         if prompt is not None:
-            body += b',"prompt":' + _prompt_json(prompt)
+            asked = AskedPrompt(system=prompt.system, user=prompt.user)
+            body += b',"prompt":' + asked.model_dump_json().encode()
         body += f',"at":{at}'.encode()
         total, mac = checksum(self._sum, body), mac_of(self._key, self._mac, body)
         line = body + ending(total, mac) + b"\n"
@@ -283,45 +267,27 @@ class _Replay:
         return Finished(effects.pop(0), VALUES[line.event].validate_python(line.value))
 
 
-def _prompt_json(prompt: Prompt) -> bytes:
-    asked = AskedPrompt(system=prompt.system, user=prompt.user)
-    return asked.model_dump_json().encode()
-
-
-def address(effect: Effect) -> tuple[Event, str]:
+def address(effect: Effect) -> tuple[str, str]:
     """Event and key of an effect's line."""
     if isinstance(effect, ModelRequest):
         return "reply", effect.prompt.key.model_dump_json()
     return "report", code_hash(effect.candidate.code)
 
 
-def refuse_differences(path: Path, was: RunHeader, now: RunHeader) -> None:
-    """Raise `BadInput` naming the first thing in which a run would differ from its trace.
-
-    It may be more patient: then it goes on where it ended.
-    """
-    old, new = _flat(was), _flat(now)
-    # a longer patience decides nothing that was decided before
-    may_differ = {"created"}
-    before, after = was.limits.patient_calls, now.limits.patient_calls
-    if before is not None and (after is None or after >= before):
-        may_differ.add("limits.patience")
-    for name in old | new:
-        if name not in may_differ and old.get(name) != new.get(name):
-            raise BadInput(
-                f"{path}: {name} was {old.get(name)!r}, now it is {new.get(name)!r};"
-                " resume with what it was, or start a new run"
-            )
-
-
-def _flat(header: RunHeader) -> dict[str, object]:
-    """Every field by its dotted name."""
-    nested = header.model_dump()
-    fields: dict[str, object] = {}
-    for name, value in nested.items():
-        parts = value if isinstance(value, dict) else {"": value}
-        fields |= {f"{name}.{part}".rstrip("."): value for part, value in parts.items()}
-    return fields
+def _refuse_differences(path: Path, was: RunHeader, now: RunHeader) -> None:
+    """Raise `BadInput` naming the first thing in which a run would differ from its trace."""
+    old, new = was.model_dump(exclude={"created"}), now.model_dump(exclude={"created"})
+    for group, value in new.items():
+        # settings, prompting and limits are named by their fields
+        before, after = {"": old[group]}, {"": value}
+        if isinstance(value, dict):
+            before, after = old[group], value
+        for name in after | before:
+            if before.get(name) != after.get(name):
+                raise BadInput(
+                    f"{path}: {f'{group}.{name}'.rstrip('.')} was {before.get(name)!r}, now it is"
+                    f" {after.get(name)!r}; resume with what it was, or start a new run"
+                )
 
 
 def _new_file(folder: Path, stem: str) -> tuple[Path, BinaryIO]:

@@ -1,17 +1,19 @@
-"""World: the questions a search may ask, and nothing else it can touch."""
+"""World: the questions a search may ask, and nothing else it can touch; effects: those that cost.
 
-from collections.abc import Callable
+An iteration of a method is a generator: it yields an effect, is sent the result, and goes on. All
+its decisions are made between two effects, in one thread (driver.py). Who does effects, and when,
+is decided elsewhere (executor.py).
+"""
+
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.graph import (
-    Example,
-    KnownFailure,
-    Neighbourhood,
-    Successor,
-)
+from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood, Successor
 from regraph_kg.models.prompt import Prompt, Reply
+
+T = TypeVar("T")
 
 
 class AskExamples(Protocol):
@@ -47,3 +49,43 @@ class World:
     """Full grade, fresh workers: what is reported."""
     pooled: Callable[[], tuple[Successor, ...]] = tuple
     """All techniques of the target, each with its statistics after any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """A call of the model, answered by a `Reply`."""
+
+    prompt: Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    """A verdict at the screening grade, answered by an `EvalReport`.
+
+    `incumbent_seconds` is the best time of a call so far: timing may end early far above it.
+    """
+
+    candidate: Candidate
+    incumbent_seconds: float | None = None
+
+
+Effect = ModelRequest | Evaluate
+Result = Reply | EvalReport
+Effects = Generator[Effect, Result, T]
+"""A generator of effects with a result of type T: `result = yield from work`."""
+
+
+def asked(prompt: Prompt) -> Effects[Reply]:
+    """Ask the model."""
+    # who runs the generator sends the result, so that methods know neither threads nor files
+    reply = yield ModelRequest(prompt)
+    assert isinstance(reply, Reply)
+    return reply
+
+
+def judged(candidate: Candidate, incumbent_seconds: float | None = None) -> Effects[EvalReport]:
+    """Judge a candidate."""
+    # the incumbent's time lets the judge end a hopeless timing early
+    report = yield Evaluate(candidate, incumbent_seconds)
+    assert isinstance(report, EvalReport)
+    return report

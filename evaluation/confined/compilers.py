@@ -51,7 +51,7 @@ class CompileOrders:
     commands: list[list[str]]
     """Run in turn until one fails; each begins with a path."""
     folder: str
-    """Where they run, the only place they can write to."""
+    """The folder they run in, the only place they can write to."""
     top: str
     """An empty folder outside of it, over which the new root is mounted."""
     readable: list[str]

@@ -52,7 +52,7 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 MNT_DETACH = 2
 PIVOT_ROOT_CALL = {"x86_64": 155, "aarch64": 41}
 PLACE = "/tmp"
-"""Where the new root is made before it is the root: any folder does, nobody else sees it."""
+"""The folder in which the new root is made: any does, nobody else sees it."""
 
 Openable = Iterable[tuple[str, int]]
 """Paths that can be opened, with all below them, and how."""

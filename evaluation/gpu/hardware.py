@@ -47,7 +47,7 @@ for name, number in json.loads(sys.argv[1]).items():
         found[name] = value.value
 print(json.dumps(found))
 """
-"""In a process of its own: a process that has called the driver cannot be forked."""
+"""Runs in a process of its own: one that has called the driver cannot be forked."""
 _SECONDS = 30.0
 
 

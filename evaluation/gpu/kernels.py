@@ -1,4 +1,4 @@
-"""Where a GPU call's time goes: its kernels and copies by CUPTI. Advice only.
+"""What a GPU call's time is spent on: its kernels and copies by CUPTI. Advice only.
 
 A separate pass in a separate worker, never the one that is timed: recording slows launches down.
 harness/profile.cpp is loaded before the worker makes its context, records one call, and says what
@@ -162,7 +162,7 @@ def parsed(text: str) -> KernelTimes | None:
 
 
 def advice(times: KernelTimes, seconds: float) -> str:
-    """Where a call of `seconds` (timed without the profiler) spends its time, in one line."""
+    """One line on what a call of `seconds` (timed without the profiler) spends its time on."""
     copies = times.busy_seconds - times.kernel_seconds
     parts = {
         "kernels": times.kernel_seconds,

@@ -8,7 +8,7 @@ _LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def memory_limit(limit: Path = _LIMIT) -> int:
-    """In bytes; what is in use counts, too."""
+    """Bytes of memory; what is in use counts, too."""
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with contextlib.suppress(OSError, ValueError):  # no control group, or no limit ("max")
         machine = min(machine, int(limit.read_text()))

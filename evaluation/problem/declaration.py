@@ -155,7 +155,7 @@ _WHOLE = 2**53
 
 
 def _within(kind: Type, limits: tuple[float, float]) -> tuple[float, float]:
-    """As much of a range as a type has; raises `ValueError` where that is nothing."""
+    """The part of a range that a type has; raises `ValueError` where that is nothing."""
     if is_inexact(kind):
         return limits
     info = np.iinfo(dtype_of(kind))
@@ -221,16 +221,16 @@ class Argument(Frozen):
     range: tuple[RangeEnd, RangeEnd] | None = None
     """Bounds of "uniform", "sorted" and "custom" values, both included for integer types."""
     ranges: dict[Identifier, tuple[RangeEnd, RangeEnd]] | None = None
-    """Of a struct: those of fields that have others than `range`."""
+    """Ranges of a struct's fields that differ from `range`."""
     size: Expression | None = None
     value: float | int | None = None
     struct: Identifier | None = None
-    """Of type "struct": its name in C++; `fields` are its members in order, none of them padded."""
+    """The C++ name of a type "struct"; `fields` are its members in order, none of them padded."""
     fields: dict[Identifier, Type] | None = None
     count: Identifier | None = None
-    """Of an output: which other one says how many of its rows count; `shape` is the room."""
+    """The output that says how many of this one's rows count; `shape` is the room."""
     order: Identifier | None = None
-    """Of an output: "any", rows may come in any order; or the output whose rows it goes with."""
+    """"any": rows of this output may come in any order; or the output whose rows it goes with."""
 
     @field_validator("type", mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""Where a problem came from, and how a candidate gets back there: home.toml, beside problem.toml.
+"""The user's file that a problem came from, and the way back: home.toml, beside problem.toml.
 
 `regraph problem new` writes it; it is no part of the problem's identity. Offsets are bytes of the
 user's file as `sha256` knows it: two edits (declaration, wrapper) make the user's function call a
@@ -42,9 +42,9 @@ class Home(Frozen):
     file: str
     """The user's file: relative to the problem's folder where it can be, absolute elsewhere."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-    """Of that file's bytes when the problem was made; no edit fits another content."""
+    """Digest of that file's bytes when the problem was made; no edit fits another content."""
     read: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
-    """Of what was read: the file with its own headers in their places."""
+    """Digest of what was read: the file with its own headers in their places."""
     function: str
     """Its qualified name, with template arguments: `image::blur<float>`."""
     signature: str
@@ -57,7 +57,7 @@ class Home(Frozen):
     declaration: str
     """The candidate's entry, declared: one line of C++ for file scope."""
     declare_at: NonNegativeInt
-    """Where the declaration goes: a place at file scope, before the function."""
+    """The declaration's place at file scope, before the function."""
     replace: Range
     """What the wrapper replaces: the function's body; an empty range after a template."""
     wrapper: str

@@ -44,7 +44,7 @@ class Inputs:
         self._free = _KEPT_BYTES
 
     def get(self, sizes: Sizes, variant: int, seed: int) -> Mapping[str, Array]:
-        """As `generate`."""
+        """Arrays as `generate` makes them, kept."""
         key = (tuple(sizes.items()), variant, seed)
         cached = self._kept.get(key)
         if cached is not None:

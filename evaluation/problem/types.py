@@ -107,7 +107,7 @@ def parts(array: Array) -> Array:
 
 
 def wide(array: Array) -> Array:
-    """In fp64, complex numbers in complex128."""
+    """The array in fp64; complex numbers become complex128."""
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 

@@ -48,7 +48,7 @@ _ROOM_BYTES, _MOST_CALLS = 24 * 2**20, 128
 _BLOCK_GROWTH = 2
 """All batches, once the next block of them is through, over those before it."""
 _DECOYS = 1 / 8
-"""Of batches, in which one call's elements change where nothing is verified: that tells nothing."""
+"""Share of batches in which one call's elements change unverified: a change tells nothing."""
 _SPARE_SECONDS = 0.05
 """Writing inputs may take this much longer than the calls did."""
 _READY_CALLS, _READY_WARM_UP_SECONDS, _READY_BATCHES = 16, 0.3, 15
@@ -94,7 +94,7 @@ class Bench:
         self._rng = random.Random(seed)
         self._supply = contents.supply(random.Random(self._rng.random()), pool.holds)
         self._seal: Seal | None = None
-        """Of the last calls; `_last` are their places."""
+        """The seal of the last calls; `_last` are their places."""
         self._holds: list[TimedInputs | None] = [None] * len(calls)
         self._batch, self._used = 0, 0
         self._planned: dict[int, tuple[int, TimedInputs]] = {}
@@ -103,11 +103,11 @@ class Bench:
         """The byte in outputs before the last batch."""
         self._spent = 0.0
         self.witnesses: list[Witness] = []
-        """Of calls whose truths the session knows, or will know for the next worker."""
+        """Calls whose truths the session knows, or will know for the next worker."""
         self.shown: list[TimedInputs] = []
         """What the worker has had that others may get: of the pool, and drawings of inputs.py."""
         self.audit: Witness | None = None
-        """Of one call out of all."""
+        """One call out of all."""
         self.is_new = True
         """Whether the inputs of the last batch were new, and not changed ones."""
         self._is_lean = self._is_compared = False

@@ -28,7 +28,7 @@ from regraph_kg.models.target import Target, scatter
 _PRIOR_WORKERS = 6
 _NORMAL = 1.96
 _TAIL = 0.025
-"""Of a 95 % interval, a side."""
+"""Share of a 95 % interval's misses on one side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class TimeEstimate:
     log: float
     """Mean logarithm of the workers' medians."""
     variance: float
-    """Of that mean."""
+    """Variance of that mean."""
     freedom: int
     """Degrees of freedom of the variance."""
     samples: tuple[float, ...]
-    """Of all workers, in seconds."""
+    """Seconds of all workers' samples."""
 
     @property
     def seconds(self) -> float:

@@ -74,7 +74,7 @@ class Peaks(Frozen):
     """Launch of an empty kernel and the wait for its end, median. None without a GPU."""
 
     def __str__(self) -> str:
-        """In a line: "memory 32.7 GB/s, cache 851 GB/s, fp32 471 Gflop/s (2026-11-21)"."""
+        """One line: "memory 32.7 GB/s, cache 851 GB/s, fp32 471 Gflop/s (2026-11-21)"."""
         parts = [
             f"memory {self.memory / 1e9:.3g} GB/s",
             f"cache {self.fastest.rate / 1e9:.3g} GB/s",

@@ -39,7 +39,7 @@ _NOTHING = 1e-10
 """No call is this short, in seconds."""
 _MOST_DISCARDED, _MOST_ROBBED = 8, 6
 _ROBBED_SHARE = 0.03
-"""Of a sample's time; the kernel counts in hundredths of a second."""
+"""Share of a sample's time; the kernel counts in hundredths of a second."""
 _COOLING_SECONDS = 0.25
 _NEW_EVERY = 4
 """Every so manieth batch has new inputs, however long writing them takes."""
@@ -63,7 +63,7 @@ class Clock:
     slack_seconds: float
     """What it may be off by."""
     waking_seconds: float
-    """By how much a call after a pause may take longer than one right after another."""
+    """How much longer a call after a pause may take than one right after another."""
 
 
 SPINNING = Clock(0.002, 5e-6, 5e-5)

@@ -82,7 +82,7 @@ def _turns(
 def _alike(
     kept: tuple[list[TimedBatch], list[TimedBatch]],
 ) -> tuple[list[TimedBatch], list[TimedBatch]]:
-    """Those on new inputs of both only, where new inputs take one of them longer."""
+    """Keep batches on new inputs of both, where new inputs take one of them longer."""
     new = [(one, other) for one, other in zip(*kept, strict=True) if one.is_new and other.is_new]
     if new and any(carried_over([(b.each, b.is_new) for b in batches]) for batches in kept):
         return [one for one, _ in new], [other for _, other in new]

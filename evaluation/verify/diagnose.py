@@ -22,7 +22,7 @@ LENGTH = 1500
 """Characters of a whole diagnosis at most."""
 _EXAMPLES = 3
 _NEAR = 2.0**-10
-"""Of a finite part beside one that is not: how far off, relative to itself."""
+"""How far off, relative to itself, a finite part is beside one that is not."""
 _LARGE = 2**22
 _CHUNK = 2**16
 """Elements compared at once: what is computed of them stays in the cache."""

@@ -28,9 +28,9 @@ from regraph_kg.evaluation.problem.types import parts, wide
 LARGE_BYTES = 64 * 2**20
 """Bytes of a call's arrays above which a declared cheap check is used."""
 _WHOLE_BYTES = 4 * 2**20
-"""Of outputs above this a sample is compared."""
+"""Outputs above this are compared by a sample."""
 _SAMPLES, _ENDS = 2**19, 4096
-"""Of each verified call: a series has two for each doubling of its batches; truths are kept."""
+"""Elements of a verified call: a series has two for each doubling of its batches, kept."""
 _BLOCK, _SPREAD = 1024, 4.0
 _VECTORS = 4
 _CHUNK = 2**18
@@ -181,7 +181,7 @@ class Products:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Where an output is not ascending, in words that follow its name; what its elements sum to."""
+    """An output that is not ascending: where (words after its name), and what it sums to."""
 
     fault: str | None
     digest: int
@@ -198,7 +198,7 @@ class Product:
     vectors: Array
     values: Array
     allowed: float
-    """By how much the sum of a row with random signs may be off."""
+    """How much the sum of a row with random signs may be off."""
 
     def within(self, share: float) -> "Product":
         """The same, with this share of what is allowed."""

@@ -346,7 +346,7 @@ PLACES: Sequence[Pattern] = (
     strided,
     tile,
 )
-"""Where they can lie."""
+"""Patterns of where wrong elements lie."""
 
 
 def _guess(wrong: Wrong, rule: Callable[[Array], Array], slack: float = 0.0) -> bool:

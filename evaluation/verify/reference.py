@@ -51,7 +51,7 @@ _ALIKE = ("equal", "extremes")
 _SUMS = " in blocks"
 _Keep = Callable[[str, Array], Array | large_outputs.Sampled]
 _KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = KEPT_TRUTHS_BYTES, 2**20
-"""Where a session's truths do not fit, those of each candidate are computed again."""
+"""Truths of a session beyond these bytes are computed again for each candidate."""
 
 
 @dataclass(frozen=True, slots=True)

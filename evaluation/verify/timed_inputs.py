@@ -215,7 +215,7 @@ Turn = Callable[[Array, Array], None]
 """Writes elements of a drawing so that their values are others, of the same distribution."""
 Other = Callable[[random.Random], Turn]
 Segment = tuple[int, Array, Turn]
-"""Where it begins, of which elements it is made, and how."""
+"""The first place, the elements it is made of, and how."""
 
 
 def _write(source: Array, turn: Turn, flat: Array) -> None:

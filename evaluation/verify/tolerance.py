@@ -135,7 +135,7 @@ def _eps(problem: Problem, arg: Argument) -> float:
 
 
 def _input_eps(problem: Problem, arg: Argument) -> float:
-    """By how much, relatively, moved inputs were moved: the coarsest of them."""
+    """How much, relatively, moved inputs were moved: the coarsest of them."""
     coarsest = max(
         (float(np.finfo(each).eps) for each in _inexact(problem)),
         default=float(np.finfo(arg.dtype).eps),

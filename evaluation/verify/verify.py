@@ -73,12 +73,12 @@ class Verification:
     problem: Problem
     shared: SharedMemory
     calls: Mapping[tuple[str, bool], Sequence[Call]]
-    """By shape text, and whether arrays are aligned to more than their elements: one, or more."""
+    """Calls, one or more, by shape text and whether arrays are aligned to more than elements."""
     references: References
     defences: Defences
     times: CallTimes
     share: float = 1.0
-    """Of each tolerance, which outputs may use up."""
+    """Share of each tolerance that outputs may use up."""
 
     def examine(self, worker: Worker, cases: list[Case]) -> Failure | frozenset[ReportFlag]:
         """Run every case; the first failure ends it. Flags of a candidate that is right."""

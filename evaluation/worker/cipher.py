@@ -7,7 +7,7 @@ from pathlib import Path
 from regraph_kg.evaluation.problem.problem import Array
 
 BLOCK_BYTES = 32
-"""Of the keystream: Philox 4x64-10, numpy's own."""
+"""A block of the keystream: Philox 4x64-10, numpy's own."""
 Secret = tuple[int, int]
 """A key, of 128 bits."""
 

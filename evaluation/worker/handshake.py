@@ -47,16 +47,16 @@ class Elapsed:
     """Seconds of one command: by the judge's clock, by the worker's own."""
 
     ours: float
-    """Of calls: less the round trip of an empty batch, and what getting them ready takes."""
+    """Seconds of the calls, less the round trip of an empty batch and what readying them takes."""
     own: float
-    """Of the calls alone."""
+    """Seconds of the calls alone."""
     aside: float = 0.0
     """What getting calls ready took."""
     steps: Array = field(default_factory=lambda: NO_STEPS, compare=False)
     """With a stopwatch that missed none: what passed until the first call was made ready, until it
     began, until it was over, until the next one began, .., until the command was done."""
     is_whole: bool = False
-    """Of calls: too much passed between them, so that it counts as theirs."""
+    """Whether too much passed between the calls, so that it counts as theirs."""
 
 
 class Stopwatch:

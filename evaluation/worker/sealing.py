@@ -29,9 +29,9 @@ from regraph_kg.evaluation.worker.shared_memory import (
 )
 
 _WORDS = BLOCK_BYTES // 8
-"""Of 64 bits, in a block of the keystream; also those of an entry."""
+"""Words of 64 bits in a block of the keystream, and in an entry of the table."""
 _MOST_ELEMENTS = MAX_SEALED // 2
-"""Of one batch; the rest of the table is for arrays."""
+"""Elements of one batch; the rest of the table is for arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Sealing:
         return Seal(self._key, parts, self._count, len(entries), len(outputs))
 
     def digest(self, outputs: Iterable[ArrayPlace], key: Secret) -> int:
-        """Of what one call's outputs are now."""
+        """Digest of what one call's outputs are now."""
         assert self._cipher, "digests need the cipher"
         return self._cipher.digest(map(self.shared.raw, outputs), key)
 
@@ -133,7 +133,7 @@ class Sealing:
 
 
 def _blocks(place: ArrayPlace) -> int:
-    """Of the keystream, that an array takes."""
+    """Blocks of the keystream that an array takes."""
     return -(-place.nbytes // BLOCK_BYTES)
 
 

@@ -41,7 +41,7 @@ MAX_SPANS = 4096
 SPAN = np.dtype([("at", np.uint64), ("bytes", np.uint64)])
 """Bytes of the shared memory: where (from its start), and how many."""
 PART = np.dtype([("first", np.uint32), ("arrays", np.uint32), ("elements", np.uint32)])
-"""Of the table `sealed`: so many arrays from the first on, then so many elements."""
+"""A part of the table `sealed`: so many arrays from the first on, then so many elements."""
 MAX_SEALED = 2**15
 SEALED = np.dtype([(name, np.uint64) for name in ("at", "bytes", "value", "block")])
 """An array, or one element of an array with its new bits; `block` is where its keystream begins.
@@ -328,7 +328,7 @@ class SharedMemory:
 
     @cached_property
     def _pattern(self) -> Array:
-        """As many bytes as the widest gap has."""
+        """A pattern as long as the widest gap."""
         places = [place for call in self._calls for place in call.places.values()]
         widest = max((gap.size for place in places for gap in self._gaps(place)), default=0)
         return _moderate_words(_round_up(widest, 16))

@@ -18,13 +18,13 @@ import signal
 import time
 
 _RUNS_ON_SECONDS = 2.0
-"""Of CPU time after the signal: no more than a long system call takes."""
+"""CPU seconds after the signal: no more than a long system call takes."""
 _PATIENCE_SECONDS = 60.0
-"""By the clock. A machine with much to do, or a host that stops it, may leave the process no time
-to stop in: how long that takes is not its fault."""
+"""Wall-clock seconds. A machine with much to do, or a host that stops it, may leave the process
+no time to stop in: how long that takes is not its fault."""
 _EAGER_SECONDS, _PAUSE_SECONDS = 0.0002, 0.00005
 _LEFT_SECONDS = 0.02
-"""Of CPU time: a thread on its way into the stop pays for what the host takes away meanwhile."""
+"""CPU seconds: a thread on its way into the stop pays for what the host takes away meanwhile."""
 _PROCESS_CLOCK = 2
 _PROCESSORS = os.cpu_count() or 1
 

@@ -30,7 +30,7 @@ from regraph_kg.evaluation.worker.sealing import Seal
 from regraph_kg.models.evaluation import Outcome
 
 _OF_CALLS, _OF_READYING, _SECONDS = 0.1, 1 / 3, 5e-6
-"""By how much what is not counted may take longer than before: of the calls' time; of its own; for
+"""How much longer than before what is not counted may take: of the calls' time; of its own; for
 each call."""
 _DECIDE = 5
 """Batches of which the median decides."""
@@ -110,7 +110,7 @@ class Rehearsal:
 
     @property
     def least(self) -> float:
-        """In the quickest of the batches."""
+        """Seconds of a step in the quickest of the batches."""
         return min(self._each(1))
 
     @property

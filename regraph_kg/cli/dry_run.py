@@ -15,10 +15,10 @@ from regraph_kg.models.prompt import Prompt
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.search import require_graph
 from regraph_kg.search.context import Iteration
-from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run import begin
+from regraph_kg.search.world import Effects, ModelRequest
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.searches import DrySearch, open_dry_search
 

@@ -207,10 +207,8 @@ def resume_command(options: Options, problem: str, trace: Path, output: Path | N
     words = ["regraph", "optimize", problem, "--resume", str(trace)]
     for name, value in {"--model": options.model, "--output": output}.items():
         words += [name, str(value)] if value is not None else []
-    again = [f"{_RUN}judge="]
-    again += [f"{_LIMIT}patience="] if options.resume else []
-    for name in again:
-        words += [word for text in _texts(options, name)[-1:] for word in ("--set", text)]
+    for text in _texts(options, f"{_RUN}judge=")[-1:]:
+        words += ["--set", text]
     return shlex.join(words)
 
 

@@ -150,8 +150,6 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
     try:
         for record in run.records():
             show.record(record)
-        if run.stopped == "patience" and header.limits.calls > run.calls:
-            show.say(f"stopped {report.stopped(run.stopped, run.calls, header.limits)}")
         if run.finalists:
             show.say("measuring the best again, in fresh processes")
         finished = run.finish()

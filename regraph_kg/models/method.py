@@ -4,27 +4,26 @@ The prompts' contents were never swept. Not here: a method's settings (search/me
 (models/run.py).
 """
 
-import math
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from regraph_kg.models.base import Frozen
 
 Retrieval = Literal["like", "best", "near"]
 """Which examples a prompt shows: those on code like the present one and no others, the best of a
 transition (method.md 3), or those whose reasoning is most similar to the present code."""
-Shown = Literal["all", "code", "reasoning", "none"]
-"""The shown parts of an example: an ablation leaves out reasoning, code, or both."""
 Words = Literal["lean", "full"]
-"""How much a prompt says: what a model of few parameters can hold, or all that is known."""
+"""How much a prompt says: what a model of few parameters can hold, or all that is known.
+
+Only full prompts say what the code runs on, how fast it is now, and when a technique helps."""
 
 
 class Prompting(Frozen):
     """What prompts are made of, whatever the method. `lean` and the defaults are the two usual."""
 
     words: Words = "full"
-    """Which texts say it; lean ones ask for a technique by its recipe, and for code alone."""
+    """Lean ones ask for a technique by its recipe, and for code alone."""
     decline: bool = True
     """Whether an answer may say that a technique does not apply."""
     prefill: bool = False
@@ -33,19 +32,10 @@ class Prompting(Frozen):
     examples: int = Field(default=2, ge=0)
     """Examples of the transition at most."""
     retrieval: Retrieval = "like"
-    show: Shown = "all"
     example_tokens: int = Field(default=1200, ge=0)
     """All examples of a prompt together, estimated."""
     known_failures: int = Field(default=2, ge=0)
     """Failures of the transition on similar code that a prompt warns of, at most."""
-    guidance: bool = True
-    """When the technique applies, and when it hurts."""
-    effects: bool = True
-    """What each example's step brought, here or on another device."""
-    machine: bool = True
-    """What the code will run on."""
-    standing: bool = True
-    """How long the current code takes, and how far it is from what the machine allows."""
     repair: bool = True
     """Whether a failed answer is asked for again, as often as the method says."""
     prompt_tokens: int = Field(default=4000, ge=1)
@@ -70,10 +60,6 @@ _LEAN = {
     "prefill": True,
     "examples": 0,
     "known_failures": 0,
-    "guidance": False,
-    "effects": False,
-    "machine": False,
-    "standing": False,
     "repair": False,  # 2 of 52 repairs by a model of 1.5 billion parameters were right (0027)
 }
 
@@ -93,23 +79,6 @@ class SearchLimits(Frozen):
     unreadable: int = Field(default=10, ge=1)
     """Answers in a row in which no code is found: a model that never answers in form is not asked
     for the rest of its calls."""
-    patience: float | None = Field(default=None, gt=0)
-    """So many calls in a row may come to nothing (search/driver.py); below 1 a share of `calls`.
-    """
-
-    @field_validator("patience")
-    @classmethod
-    def _calls_or_a_share(cls, value: float | None) -> float | None:
-        if value is not None and value > 1 and value % 1:
-            raise ValueError("give whole calls, or a share of the budget below 1")
-        return value
-
-    @property
-    def patient_calls(self) -> int | None:
-        """`patience` in calls; None: without end."""
-        if self.patience is None or self.patience >= 1:
-            return None if self.patience is None else int(self.patience)
-        return math.ceil(self.patience * self.calls)
 
 
 class MethodSettings(Frozen):

@@ -86,11 +86,11 @@ class SearchChoice:
 class RunHeader(Frozen):
     """First line of a trace: all that a run depends on.
 
-    History of `schema_version`: 1 to 3 (2026-11) earlier ones, which are not read any more; 4
-    (2026-11) without free choices, withheld techniques and what else went with them (ADR 0036).
+    History of `schema_version`: 1 to 4 (2026-11) earlier ones, which are not read any more; 5
+    (2026-11) without withheld techniques, patience, and ablations of prompts (ADR 0036).
     """
 
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     version: str
     """Of this program."""
     created: str
@@ -241,9 +241,7 @@ class SimulationRecord(Frozen):
     best_path: tuple[str, ...]
 
 
-Stopped = Literal[
-    "calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted", "patience"
-]
+Stopped = Literal["calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted"]
 """The limit that ended a search; "exhausted": nothing was left to try."""
 
 

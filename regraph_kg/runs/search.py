@@ -24,7 +24,6 @@ from regraph_kg.models.run import (
     SearchChoice,
     SimulationRecord,
     StepRecord,
-    Stopped,
 )
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
@@ -94,11 +93,6 @@ class LiveRun:
     def finalists(self) -> list[StepRecord]:
         """The best steps so far, which `finish` would measure again."""
         return finalists(self._records)
-
-    @property
-    def stopped(self) -> Stopped | None:
-        """The reason of the end; None while the search runs."""
-        return self._ledger.stopped
 
     def records(self) -> Iterator[SimulationRecord]:
         """Search; each iteration is in the trace when it is yielded.

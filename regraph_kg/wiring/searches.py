@@ -1,6 +1,7 @@
 """The parts of searches: problem, judge, model, graph; shared parts; dry searches."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,10 +18,10 @@ from regraph_kg.models.port import LAUNCH, Port
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SearchChoice, Task
 from regraph_kg.search.driver import Executor
-from regraph_kg.search.executor import Alone, Threads, Turns, shared
+from regraph_kg.search.executor import Alone, Threads, shared
 from regraph_kg.search.prompts.render import prompts_id
 from regraph_kg.search.reader import GraphReader
-from regraph_kg.search.recorded_judge import RecordedJudge
+from regraph_kg.search.run_record import RecordedJudge
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judge, open_judges
@@ -82,11 +83,12 @@ class OpenSearches:
         settings: Settings,
         model: LanguageModel | None,
         judging: "_Judging",
-        turns: tuple[Turns, Turns],
+        callers: ThreadPoolExecutor,
+        judges: ThreadPoolExecutor,
     ) -> None:
         """Use `open_searches`. `model` is None where each problem has its own."""
         self._settings, self.model, self._judging = settings, model, judging
-        self._callers, self._judges = turns
+        self._callers, self._judges = callers, judges
 
     @contextmanager
     def search(
@@ -137,10 +139,11 @@ def open_searches(
         judging = stack.enter_context(_judging(settings, choice, together=together))
         if model is not None:
             stack.callback(model.close)
-        turns = Turns(choice.parallel, "model"), Turns(judging.judges, "judge")
-        for turn in turns:
-            staff.callback(turn.close)
-        yield OpenSearches(settings, model, judging, turns)
+        callers = ThreadPoolExecutor(choice.parallel, "model")
+        judges = ThreadPoolExecutor(judging.judges, "judge")
+        for threads in (callers, judges):
+            staff.callback(threads.shutdown, cancel_futures=True)
+        yield OpenSearches(settings, model, judging, callers, judges)
 
 
 @contextmanager

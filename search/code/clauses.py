@@ -13,7 +13,7 @@ from regraph_kg.search.code.syntax import bare, operator, short, text
 _FLOATING = frozenset({"float", "double"})
 _SEQUENCES = ("vector", "array", "span", "valarray", "string")
 _OBJECT = re.compile(r"<|string|_Complex|atomic|thread_local")
-"""In types of variables that no clause combines by itself."""
+"""Types of variables that no clause combines by itself hold one of these."""
 
 
 def is_counted(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
@@ -126,7 +126,7 @@ def _cleared(names: Indices, k: int, reduced: ElementAccess) -> str:
 
 
 def lasting(names: Indices, loop: Loop, private: Sequence[str]) -> tuple[str, ...]:
-    """Those of `private` and the loop's variable that are read after the loop."""
+    """Names of `private`, and the loop's variable, that are read after the loop."""
     result = []
     for name in dict.fromkeys([*private, names.headers[loop.number].variable]):
         declared = names.events.find(name, loop.node) if name else None

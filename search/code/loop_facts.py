@@ -117,7 +117,7 @@ class LoopFacts(Frozen):
     private: tuple[str, ...] = ()
     """Names that are declared outside and set in each iteration before they are read."""
     lasting: tuple[str, ...] = ()
-    """Those of `private`, and the loop's variable, that are read after the loop."""
+    """Names of `private`, and the loop's variable, that are read after the loop."""
     directives: tuple[str, ...] = ()
     """Pragmas directly before it."""
     region: bool = False

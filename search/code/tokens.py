@@ -91,7 +91,7 @@ def _lines(tokens: list[str]) -> Iterator[list[str]]:
 
 
 def _spaced_lines(text: str) -> Iterator[list[str]]:
-    """As `_lines`, with a token "" for each blank and line end, which may be significant."""
+    """The lines of `_lines`, with a token "" for each blank and line end: they may matter."""
     program: list[str] = []
     for line in _physical_lines(text):
         if line and line[0] in _DIRECTIVE:

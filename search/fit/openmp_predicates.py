@@ -116,7 +116,7 @@ def lanes(loop: LoopFacts) -> Truth:
 
 @_add("an innermost loop without `omp simd` that vector lanes can share")
 def unvectorized_loop(facts: Facts) -> Truth:
-    """As `vector_loop`, with no simd directive before it."""
+    """A `vector_loop` with no simd directive before it."""
     return any_of(
         lanes(loop)
         for loop in innermost(facts)

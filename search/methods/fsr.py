@@ -23,9 +23,9 @@ from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
-from regraph_kg.search.effects import Effects
 from regraph_kg.search.prompts.render import FailedAnswer, Variant, feedback_advice
 from regraph_kg.search.request import Request
+from regraph_kg.search.world import Effects
 
 
 class FsrSettings(MethodSettings):

@@ -1,33 +1,33 @@
 """Monte Carlo graph search: walks over verified codes, whose selection rule is an argument.
 
 Every verified code is a state; its actions are the techniques that the graph knows to follow the
-one that led to it. An iteration is a walk: the rule (selection.py) says where it begins and which
-action comes next, the model is asked for that step, and the rule learns what came of it.
+one that led to it. An iteration is a walk: the rule says where it begins and which action comes
+next, the model is asked for that step, and the rule learns what came of it.
 
-    mcgs         ExpectedImprovement: ours, and the default
-    mcgs-paper   PaperBound: the paper's
+    mcgs         ExpectedImprovement: ours, and the default (method.md 3.2)
+    mcgs-paper   PaperBound: the paper's selection, expansion and rollout (method.md 3.1)
     regrapht     Uniform: the paper's random walks, begun again after a failure
 
-After a failed sample a technique that has smaller steps is asked for in part, where the rule keeps
-states (lean prompts tell one step, others no recipe).
+Not here: asking for a step and judging it (sample.py), beliefs about an edge (beliefs.py).
 """
 
-from typing import Literal
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 from pydantic import Field
 
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
+from regraph_kg.models.run import StepRecord
+from regraph_kg.models.technique import Technique, free_id, start_id
+from regraph_kg.search.beliefs import Beliefs, BelievedEdge, expected_improvement
+from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
-from regraph_kg.search.effects import Effects
-from regraph_kg.search.request import Request
-from regraph_kg.search.selection import (
-    ExpectedImprovement,
-    NextStep,
-    PaperBound,
-    Rule,
-    Uniform,
-    Walk,
-)
+from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
+from regraph_kg.search.world import Effects
 
 
 class McgsSettings(MethodSettings):
@@ -68,6 +68,80 @@ class ReGraphTSettings(MethodSettings):
     """Walks, at most; the paper has a row with 5."""
 
 
+@dataclass(slots=True, eq=False)
+class NextStep:
+    """An action at a state: one of the techniques that follow, or the free choice."""
+
+    technique: Technique | None
+    """None: the model is free to choose."""
+    leads: str
+    """The technique whose successors follow it."""
+    begun: bool = True
+    """Whether the answer begins with the step's new code, where the model is a small one."""
+    taken: int = 0
+    """Samples begun."""
+    failed: int = 0
+    idle: int = 0
+    """Samples that did nothing."""
+    under_way: int = 0
+    best: float | None = None
+    """Level of its best right sample."""
+    answered: bool = True
+    """False once there was no answer, or it does not apply: no further samples."""
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """Verified code; `level` is the log of its speedup, `used` are the techniques of its path."""
+
+    technique: str
+    path: tuple[str, ...]
+    code: str
+    level: float = 0.0
+    used: frozenset[str] = frozenset()
+    actions: tuple[NextStep, ...] = ()
+    right: int = 0
+    """Samples that passed and did what they were asked for."""
+    idle: int = 0
+    """Samples that did nothing or were declined: other actions may not apply either."""
+
+
+@dataclass(slots=True, eq=False)
+class Walk:
+    """An iteration: steps one after the other, from a state on."""
+
+    here: State
+    first: NextStep | None = None
+    """The only step, where it was chosen with the state; None: each is chosen when it is due."""
+    steps: list[StepRecord] = field(default_factory=list)
+    over: bool = False
+    selected: list[str] = field(default_factory=list)
+    """The techniques of the paper's selected path."""
+    unvisited: bool = False
+    """Whether the last choice was the first of a technique that no walk has visited."""
+    rolling: bool = False
+    """Whether the paper's rollout has begun."""
+
+
+class Rule(Protocol):
+    """A selection rule, with what it has learned."""
+
+    def begin(self) -> Walk | None:
+        """A new walk; None: nothing can be begun before one of those under way ends."""
+
+    def choose(self, walk: Walk) -> NextStep | None:
+        """The walk's next action, at `walk.here`; None: the walk is over."""
+
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+        """Learn a step, and go on to its code; the step, with its gain where the rule has one.
+
+        `part`: only the first of the action's smaller steps was asked for.
+        """
+
+    def reward(self, walk: Walk) -> float | None:
+        """Learn what the walk came to; None where it tried nothing."""
+
+
 class Mcgs:
     """One search with a selection rule; its iterations are walks."""
 
@@ -76,6 +150,7 @@ class Mcgs:
     ) -> None:
         """Up to `repairs` repair calls a failed answer; `parts`: smaller steps are asked for."""
         self._context, self.rule, self._repairs = context, rule, repairs
+        # only lean prompts tell a recipe, which a smaller step replaces
         self._parts = parts and context.prompting.words == "lean"
 
     def iteration(self) -> Effects[Iteration] | None:
@@ -85,39 +160,385 @@ class Mcgs:
 
     def _walk(self, walk: Walk) -> Effects[Iteration]:
         while (action := self.rule.choose(walk)) is not None:
+            context, here, technique = self._context, walk.here, action.technique
+            source = context.walks_from(here.technique)
             # after a failure the whole is too much at once: its first part may still be right
-            has_parts = self._parts and action.has_parts
-            request = self._request(walk, action, part=has_parts and action.failed > 0)
-            action.taken += 1
+            smaller = self._parts and technique is not None and bool(technique.steps)
+            part = smaller and action.failed > 0
+            if technique is None:
+                request = context.free_request(source, here.path, action.taken, here.code)
+            else:
+                request = context.request(
+                    source, here.path, technique, action.taken, here.code, part=part
+                )
             # taken before the first effect: another walk must not get the same number
+            action.taken += 1
             action.under_way += 1
-            step = yield from self._context.proposer.sample(request, repairs=self._repairs)
+            step = yield from context.proposer.sample(request, repairs=self._repairs)
             # learned at once, in this thread, so that the next choice knows of it
             action.under_way -= 1
-            walk.steps.append(self.rule.learn(walk, action, step, part=request.part))
-        return self.rule.end(walk)
+            walk.steps.append(self.rule.learn(walk, action, step, part=part))
+        path = walk.steps[0].path if walk.steps else ()
+        return Iteration(path, tuple(walk.steps), self.rule.reward(walk))
 
-    def _request(self, walk: Walk, action: NextStep, *, part: bool) -> Request:
-        context, path, code = self._context, walk.here.path, walk.here.code
-        source, attempt = context.walks_from(walk.here.technique), action.taken
-        if action.technique is None:
-            return context.free_request(source, path, attempt, code)
-        return context.request(source, path, action.technique, attempt, code, part=part)
+
+class ExpectedImprovement:
+    """The action that is worth most, of all states; a walk is one step.
+
+        worth = p E max(0, x + m - x* + s Z)
+
+    p, m and s are what beliefs.py says of the edge, x and x* the levels of the state and of the
+    best code. Ties go to the state found first, then to the action that is listed first. Calls at
+    once go to different steps: a sample under way counts as one that failed, and at a state those
+    without one come first. Nothing is drawn: the same answers make the same search.
+    """
+
+    # Weight of the edge's pass rate against failures of the action itself. A small model was right
+    # in 17 % of samples after a failure and in 54 % of first ones (docs/results.md).
+    LOCAL_WEIGHT, SMALL_WEIGHT = 2.0, 0.5
+    # Share of the graph's pass rate that a small model keeps where no new code begins its answer:
+    # it was right in 0.2 to 0.4 of such samples, in 0.8 of others (docs/results.md).
+    UNBEGUN = 0.3
+    # Idle answers at a state that halve the belief in its other actions.
+    IDLE_WEIGHT = 3.0
+    # Another sample over a passed step's best one: what it gains, and how surely.
+    AGAIN_GAIN, AGAIN_SPREAD = -0.1, 0.1
+    # A technique that the path has already gains nothing more.
+    REPEAT_GAIN, REPEAT_SPREAD = 0.0, 0.05
+
+    def __init__(self, context: Context, settings: McgsSettings) -> None:
+        """Begins at the serial code."""
+        self._context, self._settings = context, settings
+        self._small = context.graph.small
+        self.beliefs = Beliefs(start_id(context.task.target))
+        self._free_name = free_id(context.task.target)
+        self._edges: dict[tuple[str, str], BelievedEdge | None] = {}
+        """Edges by source and target; None: the graph has none, and it was never offered."""
+        self.states: dict[str, State] = {}
+        """States by normalized code, oldest first."""
+        self._judged = {normalized(context.task.start)}
+        """Normalized codes of all samples."""
+        self._best = 0.0
+        self._reach(State(self.beliefs.start, (), context.task.start))
+
+    def begin(self) -> Walk | None:
+        """The action that is worth most."""
+        while True:
+            worths = [
+                (self._worth(state, action), state, action)
+                for state in self.states.values()
+                for action in self._open(state)
+            ]
+            if not worths:
+                return None
+            _, state, action = max(worths, key=lambda one: one[0])
+            if not self._leads_back(state, action):
+                return Walk(state, action)
+            action.answered = False
+
+    def choose(self, walk: Walk) -> NextStep | None:
+        """The one step."""
+        return None if walk.steps else walk.first
+
+    def reward(self, walk: Walk) -> float | None:
+        """The step's speedup, 0 for a failure."""
+        return None if walk.over else walk.steps[0].speedup or 0.0
+
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+        """The edge that was taken learns the step's gain; its code becomes a state."""
+        state = walk.here
+        if step.code:
+            self._judged.add(normalized(step.code))
+        # a step by rule would come out the same again
+        action.answered &= BY_RULE not in step.mended
+        if step.closes:
+            action.answered = False
+            walk.over = True
+            if step.declined:
+                self._note_idle(state, action)
+            return step
+        return step.model_copy(update={"gain": self._gain(state, action, step, part=part)})
+
+    def _gain(
+        self, state: State, action: NextStep, step: StepRecord, *, part: bool
+    ) -> float | None:
+        edge = self._edge(state.technique, action.leads)
+        if step.speedup is None or step.code is None:
+            action.failed += 1
+            action.idle += step.outcome is Outcome.UNCHANGED  # most that follow are, too
+            self.beliefs.fail(edge)
+            return None
+        level = math.log(step.speedup)
+        gain = level - state.level
+        if part and step.applied == "other" and not step.did:
+            # the technique is still to come: the code stands where the whole may follow
+            self._reach(State(state.technique, step.path, step.code, level, state.used))
+            return gain
+        taken: BelievedEdge | None = edge
+        if step.applied == "asked":
+            state.right += 1
+            action.best = level if action.best is None else max(level, action.best)
+        else:
+            action.failed += 1
+            taken = self._known_edge(state.technique, step.did) if step.did else None
+        if step.applied == "nothing":
+            self._note_idle(state, action)
+            return gain
+        if taken is not None and not self._is_repeated(state, taken.target):
+            self.beliefs.learn(taken, gain)
+        did = step.did or action.leads
+        self._reach(State(did, step.path, step.code, level, state.used | {did}))
+        return gain
+
+    def _note_idle(self, state: State, action: NextStep) -> None:
+        """Note an idle sample: this edge, and other actions here, are less likely to pass."""
+        action.idle += 1
+        state.idle += 1
+        self.beliefs.fail(self._edge(state.technique, action.leads))
+
+    def _open(self, state: State) -> list[NextStep]:
+        """The actions that may be sampled: where there is a choice, those without one under way.
+
+        An action that did nothing is had one time less often. A right step that was begun for a
+        small model would come out the same again.
+        """
+        choices = [
+            action
+            for action in state.actions
+            if action.answered
+            and not (self._small and action.begun and action.best is not None)
+            and action.taken + action.idle < self._settings.samples
+        ]
+        return [action for action in choices if not action.under_way] or choices
+
+    def _worth(self, state: State, action: NextStep) -> float:
+        """Expected gain of a sample over the best code so far."""
+        believed = self.beliefs.outlook(self._edge(state.technique, action.leads))
+        failed = action.failed + action.under_way
+        weight = self.SMALL_WEIGHT if self._small else self.LOCAL_WEIGHT
+        applies = (self.IDLE_WEIGHT + state.right) / (self.IDLE_WEIGHT + state.right + state.idle)
+        passes = weight * believed.passes / (weight + failed) * applies
+        passes *= 1.0 if action.begun else self.UNBEGUN
+        if action.best is not None:
+            gain, spread = action.best - state.level + self.AGAIN_GAIN, self.AGAIN_SPREAD
+        elif self._is_repeated(state, action.leads):
+            gain, spread = self.REPEAT_GAIN, self.REPEAT_SPREAD
+        else:
+            gain, spread = believed.gain, believed.spread
+        return passes * expected_improvement(state.level + gain - self._best, spread)
+
+    def _is_repeated(self, state: State, technique: str) -> bool:
+        """Whether the path has the technique already; a small step may have another place."""
+        return technique in state.used and not self._small
+
+    def _leads_back(self, state: State, action: NextStep) -> bool:
+        """Whether a rule would carry out the step, and write code that was judged already."""
+        task, technique = self._context.task, action.technique
+        recipe = technique.recipe if technique is not None and self._small else ""
+        ready = carried_out(task.shown(state.code), recipe)
+        return bool(ready) and normalized(task.whole(ready)) in self._judged
+
+    def _reach(self, state: State) -> None:
+        """Note a verified code: a new state, unless it is known; at full depth without actions."""
+        self._best = max(self._best, state.level)
+        is_new = self.states.setdefault(normalized(state.code), state) is state
+        if is_new and len(state.path) < self._settings.depth:
+            state.actions = tuple(self._actions(state))
+
+    def _actions(self, state: State) -> Iterator[NextStep]:
+        """The actions at a state; the free choice is last.
+
+        It stands at the serial code and at what came of free choices alone: what is built on one
+        is of no transition, and teaches the graph nothing.
+        """
+        source, beliefs = state.technique, self.beliefs
+        following = len(self._context.neighbours(self._context.walks_from(source)).successors)
+        for successor in self._context.successors(self._context.walks_from(source), state.code):
+            technique = successor.technique
+            if self._known_edge(source, technique.id) is None:  # offered though it never followed
+                edge = beliefs.edge(source, successor, following, free=source == self._free_name)
+                self._edges[source, technique.id] = edge
+            begun = not self._small or "$begin" in technique.recipe
+            yield NextStep(technique, technique.id, begun)
+        if self._settings.free and source in (beliefs.start, self._free_name):
+            name = self._free_name
+            # nothing is known of a model's own choice before it was made
+            self._edges[source, name] = BelievedEdge(source, name, 0.0, 0.0, 0.0, following)
+            yield NextStep(None, name, begun=not self._small)
+
+    def _edge(self, source: str, target: str) -> BelievedEdge:
+        """The edge of an action."""
+        edge = self._known_edge(source, target)
+        assert edge is not None, "an action's edge was made with it"
+        return edge
+
+    def _known_edge(self, source: str, target: str) -> BelievedEdge | None:
+        """The edge between two techniques, if the graph has it or it was offered."""
+        if (source, target) not in self._edges:
+            following = self._context.neighbours(self._context.walks_from(source)).successors
+            free = source == self._free_name
+            for rank, successor in enumerate(following):
+                edge = self.beliefs.edge(source, successor, rank, free=free)
+                self._edges.setdefault((source, successor.technique.id), edge)
+            self._edges.setdefault((source, target), None)
+        return self._edges[source, target]
+
+
+class Uniform:
+    """Each successor is equally likely; at most `attempts` walks that tried anything.
+
+    Nothing is cached: every step is a call for a new sample, on a known path, too. A walk ends with
+    the first failure, at the cap of `steps`, or where no successor is. What there is no answer for,
+    or does not apply, is closed on its path.
+    """
+
+    def __init__(
+        self, context: Context, settings: ReGraphTSettings | PaperSettings, attempts: int | None
+    ) -> None:
+        """Begins at the serial code."""
+        self._context, self._most = context, settings.steps
+        self._attempts, self._begun = attempts, 0
+        self._start = self._state(start_id(context.task.target), (), context.task.start)
+
+    def begin(self) -> Walk | None:
+        """A walk, unless all were made, or all that the start leads to is closed."""
+        closed = not any(action.answered for action in self._start.actions)
+        if closed or self._begun == self._attempts:
+            return None
+        self._begun += 1
+        return Walk(self._start, selected=[self._start.technique])
+
+    def choose(self, walk: Walk) -> NextStep | None:
+        """One of the open actions, while the walk may go on and calls are left."""
+        actions = [action for action in walk.here.actions if action.answered]
+        over = walk.over or len(walk.steps) >= self._most or self._context.ledger.left <= 0
+        return None if over or not actions else self._pick(walk, actions)
+
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+        """Go on to the step's code; in place of what was declined another one is taken."""
+        del part
+        if step.closes:
+            action.answered = False
+        if step.speedup is not None and step.code is not None:
+            walk.here = self._state(self._counts_as(action, step), step.path, step.code)
+        elif not step.declined:
+            walk.over = True
+        return step
+
+    def reward(self, walk: Walk) -> float | None:
+        """The fastest code on the way, 0 if none is; a walk that tried nothing is no attempt."""
+        paid = [step.speedup or 0.0 for step in walk.steps if step.tried]
+        self._begun -= not paid
+        return max(paid, default=None)
+
+    def _pick(self, walk: Walk, actions: Sequence[NextStep]) -> NextStep:
+        del walk
+        return self._context.rng.choice(actions)
+
+    def _counts_as(self, action: NextStep, step: StepRecord) -> str:
+        """The technique whose successors follow a step."""
+        return step.did or action.leads
+
+    def _state(self, technique: str, path: tuple[str, ...], code: str) -> State:
+        successors = self._context.successors(technique, code)
+        actions = (NextStep(one.technique, one.technique.id) for one in successors)
+        return State(technique, path, code, actions=tuple(actions))
+
+
+class PaperBound(Uniform):
+    """The paper's MCGS, with the least that makes it run: method.md 3.1 says what, and why.
+
+    Counters W and N are per technique, whatever the path; N(s,a) is per pair.
+    """
+
+    def __init__(self, context: Context, settings: PaperSettings) -> None:
+        """Begins at the serial code, with nothing visited."""
+        super().__init__(context, settings, attempts=None)
+        self._settings = settings
+        self.total: dict[str, float] = defaultdict(float)
+        """W(t)."""
+        self.visits: dict[str, int] = defaultdict(int)
+        """N(t)."""
+        self.traversals: dict[tuple[str, str], int] = defaultdict(int)
+        """N(s,a)."""
+
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+        """Count the pair; the path is selected as long as no rollout has begun."""
+        before = walk.here
+        self.traversals[before.technique, action.leads] += step.tried
+        if step.tried and not walk.rolling:
+            walk.selected.append(action.leads)
+        step = super().learn(walk, action, step, part=part)
+        if walk.here is not before:
+            # the first rollout step ends the selected path: else no new technique is ever counted
+            walk.rolling = walk.rolling or walk.unvisited
+        return step
+
+    def reward(self, walk: Walk) -> float | None:
+        """Backprop of the largest reward from the selected path's last step on."""
+        paid = [paper_reward(step.speedup) for step in walk.steps if step.tried]
+        if not paid:
+            return None
+        # with the steps before it, a failure would go on earning a good prefix's reward
+        reward = max(paid[len(walk.selected) - 2 :])
+        for technique in walk.selected:
+            self.visits[technique] += 1
+            self.total[technique] += reward
+        return reward
+
+    def mean(self, technique: str) -> float:
+        """Q = W / N; 0 where unvisited."""
+        visits = self.visits[technique]
+        return self.total[technique] / visits if visits else 0.0
+
+    def bound(self, technique: str, parent: int) -> float:
+        """P-UCB: Q(s) + c sqrt(2 ln N(s') / N(s)), `parent` is N(s') on this path."""
+        bonus = math.sqrt(2 * math.log(parent) / self.visits[technique])
+        return self.mean(technique) + self._settings.exploration * bonus
+
+    def _counts_as(self, action: NextStep, step: StepRecord) -> str:
+        """A step counts as asked for: else what the model never applies is expanded for ever."""
+        del step
+        return action.leads
+
+    def _pick(self, walk: Walk, actions: Sequence[NextStep]) -> NextStep:
+        source = walk.here.technique
+        unvisited = [action for action in actions if not self.visits[action.leads]]
+        walk.unvisited = bool(unvisited)
+        if not walk.rolling and not unvisited:
+            parent = self.visits[source]
+            return max(actions, key=lambda action: self.bound(action.leads, parent))
+        choices = actions if walk.rolling else unvisited
+        rng = self._context.rng
+        if rng.random() < self._settings.epsilon:
+            return rng.choice(choices)
+
+        def policy(action: NextStep) -> float:
+            """Q(s,a) - lambda N(s,a)."""
+            walked = self.traversals[source, action.leads]
+            return self.mean(action.leads) - self._settings.visit_penalty * walked
+
+        return max(choices, key=policy)
+
+
+def paper_reward(reached: float | None) -> float:
+    """-1 for a failure, speedup - 1 where slower than the serial code, else the speedup."""
+    if reached is None:
+        return -1.0
+    return reached - 1 if reached < 1 else reached
 
 
 def improving(context: Context, settings: McgsSettings) -> Mcgs:
     """The default search."""
-    rule = ExpectedImprovement(
-        context, samples=settings.samples, depth=settings.depth, free=settings.free
-    )
+    rule = ExpectedImprovement(context, settings)
     return Mcgs(context, rule, repairs=settings.repairs, parts=True)
 
 
 def papers(context: Context, settings: PaperSettings) -> Mcgs:
     """The paper's search."""
-    return Mcgs(context, PaperBound(context, **settings.model_dump(exclude={"method"})))
+    return Mcgs(context, PaperBound(context, settings))
 
 
 def random_walks(context: Context, settings: ReGraphTSettings) -> Mcgs:
     """The paper's random walks."""
-    return Mcgs(context, Uniform(context, steps=settings.steps, attempts=settings.attempts))
+    return Mcgs(context, Uniform(context, settings, settings.attempts))

@@ -29,11 +29,11 @@ from pydantic import Field
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.context import Context, Iteration
-from regraph_kg.search.effects import Effects
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import free_advice, render_subgoal, thought_advice
 from regraph_kg.search.request import Request
 from regraph_kg.search.uct import Visits, level_reward
+from regraph_kg.search.world import Effects
 
 
 class MctsRagSettings(MethodSettings):

@@ -30,7 +30,6 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.context import Context, Iteration
-from regraph_kg.search.effects import Effects
 from regraph_kg.search.prompts.examples import short
 from regraph_kg.search.prompts.render import (
     FailedAnswer,
@@ -41,6 +40,7 @@ from regraph_kg.search.prompts.render import (
 )
 from regraph_kg.search.request import Request
 from regraph_kg.search.uct import Visits, level_reward
+from regraph_kg.search.world import Effects
 
 
 class RethinkSettings(MethodSettings):

@@ -59,18 +59,15 @@ class Adviser:
             return [Paragraph(fill("lean_technique", name=name, recipe=recipe))]
         definition = short(technique.definition, SENTENCE_CHARACTERS)
         parts = [Paragraph(fill("technique", name=name, definition=definition))]
-        if self._prompting.guidance:
-            if applies := short(technique.applies, SENTENCE_CHARACTERS):
-                parts.append(
-                    Paragraph(fill("applies", applies=applies), Priority.GUIDANCE, joined=True)
-                )
-            if hurts := short(technique.hurts, SENTENCE_CHARACTERS):
-                parts.append(Paragraph(fill("hurts", hurts=hurts), Priority.GUIDANCE, joined=True))
+        for template, text in (("applies", technique.applies), ("hurts", technique.hurts)):
+            if sentence := short(text, SENTENCE_CHARACTERS):
+                guidance = fill(template, **{template: sentence})
+                parts.append(Paragraph(guidance, Priority.GUIDANCE, joined=True))
         return parts
 
     def _shown(self, source: str, technique: str, code: str) -> list[str]:
         prompting = self._prompting
-        if prompting.examples == 0 or prompting.show == "none":
+        if prompting.examples == 0:
             return []
         near = (code,) if prompting.retrieval == "near" else ()
         examples: tuple[Example, ...] = self._examples(source, technique, *near)

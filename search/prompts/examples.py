@@ -12,7 +12,7 @@ from string import Template
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example
-from regraph_kg.models.method import Prompting, Shown
+from regraph_kg.models.method import Prompting
 from regraph_kg.search.code.likeness import likeness
 from regraph_kg.search.prompts.fences import fence, quoted
 
@@ -55,14 +55,14 @@ def examples_shown(
     An example that does not fit is left out; if none fits, the first is cut. `named`: each names
     its technique. Effects are those seen from `device`.
     """
-    if prompting.examples == 0 or prompting.show == "none":
+    if prompting.examples == 0:
         return []
     shown: list[str] = []
     tokens_left = prompting.example_tokens
-    headings = [_heading(example, prompting, named=named, device=device) for example in examples]
+    headings = [_heading(example, named=named, device=device) for example in examples]
     for example, heading in zip(examples, headings, strict=True):
-        text = _example(example, heading, prompting.show)
-        if text and len(shown) < prompting.examples and estimated_tokens(text) <= tokens_left:
+        text = _example(example, heading)
+        if len(shown) < prompting.examples and estimated_tokens(text) <= tokens_left:
             shown.append(text)
             tokens_left -= estimated_tokens(text)
     if not shown and examples:
@@ -112,10 +112,8 @@ def failure_text(template: str, outcome: Outcome, diagnosis: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _example(example: Example, heading: str, show: Shown) -> str:
-    """One example in the form of `show`; "" where it has none."""
-    if show == "reasoning":
-        return heading if example.reasoning.strip() else ""
+def _example(example: Example, heading: str) -> str:
+    """One example as a diff, or in full where that is shorter."""
     diff = fill(
         "example_diff", heading=heading, diff="\n".join(diff_lines(example.before, example.after))
     )
@@ -130,8 +128,6 @@ def _example(example: Example, heading: str, show: Shown) -> str:
 
 def _cut(example: Example, heading: str, prompting: Prompting) -> str:
     """The beginning of an example's diff, as much as fits; "" where no line fits."""
-    if prompting.show == "reasoning":
-        return ""
     lines = diff_lines(example.before, example.after)
     for count in range(min(len(lines), DIFF_LINES), 0, -1):
         diff = "\n".join([*lines[:count], "..."])
@@ -141,24 +137,16 @@ def _cut(example: Example, heading: str, prompting: Prompting) -> str:
     return ""
 
 
-def _heading(example: Example, prompting: Prompting, *, named: bool, device: str) -> str:
+def _heading(example: Example, *, named: bool, device: str) -> str:
+    """What an example is, the measured effect of its step, and its reasoning."""
     technique = example.target.partition("/")[2].replace("-", " ")
-    title = "Example from other code"
-    title += f", {technique}" if named else ""
-    title += f" ({_effect(example, device)}):" if prompting.effects else ":"
-    if prompting.show == "code":
-        return title
+    brought = "not measured"
+    if measurement := example.seen_from(device):
+        effect, where = measurement
+        machine = "this machine" if where == device else short(where, DEVICE_CHARACTERS)
+        brought = f"{effect:.3g}x as fast on {machine}"
+    title = f"Example from other code{f', {technique}' if named else ''} ({brought}):"
     return f"{title} {short(example.reasoning)}".strip()
-
-
-def _effect(example: Example, device: str) -> str:
-    """The measured effect of an example's step."""
-    measurement = example.seen_from(device)
-    if measurement is None:
-        return "not measured"
-    effect, where = measurement
-    machine = "this machine" if where == device else short(where, DEVICE_CHARACTERS)
-    return f"{effect:.3g}x as fast on {machine}"
 
 
 @cache

@@ -1,6 +1,6 @@
 """The launch that a recipe gives a kernel, in names of the launching function.
 
-Not here: an answer that kept its launch (launched.py).
+Not here: an answer that kept its launch (search/read_answer.py).
 """
 
 import re

@@ -31,6 +31,5 @@ def test_limits_are_told_with_their_defaults() -> None:
     assert told["--budget"] == (str(BUDGET), str(FAST_LIMITS["calls"]))
     assert told["limit.seconds"] == ("none", f"{FAST_LIMITS['seconds']:.0f}")
     assert told["limit.unreadable"] == (str(SearchLimits(calls=1).unreadable), "")
-    assert told["limit.patience"] == ("none", "")
     limits = set(SearchLimits.model_fields) - {"calls"}
     assert set(told) == {"--budget", *(f"limit.{name}" for name in limits)}

@@ -53,8 +53,6 @@ def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path)
     assert "reduction" in (tmp_path / "data" / "reduction.cpp").read_text()
     (trace,) = (tmp_path / "data" / "runs").glob("*.jsonl")
     lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
-    first = {line["value"]["path"][0] for line in lines if line["event"] == "record"}
-    assert len(first) > 1, "several first techniques"
     screened = [line["value"] for line in lines if line["event"] == "report"]
     final = [line["value"] for line in lines if line["event"] == "final"]
     opened = [report for report in (*screened, *final) if "open" in report["stages"]]

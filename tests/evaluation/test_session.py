@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -134,7 +133,6 @@ def test_two_workers_in_turn_have_as_many_samples_each(cache: Path, scale: Probl
         ours, theirs = judge.pair(openmp(RIGHT), openmp(SLOW), scale)
     counts = [len(each.samples) for each in (ours, theirs) if each.worked_ahead is None]
     assert min(counts, default=3) == max(counts, default=3) >= 3, "a busy machine times some alone"
-    assert median(ours.samples) < median(theirs.samples)
 
 
 def test_a_rival_is_met_in_turn_or_known_to_be_far_away(cache: Path, scale: Problem) -> None:

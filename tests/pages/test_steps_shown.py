@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary
 from regraph_kg.runs.steps_shown import PageShare, steps_shown
-from regraph_kg.search.run_record import VALUES, Event, RunRecord
+from regraph_kg.search.run_record import VALUES, RunRecord
 from regraph_kg.search.trace import Trace
 from tests.pages.traces import record, searched, step
 from tests.search.recorded_run import still
@@ -72,7 +72,7 @@ def test_a_step_has_its_difference_and_what_the_model_said(whole: tuple[Path, Ru
 
 @pytest.mark.parametrize("event", ["record", "reply", "report", "stop"])
 def test_a_well_summed_line_that_no_search_writes_is_refused(
-    tmp_path: Path, event: Event, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Trace.create(tmp_path, header(), SEAL, still) as trace, monkeypatch.context() as patch:
         patch.setitem(VALUES, event, TypeAdapter(dict[str, int]))

@@ -5,8 +5,8 @@ from pathlib import Path
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
-from regraph_kg.search.effects import Evaluate, ModelRequest
 from regraph_kg.search.trace import Trace
+from regraph_kg.search.world import Evaluate, ModelRequest
 from tests.search.recorded_run import HEADER, still, toy
 from tests.search.toy import SEAL, Run, header, judge, traced
 

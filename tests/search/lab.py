@@ -11,9 +11,8 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcom
 from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Step, Trajectory
-from regraph_kg.search.effects import Evaluate
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.world import World
+from regraph_kg.search.world import Evaluate, World
 from tests.search.toy import SEAL, header
 
 TOML = """

@@ -88,45 +88,18 @@ def test_full_texts_are_shown_where_they_are_shorter() -> None:
     assert "```diff" in advise([replace(rewritten, after=before.replace("old7;", "new7;"))])
 
 
-@pytest.mark.parametrize(
-    ("show", "reasoning", "code"),
-    [
-        ("all", True, True),
-        ("code", False, True),
-        ("reasoning", True, False),
-        ("none", False, False),
-    ],
-)
-def test_an_ablation_leaves_out_reasoning_or_code_or_both(
-    show: str, reasoning: bool, code: bool
-) -> None:
-    advice = advise(
-        numbered(2), prompting=Prompting.model_validate({"show": show, "retrieval": "best"})
-    )
-    assert ("Reason 1." in advice) == reasoning
-    assert ("int bb;" in advice) == code
-    assert ("Example" in advice) == (show != "none")
-
-
 def test_without_examples_the_definition_stands_alone() -> None:
     assert advise().endswith("Do a to the loops.")
-    empty = replace(example("s", "a"), reasoning=" ")
-    alone = advise([empty], prompting=Prompting(show="reasoning"))
-    assert alone.endswith("Do a to the loops.")
 
 
 def test_when_a_technique_helps_and_hurts_stands_right_below_what_it_is() -> None:
     told = A.model_copy(update={"applies": "Loops are long.", "hurts": "They are\nshort."})
     none = KnownFailures(lambda *asked: (), 0)
 
-    def advice(prompting: Prompting) -> str:
-        adviser = Adviser(lambda *asked: (), none, prompting)
-        return together(adviser("openmp/start", told, "int a;"))
-
-    assert advice(Prompting()).endswith(
+    adviser = Adviser(lambda *asked: (), none, Prompting())
+    assert together(adviser("openmp/start", told, "int a;")).endswith(
         "Do a to the loops.\nWhen it helps: Loops are long.\nWhen it hurts: They are short."
     )
-    assert advice(Prompting(guidance=False)).endswith("Do a to the loops.")
 
 
 @pytest.mark.parametrize(
@@ -155,8 +128,6 @@ def test_when_a_technique_helps_and_hurts_stands_right_below_what_it_is() -> Non
 def test_an_example_says_what_it_brought_and_where(changes: dict[str, object], says: str) -> None:
     shown = numbered(1, **changes)
     assert f"Example from other code{says}" in advise(shown)
-    without = advise(shown, prompting=Prompting(retrieval="best", effects=False))
-    assert "Example from other code: Reason 0." in without
 
 
 # --- which examples ---
@@ -260,8 +231,7 @@ def test_the_nearest_examples_are_read_once_a_code() -> None:
     ]
 
 
-@pytest.mark.parametrize("settings", [{"examples": 0}, {"show": "none"}])
-def test_what_is_not_shown_is_not_read(settings: dict[str, object]) -> None:
+def test_what_is_not_shown_is_not_read() -> None:
     reads = Reads()
-    reads.adviser(known_failures=0, **settings)("openmp/start", A, "int a;")
+    reads.adviser(known_failures=0, examples=0)("openmp/start", A, "int a;")
     assert reads.asked == []

@@ -77,8 +77,7 @@ def test_every_setting_of_every_method_can_be_set(method: str) -> None:
 
 def test_every_setting_of_the_prompts_can_be_set() -> None:
     for name, value in Prompting().model_dump().items():
-        words = {"show": "none", "words": "full"}.get(name, value)
-        changed = {bool: False, int: 7}.get(type(value), words)
+        changed = {bool: False, int: 7}.get(type(value), value)
         prompting = chosen(sets=(f"prompt.{name}={changed}",)).prompting
         assert prompting.model_dump()[name] == changed
     both = chosen(sets=("prompt.known_failures=9", "depth=2", "prompt.examples=5"))
@@ -107,22 +106,6 @@ def test_a_bound_can_be_set_and_taken_away(method: str, name: str) -> None:
         ({"sets": ("depth=none",)}, "--set depth=None: it should be a valid integer"),
         ({"sets": ("limit.calls=3",)}, "set 'limit.calls=3': a limit knows evaluations, "),
         ({"sets": ("run.target=cuda",)}, "set 'run.target=cuda': a run knows final, "),
-        (
-            {"sets": ("limit.patience=1.5",)},
-            "--set limit.patience=1.5: give whole calls, or a share of",
-        ),
-        (
-            {"sets": ("limit.patience=soon",)},
-            "--set limit.patience=soon: it should be a valid number",
-        ),
-        (
-            {"sets": ("limit.patience=inf",)},
-            "--set limit.patience=inf: give whole calls, or a share of",
-        ),
-        (
-            {"sets": ("limit.patience=nan",)},
-            "--set limit.patience=nan: it should be greater than 0",
-        ),
         ({"parallel": 0}, "--parallel 0: no call would be made"),
         ({"problems": ("a", "b", "a")}, "problem a is named twice"),
         ({"problems": ("a", "b"), "resume": Path("x")}, "a trace is of one problem"),
@@ -145,8 +128,6 @@ def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], sa
         ("run.seed=one", "it should be a valid integer"),
         ("limit.seconds=inf", "give a finite number"),
         ("limit.seconds=0.0", "it should be greater than 0"),
-        ("limit.patience=0", "it should be greater than 0"),
-        ("limit.patience=-3", "it should be greater than 0"),
         ("limit.tokens=-1", "it should be greater"),
         ("limit.evaluations=0", "it should be greater"),
         ("prompt.examples=-1", "it should be greater"),
@@ -183,22 +164,6 @@ def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
     )
     assert (choice.parallel, choice.seed, choice.final) == (3, 4, "screening")
     assert choice.include_own
-
-
-def test_when_a_search_has_had_enough_is_typed_set_or_its_traces(tmp_path: Path) -> None:
-    assert chosen(sets=("limit.patience=0.3",), budget=20).limits.patient_calls == 6
-    assert chosen(sets=("limit.patience=12",)).limits == SearchLimits(calls=50, patience=12)
-    with Trace.create(tmp_path, header(limits=SearchLimits(calls=7, patience=2)), SEAL) as trace:
-        path = trace.path
-    (was,) = choose(replace(NOTHING, resume=path), "recorded")
-    assert was.limits == SearchLimits(calls=7, patience=2)
-    assert chosen(resume=path, sets=("limit.patience=none",)).limits.patience is None
-
-
-def test_the_command_that_goes_on_keeps_a_longer_patience() -> None:
-    options = replace(NOTHING, resume=Path("t"), sets=["limit.patience=none"])
-    words = shlex.split(resume_command(options, "x", Path("t"), None))
-    assert words[-2:] == ["--set", "limit.patience=none"]
 
 
 def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:

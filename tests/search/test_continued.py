@@ -7,11 +7,11 @@ import pytest
 
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.effects import ModelRequest
 from regraph_kg.search.executor import result
 from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, remainder
 from regraph_kg.search.prompts.recipe import acts_at, filled
 from regraph_kg.search.read_answer import CLOSED, MendedCode, read_code
+from regraph_kg.search.world import ModelRequest
 from tests.search.toy import Toy
 
 KEEP = "Write it before $parallel.\nLeave everything else as it is."

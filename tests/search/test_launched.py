@@ -8,12 +8,12 @@ import pytest
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import Task
-from regraph_kg.search.effects import Evaluate
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.beginning import beginning
 from regraph_kg.search.prompts.launching import new_launch
 from regraph_kg.search.read_answer import continued
 from regraph_kg.search.sample import SampleVerdict, Verdicts
+from regraph_kg.search.world import Evaluate
 from tests.search.toy import TASK, header, judge
 from tests.search.toy import code as toy_code
 

@@ -3,7 +3,7 @@ ends, keeps to its budget, answers only what the judge passed, and has nothing j
 
 Graphs have cycles, self-loops, dead ends and transitions that always fail; models fail, repeat
 themselves, talk, and have holes. Not covered: the trace (test_trace.py), and threads that really
-run at once: one executor here, that ends what it began in a random order (see test_turns.py).
+run at once: one executor here, that ends what it began in a random order.
 """
 
 import random
@@ -21,13 +21,12 @@ from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.driver import Driver, Finished
-from regraph_kg.search.effects import Effect, ModelRequest
 from regraph_kg.search.executor import result
 from regraph_kg.search.final_answer import final_answer
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.run import begin
-from regraph_kg.search.world import World
+from regraph_kg.search.world import Effect, ModelRequest, World
 from tests.search.toy import (
     SERIAL,
     TASK,

@@ -129,19 +129,6 @@ def test_it_finds_faster_code_and_shows_the_way_there(grown: Lab) -> None:
     assert "without scale's own examples" in ended.err
 
 
-def test_a_search_out_of_patience_says_so_and_goes_on_when_told(grown: Lab) -> None:
-    ended = grown.optimize("--set", "limit.patience=1")
-    assert ended.code == 0, ended
-    (trace,) = grown.traces()
-    assert "1 call in a row found nothing faster" in ended.out
-    assert "stopped after" in ended.err
-    more = ["--resume", str(trace), "--set", "limit.patience=none", "--json"]
-    went_on = grown.optimize(*more)
-    assert went_on.code == 0, went_on
-    summary = json.loads(went_on.out)
-    assert summary["stopped"] in ("calls", "exhausted")
-
-
 def test_json_is_all_that_is_printed_and_holds_the_verified_speedup(grown: Lab) -> None:
     ended = grown.optimize("--json")
     summary = json.loads(ended.out)

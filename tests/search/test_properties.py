@@ -13,9 +13,14 @@ from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.final_answer import final_answer
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings, PaperSettings
+from regraph_kg.search.methods.mcgs import (
+    ExpectedImprovement,
+    Mcgs,
+    McgsSettings,
+    NextStep,
+    PaperSettings,
+)
 from regraph_kg.search.run import begin
-from regraph_kg.search.selection import ExpectedImprovement, NextStep
 from tests.search.toy import (
     SERIAL,
     TASK,

@@ -11,9 +11,14 @@ from regraph_kg.models.run import RunHeader, SimulationRecord, StepRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings, PaperSettings, ReGraphTSettings
+from regraph_kg.search.methods.mcgs import (
+    ExpectedImprovement,
+    Mcgs,
+    McgsSettings,
+    PaperSettings,
+    ReGraphTSettings,
+)
 from regraph_kg.search.run import begin
-from regraph_kg.search.selection import ExpectedImprovement
 from tests.search.toy import (
     TASK,
     Graph,

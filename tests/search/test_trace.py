@@ -18,8 +18,8 @@ from regraph_kg.models.method import SearchLimits
 from regraph_kg.search import run_record
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.methods.mcgs import McgsSettings, PaperSettings
-from regraph_kg.search.recorded_judge import RecordedJudge
 from regraph_kg.search.run_record import (
+    RecordedJudge,
     RunRecord,
     TraceReader,
     checksum,

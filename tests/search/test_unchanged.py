@@ -15,7 +15,7 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.samples import StandardSettings
-from regraph_kg.search.sample import BEFORE, CURRENT, DECLINES, SampleVerdict, Verdicts
+from regraph_kg.search.sample import BEFORE, CURRENT, SampleVerdict, Verdicts
 from tests.search.in_toy import run
 from tests.search.toy import SERIAL, TASK, Graph, Toy, code, fenced, header, names, searching
 
@@ -115,9 +115,8 @@ LOOP = Technique(
 
 
 def test_a_decline_that_the_code_contradicts_is_a_failure_that_says_so() -> None:
-    known = verdicts()
     technique = LOOP.model_copy(update={"needs": (loop_predicate(),)})
-    found = verdict(known, NO, SERIAL, technique)
+    found = verdict(verdicts(), NO, SERIAL, technique)
     assert found.outcome is Outcome.PARSE_FAILED
     assert found.failed
     assert found.diagnosis.startswith("you said that it does not apply; but this code has ")
@@ -131,19 +130,6 @@ def test_a_decline_that_nothing_contradicts_is_believed() -> None:
         (LOOP.model_copy(update={"needs": ("what-nobody-knows",)}), SERIAL),
     ):
         assert verdict(verdicts(), NO, current, technique).outcome is Outcome.DECLINED
-
-
-def test_a_model_that_declines_what_applies_may_not_go_on_doing_so() -> None:
-    known = verdicts()
-    applies = LOOP.model_copy(update={"needs": (loop_predicate(),)})
-    unknown = LOOP.model_copy(update={"needs": ()})
-    for one in (unknown, applies, unknown, applies):
-        assert known.believes_declines
-        verdict(known, NO, SERIAL, one)
-    assert known.believes_declines, "half of them were right"
-    verdict(known, NO, SERIAL, applies)
-    assert not known.believes_declines
-    assert DECLINES == 3
 
 
 def loop_predicate() -> str:

@@ -13,9 +13,9 @@ from regraph_kg.models.evaluation import (
 )
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.runs.choice import usual_settings
-from regraph_kg.search.effects import Evaluate
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.sample import Verdicts
+from regraph_kg.search.world import Evaluate
 from tests.search.toy import TASK, Toy, code, fenced, header, judge, searching
 
 LEVELS = ("0.5", "wrong_answer", "1.5", "unstable_timing:3", "1.0", "2.0", "0.1")

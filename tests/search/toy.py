@@ -22,10 +22,9 @@ from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.final_answer import Answer, final_answer, summarise
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
+from regraph_kg.search.methods.mcgs import ExpectedImprovement, Mcgs, McgsSettings
 from regraph_kg.search.run import begin
 from regraph_kg.search.run_record import TraceLine, TraceReader
-from regraph_kg.search.selection import ExpectedImprovement
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
 

@@ -9,11 +9,11 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import Cost, StepRecord
 from regraph_kg.search.context import Iteration
-from regraph_kg.search.effects import Effects, Evaluate, ModelRequest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.fsr import FED_BACK, FsrSettings, chosen_rounds
 from regraph_kg.search.prompts.render import free_advice
 from regraph_kg.search.run import begin
+from regraph_kg.search.world import Effects, Evaluate, ModelRequest
 from tests.search.in_toy import asked, run
 from tests.search.toy import SERIAL, TASK, Script, Toy, code, fenced, header, judge
 

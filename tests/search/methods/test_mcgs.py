@@ -11,9 +11,8 @@ from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import Applied, Cost, SimulationRecord, StepRecord
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import Mcgs, McgsSettings
+from regraph_kg.search.methods.mcgs import ExpectedImprovement, Mcgs, McgsSettings, Walk
 from regraph_kg.search.run import begin
-from regraph_kg.search.selection import ExpectedImprovement, Walk
 from tests.search.toy import (
     SERIAL,
     TASK,

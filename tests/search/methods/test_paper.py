@@ -10,9 +10,8 @@ from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import Mcgs, PaperSettings
+from regraph_kg.search.methods.mcgs import Mcgs, PaperBound, PaperSettings, paper_reward
 from regraph_kg.search.run import context
-from regraph_kg.search.selection import PaperBound, paper_bound, paper_reward
 from tests.search.toy import TASK, Graph, Toy, code, fenced, header, names, noisy_script
 
 GREEDY = PaperSettings(epsilon=0)
@@ -24,7 +23,7 @@ def begun(toy: Toy, budget: int, settings: PaperSettings = GREEDY) -> tuple[Pape
     head = header(budget, settings=settings)
     ledger = Ledger(head.limits)
     made = context(TASK, head, toy.world, ledger)
-    rule = PaperBound(made, **settings.model_dump(exclude={"method"}))
+    rule = PaperBound(made, settings)
     return rule, Driver(Mcgs(made, rule), Alone(toy.world), ledger).run()
 
 
@@ -146,7 +145,9 @@ def test_a_rollout_takes_any_step_with_probability_epsilon() -> None:
     ],
 )
 def test_the_papers_bound(mean: float, visits: int, parent: int, expected: float) -> None:
-    assert paper_bound(mean, visits, parent, 1.0) == pytest.approx(expected)
+    rule, _ = begun(Toy({"start": ["a"]}, noisy_script(0)), 1)
+    rule.visits["a"], rule.total["a"] = visits, mean * visits
+    assert rule.bound("a", parent) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

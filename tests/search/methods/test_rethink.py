@@ -11,11 +11,11 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.context import Iteration
 from regraph_kg.search.driver import Driver
-from regraph_kg.search.effects import Effects, ModelRequest
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.rethink_mcts import Rethink, RethinkSettings
 from regraph_kg.search.run import context
+from regraph_kg.search.world import Effects, ModelRequest
 from tests.search.toy import TASK, Script, Toy, code, fenced, header
 
 NEVER = RethinkSettings(rethinks=0)

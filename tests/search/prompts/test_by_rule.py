@@ -6,10 +6,10 @@ import pytest
 
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.effects import ModelRequest
 from regraph_kg.search.executor import result
 from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
 from regraph_kg.search.prompts.recipe import is_small
+from regraph_kg.search.world import ModelRequest
 from tests.search.prompts.test_begun_loops import (
     APART,
     CHAINS,

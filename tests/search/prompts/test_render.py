@@ -120,7 +120,7 @@ def test_examples_of_other_code_are_named_by_their_technique() -> None:
     assert "Reason 2." not in advice
     assert rag_advice([], best, "int a;") == free_advice()
     assert rag_advice(others, Prompting(), "float unlike;") == free_advice()
-    assert rag_advice(others, Prompting(show="none"), "int a;") == free_advice()
+    assert rag_advice(others, Prompting(examples=0), "int a;") == free_advice()
 
 
 def test_feedback_tells_rounds_oldest_first() -> None:
