@@ -319,30 +319,6 @@ class TransitionStats:
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
-    """A technique's gain on one device, after `source`, or, where that is "", after anything.
-
-    Learned trajectories count in full.
-    """
-
-    target: str
-    device: str
-    examples: int
-    tried: int
-    verified: int
-    sum_log2_effect: int
-    """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
-    source: str = ""
-
-    @property
-    def mean(self) -> float | None:
-        """Geometric mean of the effects; None where nothing was verified."""
-        if not self.verified:
-            return None
-        return float(2 ** (self.sum_log2_effect / EFFECT_SCALE / self.verified))
-
-
-@dataclass(frozen=True, slots=True)
 class GraphStats:
     """Totals of a store; initial states are no techniques, `pairs` have at least one example."""
 
