@@ -17,4 +17,4 @@ WITH m
 UNWIND ['cuda', 'openmp'] AS target
 MERGE (t:Technique {id: target + '/start'})
   ON CREATE SET t.name = 'serial code', t.target = target, t.definition = '', t.applies = '',
-                t.aliases = [], t.replaces = [], t.disowned = [], t.review = false, t.created = '';
+                t.aliases = [], t.replaces = [], t.review = false, t.created = '';

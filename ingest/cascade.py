@@ -68,7 +68,7 @@ class Cascade:
         if key not in self._verdicts:
             joined = self._techniques_of(label, target)
             relabelled = self._named(label, target)
-            if relabelled is None and joined and not self.vocabulary.disowns(joined[0], label):
+            if relabelled is None and joined:
                 relabelled = Relabelled(label, joined[0], "compound")
             # The rule comes last: a name that is known as a whole is not taken apart or guessed at.
             relabelled = relabelled or self._by_rule(label, target)
@@ -169,16 +169,10 @@ class Cascade:
         return shortlist.taken_for(technique, "lexical") if technique else None
 
     def _shortlist(self, label: str, target: Target) -> Shortlist:
-        """The candidates of `label`, without those of which it is no name any more."""
+        """The candidates of `label`."""
         if self._shortlists is None:
             return Shortlist(label, target)
-        shortlist = self._shortlists.nearest(label, target)
-        allowed = (
-            one
-            for one in shortlist.candidates
-            if not self.vocabulary.disowns(one.technique.id, label)
-        )
-        return replace(shortlist, candidates=tuple(allowed))
+        return self._shortlists.nearest(label, target)
 
 
 def _alone(bundles: Sequence[Bundle]) -> Iterator[LabelVerdict]:

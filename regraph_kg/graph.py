@@ -15,17 +15,18 @@ from regraph_kg.models.graph import (
     EmbeddingSpace,
     Example,
     GraphStats,
+    GraphTable,
     KnownFailure,
     MergeCounts,
     MergePlan,
     Neighbourhood,
+    Provenance,
+    PurgeCounts,
     StoredTrajectory,
     Successor,
     TransitionStats,
     Vector,
 )
-from regraph_kg.models.purge import Provenance, PurgeCounts
-from regraph_kg.models.query import GraphTable
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
@@ -78,9 +79,6 @@ class GraphStore(Protocol):
 
     def count_of(self, origin: Provenance) -> PurgeCounts:
         """The counts that `purge` would delete, techniques and names aside."""
-
-    def alike(self, origin: Provenance) -> list[str]:
-        """Names of existing origins of that kind, most alike first."""
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """All techniques but the initial states, ordered by id."""

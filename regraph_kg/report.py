@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from regraph_kg.models.evaluation import Interval, Outcome, WorkAccount
+from regraph_kg.models.evaluation import PEAKS, Outcome
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import (
     CommonFailure,
@@ -13,10 +13,8 @@ from regraph_kg.models.run import (
     Stopped,
     TakenBack,
 )
+from regraph_kg.models.text import digits, seconds, times
 
-_UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
-_DIGITS = 3
 _KILO = 1000.0
 _DIAGNOSIS = 200
 """Characters of a failure's diagnosis that a table shows."""
@@ -31,44 +29,6 @@ _STOPPED: Mapping[Stopped, str] = {
     " REGRAPH_MODEL_MAX_TOKENS where answers are cut, or a larger limit.unreadable",
     "exhausted": "nothing is left to try",
 }
-_PEAKS = {"memory": "peak memory bandwidth", "compute": "peak compute"}
-"""Names of the peaks, by `Roof.bound`."""
-
-
-def times(speedup: float) -> str:
-    """A ratio of times: "0.87x", "3.21x", "12.3x", "1234x"."""
-    return f"{_digits(speedup)}x"
-
-
-def interval(bounds: Interval) -> str:
-    """A 95 % interval of a ratio of times."""
-    return f"{times(bounds.low)} to {times(bounds.high)}"
-
-
-def similarity(cosine: float) -> str:
-    """A cosine: "0.87", "-0.02"."""
-    return f"{cosine:.2f}"
-
-
-def seconds(duration: float) -> str:
-    """A duration in the unit that fits: "3.21 ms", "1.5 min"."""
-    for size, unit in _UNITS:
-        if duration >= size:
-            return f"{_digits(duration / size)} {unit}"
-    return f"{_digits(duration)} s"
-
-
-def roofline(account: WorkAccount) -> str:
-    """How near the peak: "61 % of peak memory bandwidth (1.23 of 2.02 TB/s; 0.25 flop/byte)"."""
-    roof = account.roof
-    if roof is None:
-        return "unknown: nothing measured here yet (regraph doctor measures)"
-    unit = "flop/s" if roof.bound == "compute" else "B/s"
-    size, prefix = next(entry for entry in _PREFIXES if roof.peak >= entry[0] or entry[0] == 1)
-    text = f"{_digits(roof.reached / size)} of {_digits(roof.peak / size)} {prefix}{unit}"
-    if account.intensity is not None:
-        text += f"; {_digits(account.intensity)} flop/byte"
-    return f"{100 * roof.share:.0f} % of {_PEAKS[roof.bound]} ({text})"
 
 
 def path(elements: Sequence[str]) -> str:
@@ -119,7 +79,7 @@ def taken_back(best: TakenBack | None) -> str:
     text = f"{times(best.searched)} in the search"
     if best.speedup is None:
         return f"{text}, but measured again it is not right: {best.outcome.words}"
-    spread = "" if best.interval is None else f" (95 %: {interval(best.interval)})"
+    spread = "" if best.interval is None else f" (95 %: {best.interval.as_times})"
     return f"{text}, but {times(best.speedup)}{spread} measured again: not surely faster"
 
 
@@ -155,7 +115,7 @@ def headline(summary: RunSummary) -> str:
     what = f"{summary.problem} ({summary.target})"
     if not summary.improved or summary.speedup_interval is None:
         return f"{what}: no improvement found; the serial code is the answer"
-    spread = interval(summary.speedup_interval)
+    spread = summary.speedup_interval.as_times
     return f"{what}: {times(summary.speedup)} faster than the serial code (95 %: {spread})"
 
 
@@ -224,7 +184,7 @@ def several_table(searches: Sequence[tuple[str, RunSummary | None, str]]) -> str
             (
                 problem,
                 times(summary.speedup) if sure else "none",
-                interval(spread) if sure and spread is not None else "-",
+                spread.as_times if sure and spread is not None else "-",
                 f"{cost.calls}",
                 f"{cost.prompt_tokens + cost.output_tokens}",
                 f"{cost.evaluations}",
@@ -243,7 +203,7 @@ def several_table(searches: Sequence[tuple[str, RunSummary | None, str]]) -> str
 
 def energy(joules: float) -> str:
     """An energy: "350 J", "1.23 kJ"."""
-    return f"{_digits(joules / 1000)} kJ" if joules >= _KILO else f"{_digits(joules)} J"
+    return f"{digits(joules / 1000)} kJ" if joules >= _KILO else f"{digits(joules)} J"
 
 
 def _course(summary: RunSummary) -> dict[str, str]:
@@ -264,7 +224,7 @@ def _course(summary: RunSummary) -> dict[str, str]:
     return {
         "calls": calls,
         "stopped": _STOPPED[summary.stopped],
-        "roof": f"{100 * summary.roof.share:.0f} % of {_PEAKS[summary.roof.bound]},"
+        "roof": f"{100 * summary.roof.share:.0f} % of {PEAKS[summary.roof.bound]},"
         " by the times of the search"
         if summary.roof
         else "",
@@ -290,13 +250,6 @@ def _price(cost: Cost, active: float) -> dict[str, str]:
 def _count(number: int, what: str) -> str:
     """A number of things: "1 call", "2 calls"."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _digits(number: float) -> str:
-    """Three significant digits, never an exponent, never a digit of the integer part lost."""
-    # "g" alone turns 1234 into 1.23e+03
-    whole = len(f"{abs(number):.0f}")
-    return f"{number:.0f}" if whole >= _DIGITS else f"{number:.{_DIGITS}g}"
 
 
 def _outcome(step: StepRecord) -> str:

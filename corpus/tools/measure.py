@@ -34,8 +34,8 @@ from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, Outcome, code_hash
 from regraph_kg.models.target import TARGETS, DeviceKind
 from regraph_kg.models.technique import Technique
+from regraph_kg.models.text import times
 from regraph_kg.models.trajectory import FailedStep, Measurement, Trajectory
-from regraph_kg.report import times
 from regraph_kg.runs.learn import write_lines
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.fit.fit import applicable

@@ -40,7 +40,6 @@ from regraph_kg.evaluation.problem.expression import Sizes, size_of
 from regraph_kg.evaluation.problem.mistakes import mistaken
 from regraph_kg.evaluation.problem.project import ProjectProblem, project_fields
 from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Alteration, Array, is_whole
-from regraph_kg.models import html
 from regraph_kg.models.base import Frozen, Metric
 
 __all__ = [
@@ -255,17 +254,14 @@ class Problem(Frozen):
         returns = self.returns and Returned(type=WIDER.get(self.returns.type, self.returns.type))
         return self.model_copy(update={"args": wide, "returns": returns})
 
-    def _repr_html_(self) -> str:
-        """For notebooks: its operation and sizes, with the serial code to unfold."""
-        sizes = self.sizes.time
-        rows = [
-            ("function", self.signature()),
-            ("timed at", shape_text(sizes)),
-            ("its arrays there", f"{self.nbytes(sizes) / 1e6:.3g} MB"),
-            ("precision", self.precision),
-            ("metric", self.metric),
-        ]
-        return html.facts(self.name, rows) + html.code("its serial code", self.serial_code)
+    def __str__(self) -> str:
+        shape, megabytes = shape_text(self.sizes.time), self.nbytes(self.sizes.time) / 1e6
+        lines = (
+            f"{self.name}: {self.signature()}",
+            f"timed at {shape}, {megabytes:.3g} MB of arrays, by {self.metric}, {self.precision}",
+            self.serial_code,
+        )
+        return "\n".join(lines)
 
     @model_serializer(mode="wrap")
     def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.declaration import Identifier
 from regraph_kg.evaluation.problem.functions import head_of
 from regraph_kg.evaluation.problem.tree import digest_of
-from regraph_kg.models import html
 from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.target import ON_CPU, Target
 from regraph_kg.models.text import plain
@@ -167,11 +166,9 @@ class ProjectProblem(_Declared):
         line = " ".join(plain(commands).split())
         return f"the project's own build ({line[:120]}, {digest})"
 
-    def _repr_html_(self) -> str:
-        """For notebooks: its commands and their guarantee, with the replaced code."""
-        rows = [(name, str(value)) for name, value in self.commands.model_dump().items() if value]
-        rows.append(("proves", self.guarantee))
-        return html.facts(self.name, rows) + html.code("its serial code", self.serial_code)
+    def __str__(self) -> str:
+        commands = (f"{name}: {value}" for name, value in self.commands if value)
+        return "\n".join((self.name, *commands, self.guarantee, self.serial_code))
 
 
 def words(command: str) -> list[str]:

@@ -216,8 +216,7 @@ class Sorter:
             return LabelVerdict(name.taken_for(coined.id, stage), coined)
         technique = self._vocabulary.known[group.answer.technique]
         # A name that gives orders may have been obeyed: its words must name the technique, too.
-        steers = addresses(name.label) and not _plainly_named(technique, name.label)
-        if steers or self._vocabulary.disowns(technique.id, name.label):
+        if addresses(name.label) and not _plainly_named(technique, name.label):
             return LabelVerdict(name.taken_for(technique_id(name.target, name.label), "new"))
         return LabelVerdict(name.taken_for(technique.id, "model"))
 

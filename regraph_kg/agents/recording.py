@@ -108,7 +108,7 @@ class AgentSteps:
             raise BadInput("nothing to add to the graph: no step of it was right yet")
         line = io.BytesIO(self._trajectory().line().encode())
         counts = outcome(grow(settings, line, "lexical", "recording"))
-        return {name: counts[name] for name in ("added", "known", "rejected")}
+        return {"added": counts.added, "known": counts.known, "rejected": counts.rejected}
 
     @property
     def _run(self) -> str:

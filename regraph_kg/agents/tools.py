@@ -139,7 +139,7 @@ class Tools:
         steps = await asyncio.to_thread(
             graph.examples, before, technique, target=target, near=code or None, limit=limit
         )
-        return {"examples": [step.model_dump(mode="json") for step in steps]}
+        return {"examples": [asdict(step) for step in steps]}
 
     @plain_errors
     async def known_failures(

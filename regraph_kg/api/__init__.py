@@ -8,8 +8,8 @@ from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.models.evaluation import EvalReport, Outcome, Rivalry
-from regraph_kg.models.graph import KnownFailure
-from regraph_kg.models.next_steps import NextSteps, StepExample, SuggestedStep, UnfitStep
+from regraph_kg.models.graph import Example, KnownFailure
+from regraph_kg.models.next_steps import NextSteps, SuggestedStep, UnfitStep
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import Technique
 from regraph_kg.runs.search import FinishedRun
@@ -21,6 +21,7 @@ __all__ = [
     "Comparison",
     "Environment",
     "EvalReport",
+    "Example",
     "FinishedRun",
     "Graph",
     "KnownFailure",
@@ -33,7 +34,6 @@ __all__ = [
     "RunSummary",
     "Settings",
     "SimulationRecord",
-    "StepExample",
     "SuggestedStep",
     "Technique",
     "UnfitStep",

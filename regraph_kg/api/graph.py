@@ -17,12 +17,11 @@ from regraph_kg.api.sources import code_of
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import place
-from regraph_kg.models.graph import KnownFailure, Vector
-from regraph_kg.models.next_steps import NextSteps, StepExample
+from regraph_kg.models.graph import Example, KnownFailure, Vector
+from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
-from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.models.technique import Technique, by_id, resolve, resolve_pair, start_id
 from regraph_kg.runs.next_steps import Question, next_steps
-from regraph_kg.runs.technique_names import by_id, resolve, resolve_pair
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.open_model import embedder_of
@@ -104,7 +103,7 @@ class Graph:
         limit: int = 3,
         near: str | Path | None = None,
         exclude_problem: str | None = None,
-    ) -> tuple[StepExample, ...]:
+    ) -> tuple[Example, ...]:
         """Steps that were seen from the technique `before` (or "start") to `technique`, best first.
 
         At most `limit`. `near`: a code (a text, or a file); examples that began with similar code
@@ -120,7 +119,7 @@ class Graph:
                 exclude_problem=exclude_problem,
                 near=None if near is None else self._place(code_of(near)),
             )
-        return tuple(StepExample.of(example, device) for example in matches)
+        return tuple(example.on(device) for example in matches)
 
     def failures(
         self,

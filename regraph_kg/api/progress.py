@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from html import escape
 
-from regraph_kg.models.html import times
 from regraph_kg.models.run import SimulationRecord
+from regraph_kg.models.text import times
 
 Heard = Callable[[SimulationRecord], object]
 

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from regraph_kg.backends.bolt import OnBolt
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.models.query import GraphTable
+from regraph_kg.models.graph import GraphTable
 
 GRACE_SECONDS = 2.0
 """Time for the store to end a query that takes too long; ArcadeDB does not end it."""

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from functools import partial
 
 from regraph_kg.backends import embeddings, read, rebuild, schema, vectors, write
@@ -18,12 +17,13 @@ from regraph_kg.models.graph import (
     MergeCounts,
     MergePlan,
     Neighbourhood,
+    Provenance,
+    PurgeCounts,
     StoredTrajectory,
     Successor,
     TransitionStats,
     Vector,
 )
-from regraph_kg.models.purge import Provenance, PurgeCounts
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
@@ -73,11 +73,6 @@ class BoltStore(OnBolt):
         """See `GraphStore`."""
         (row,) = self._bolt.rows("purge_count", by=origin.by, value=origin.value)
         return PurgeCounts(**row)
-
-    def alike(self, origin: Provenance) -> list[str]:
-        """See `GraphStore`."""
-        names = sorted(row["name"] for row in self._bolt.rows("purge_origins", by=origin.by))
-        return get_close_matches(origin.value, names, n=3)
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """See `GraphStore`."""

@@ -37,8 +37,7 @@ from regraph_kg.backends.statistics import (
     trajectory_counts,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import MergeCounts, MergePlan
-from regraph_kg.models.purge import PurgeCounts
+from regraph_kg.models.graph import MergeCounts, MergePlan, PurgeCounts
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep, Trajectory
 
@@ -335,7 +334,7 @@ def write_techniques(ask: Query, properties: Mapping[str, Mapping[str, object]])
 def _missing_properties(
     ask: Query, techniques: Sequence[Technique]
 ) -> dict[str, dict[str, object]]:
-    """Properties that known techniques lack, by id, without aliases that somebody took away."""
+    """Properties that known techniques lack, by id, with further aliases."""
     rows = ask("read_techniques", ids=sorted({t.id for t in techniques})) if techniques else []
     current = {row["id"]: _read_technique(row["id"], row["technique"]) for row in rows}
     taught: dict[str, dict[str, object]] = {}
@@ -343,8 +342,7 @@ def _missing_properties(
         if (now := current.get(technique.id)) is None:
             continue
         missing = {name: getattr(technique, name) for name in _TAUGHT if not getattr(now, name)}
-        names = (*now.aliases, *(a for a in technique.aliases if a not in now.disowned))
-        missing["aliases"] = tuple(dict.fromkeys(names))
+        missing["aliases"] = tuple(dict.fromkeys((*now.aliases, *technique.aliases)))
         current[technique.id] = after = now.model_copy(update=missing)
         if after != now:
             taught.setdefault(technique.id, {}).update(missing)

@@ -20,6 +20,7 @@ from regraph_kg.bench.figures import (
 )
 from regraph_kg.models.bench import KINDS, BenchResults, BenchRun
 from regraph_kg.models.target import Target
+from regraph_kg.models.text import seconds, times
 
 KS = (1, 5)
 _NOT_THE_SAME = (
@@ -169,8 +170,8 @@ def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) 
         "by rule": [str(sum(run.by_rule for run in by_arm[arm.arm])) for arm in arms],
         "thoughts": [str(arm.thoughts) for arm in arms],
         "tokens": [str(arm.tokens) for arm in arms],
-        "model": [report.seconds(arm.model_seconds) for arm in arms],
-        "judge": [report.seconds(arm.judge_seconds) for arm in arms],
+        "model": [seconds(arm.model_seconds) for arm in arms],
+        "judge": [seconds(arm.judge_seconds) for arm in arms],
         "energy": [report.energy(arm.joules) if arm.joules else "0" for arm in arms],
         "without answer": [str(sum(run.unrecorded for run in by_arm[arm.arm])) for arm in arms],
     }
@@ -237,7 +238,7 @@ def _cell(runs: Sequence[BenchRun]) -> str:
         return ""
     best = max(runs, key=lambda run: run.speedup)
     right = sum(answer.right for run in runs for answer in run.answers)
-    text = report.times(best.speedup) if best.improved else "-"
+    text = times(best.speedup) if best.improved else "-"
     answers = sum(len(run.answers) for run in runs)
     return text if best.arm == START else f"{text} ({right} of {answers})"
 
@@ -252,7 +253,7 @@ def _points(mean: Mean | None) -> str:
 
 
 def _ratio(mean: Mean | None) -> str:
-    return _with_interval(mean, report.times)
+    return _with_interval(mean, times)
 
 
 def _plain(mean: Mean | None) -> str:

@@ -139,6 +139,14 @@ def main() -> None:
 
 GONE = {
     "docs --schema": "regraph docs trajectory-schema; an answer of --json has its value's fields",
+    "graph export --unverified": "regraph graph export, whose trajectories have every step",
+    "graph purge --dry-run": "regraph graph purge, which only tells unless --yes is given",
+    "ingest --problem": "a file beside the step list: regraph docs ingest",
+    "ingest --serial": "a file beside the step list: regraph docs ingest",
+    "ingest --target": "a file beside the step list: regraph docs ingest",
+    "ingest --writers": "run several regraph ingest at once",
+    "learn --export": "regraph graph export, once it is learned; --dry-run tells what it would be",
+    "next --all": "regraph next; its answer names what is left out, and --json says why",
     "optimize --learn": "regraph learn RUN, once the search has ended",
     "runs --again": "regraph evaluate PROBLEM ONE --against OTHER",
     "runs --delete": "rm; the files of a run begin with its name",

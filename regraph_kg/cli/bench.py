@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from regraph_kg import report
 from regraph_kg.bench import arms as bench_arms
 from regraph_kg.bench import results as results_file
 from regraph_kg.bench.arms import Arm
@@ -29,6 +28,7 @@ from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice, SimulationRecord
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
+from regraph_kg.models.text import times
 from regraph_kg.pages.render import bench_page
 from regraph_kg.runs.choice import usual_choice, usual_settings
 from regraph_kg.settings import Settings, read_settings
@@ -219,7 +219,7 @@ def _ended(run: BenchRun | LeftOut) -> str:
     if isinstance(run, LeftOut):
         return f"left out: {run.why}"
     right = sum(answer.right for answer in run.answers)
-    result = report.times(run.speedup) if run.improved else "nothing surely faster"
+    result = times(run.speedup) if run.improved else "nothing surely faster"
     answers = f"{right} of {len(run.answers)} answers right" if run.answers else "all by rule"
     return f"{result}, {answers}"
 

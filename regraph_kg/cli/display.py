@@ -25,6 +25,7 @@ from regraph_kg import report
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import free_id, start_id
+from regraph_kg.models.text import times
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
 
@@ -42,7 +43,7 @@ class Show:
 
     def record(self, record: SimulationRecord) -> None:
         """Move the bar; print a new best, and with `every` each record."""
-        best, tried = f"best {report.times(record.best_speedup)}", report.tried(record)
+        best, tried = f"best {times(record.best_speedup)}", report.tried(record)
         self.bar.update(self.task, completed=record.spent, best=best, description=tried)
         if record.best_speedup > self.best:
             self.best = record.best_speedup

@@ -1,6 +1,5 @@
 """`regraph evaluate`: judge candidates against a problem's serial code."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,12 +12,11 @@ from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_aligned
-from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.target import NEEDS, USUAL, Target
-from regraph_kg.report import interval, roofline, seconds, times
+from regraph_kg.models.text import times
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.judges import local_judge, open_judge
 from regraph_kg.wiring.problems import find_problem, is_refused
@@ -67,19 +65,26 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     opened = local_judge if other else open_judge
     with telling() as say, opened(settings, grade, say) as judge:
         for path, code in zip(candidates, codes, strict=True):
-            report, comparison = judge.evaluate(code, judged), None
+            report = judge.evaluate(code, judged)
+            passed = is_good(report, strict=strict_timing)
+            comparison = None
             if other and report.passed and isinstance(judge, Judge):
                 comparison = judge.compare(code, other, judged)
+            if other:
+                passed = comparison is not None and comparison.verdict == "faster"
             say("")
             reports.append(report)
-            if other:
-                good &= comparison is not None and comparison.verdict == "faster"
-            else:
-                good &= is_good(report, strict=strict_timing)
-            heading = path if len(candidates) > 1 else None
-            _print(report, comparison, heading, as_json=as_json)
-    if not answered(reports if len(reports) > 1 else reports[0], as_json):
-        _print_table(candidates, reports)
+            good = good and passed
+            if not as_json:
+                heading = f"--- {path}\n" if len(candidates) > 1 else ""
+                typer.echo(f"{heading}{report}")
+            if comparison:
+                # the report stays the one JSON document of standard output
+                told = f"against    {comparison.verdict}: {comparison.reason}"
+                typer.echo(told, err=as_json)
+    if not answered(reports if len(reports) > 1 else reports[0], as_json) and len(reports) > 1:
+        typer.echo()
+        print_aligned([_row(*both) for both in zip(candidates, reports, strict=True)])
     if not good:
         raise typer.Exit(1)
 
@@ -89,63 +94,8 @@ def is_good(report: EvalReport, *, strict: bool) -> bool:
     return report.passed or (report.outcome is Outcome.UNSTABLE_TIMING and not strict)
 
 
-def _print(
-    report: EvalReport, comparison: Comparison | None, heading: Path | None, *, as_json: bool
-) -> None:
-    """Print a report, and how the code compares with --against; of JSON only the latter, aside."""
-    if not as_json:
-        if heading:
-            typer.echo(f"--- {heading}")
-        typer.echo(report_text(report))
-    if comparison:
-        typer.echo(f"against    {comparison.verdict}: {comparison.reason}", err=as_json)
-
-
-def report_text(report: EvalReport) -> str:
-    noisy = report.outcome is Outcome.UNSTABLE_TIMING
-    outcome = f"right; too noisy to time here ({report.outcome})" if noisy else report.outcome
-    lines = [f"{report.problem} ({report.target}): {outcome}"]
-    if report.timing and report.baseline and report.speedup and report.speedup_interval:
-        unit = "run" if report.guarantee else "call"
-        lines += [
-            f"speedup    {times(report.speedup)}  (95 %: {interval(report.speedup_interval)})",
-            f"candidate  {seconds(report.timing.median)} a {unit}",
-            f"serial     {seconds(report.baseline.median)} a {unit}",
-        ]
-    if "noise" in report.facts:
-        lines.append(f"noise      {report.facts['noise']}")
-    if report.load:
-        lines.append(f"load       {report.load}: these times are no evidence")
-    if report.account:
-        lines.append(f"roofline   {roofline(report.account)}")
-        lines += [f"note       {note}" for note in report.account.notes]
-    if "profile" in report.facts:
-        lines.append(f"profile    {report.facts['profile']}")
-    if report.diagnosis:
-        lines.append(report.diagnosis)
-    if report.guarantee:
-        lines.append(f"guarantee  {report.guarantee}")
-    if report.stages:
-        lines.append(f"time       {_stages(report)}")
-    lines.append(f"on {report.device}, {report.toolchain}, grade {report.grade}")
-    return "\n".join(lines)
-
-
-def _stages(report: EvalReport) -> str:
-    """The course of the time: "7.3 s: open 6.1, compile 0.6, verify 0.3, time 0.2"."""
-    parts = {name: spent for name, spent in report.stages.items() if name != "total"}
-    total = report.stages.get("total", sum(parts.values()))
-    text = ", ".join(f"{name} {spent:.1f}" for name, spent in parts.items())
-    return f"{total:.1f} s: {text}" if text else f"{total:.1f} s"
-
-
-def _print_table(paths: Sequence[Path], reports: Sequence[EvalReport]) -> None:
-    """One line for each of several reports: file, outcome, speedup with its interval."""
-    rows = list[tuple[str, ...]]()
-    for path, report in zip(paths, reports, strict=True):
-        speedup = times(report.speedup) if report.speedup else ""
-        spread = f"({interval(report.speedup_interval)})" if report.speedup_interval else ""
-        rows.append((str(path), report.outcome, speedup, spread))
-    if len(rows) > 1:
-        typer.echo()
-        print_aligned(rows)
+def _row(path: Path, report: EvalReport) -> tuple[str, ...]:
+    """File, outcome, and speedup with its interval."""
+    speedup = times(report.speedup) if report.speedup else ""
+    spread = f"({report.speedup_interval.as_times})" if report.speedup_interval else ""
+    return str(path), report.outcome, speedup, spread

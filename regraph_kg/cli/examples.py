@@ -8,18 +8,17 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import report
 from regraph_kg.api.sources import read_source
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, wide_console
 from regraph_kg.errors import BadInput
-from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import place
-from regraph_kg.models.graph import UNMEASURED, Example
+from regraph_kg.models.graph import Example
 from regraph_kg.models.target import Target
-from regraph_kg.runs.technique_names import by_id, resolve_pair
+from regraph_kg.models.technique import by_id, resolve_pair
+from regraph_kg.models.text import times
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import browser_query, open_store
@@ -78,91 +77,58 @@ def examples(  # noqa: PLR0913 (a command's options)
     Exit code 1: there is none.
     """
     settings = read_settings()
-    query = _query_text(near, code)
     if (source is None) != (technique is None):
         raise BadInput("give SOURCE and TARGET, or neither of them with --near or --code")
-    if source is None and query is None:
+    if source is None and near is None and code is None:
         raise BadInput("give SOURCE and TARGET, or --near TEXT, or --code FILE")
+    if near is not None and code is not None:
+        raise BadInput("give --near or --code, not both")
+    text = near if code is None else read_source(code)
+    if text is not None and not any(letter.isalnum() for letter in text):
+        raise BadInput(f"{code or '--near'}: there is no word in it")
+    pair, vector = None, None
     with closing(open_store(settings)) as store:
-        vector = None
-        if query is not None:
+        if text is not None:
             embedder = embedder_of(settings, store.embedding_space())
-            vector = place(query, "text" if code is None else "code", embedder)
-        if source is None or technique is None:
-            assert vector is not None
-            path = None
-            matches = store.nearest(vector, k=limit, target=target, exclude_problem=exclude_problem)
-        else:
-            path = resolve_pair(source, technique, by_id(store.techniques()), target)
-            matches = store.examples(
-                *path, device=device, limit=limit, exclude_problem=exclude_problem, near=vector
+            vector = place(text, "text" if code is None else "code", embedder)
+        if source is not None and technique is not None:
+            pair = resolve_pair(source, technique, by_id(store.techniques()), target)
+            found = store.examples(
+                *pair, device=device, limit=limit, exclude_problem=exclude_problem, near=vector
             )
-        if device is not None:
-            _say_if_unmeasured(store, path, device)
-    if not answered(matches, as_json):
-        _show(settings, matches, path, device)
-    if not matches:
+        else:
+            assert vector is not None
+            found = store.nearest(vector, k=limit, target=target, exclude_problem=exclude_problem)
+    if not answered(found, as_json):
+        console = wide_console()
+        for number, example in enumerate(found, 1):
+            _print(console, number, example, device)
+        typer.echo(_where_to_look(settings, pair, found))
+    if not found:
         raise typer.Exit(1)
 
 
-def _query_text(near: str | None, code: Path | None) -> str | None:
-    """The text of the similarity query, if any."""
-    if near is not None and code is not None:
-        raise BadInput("give --near or --code, not both")
-    if code is not None:
-        near = read_source(code)
-    if near is not None and not any(letter.isalnum() for letter in near):
-        raise BadInput(f"{code or '--near'}: there is no word in it")
-    return near
+def _where_to_look(
+    settings: Settings, pair: tuple[str, str] | None, found: Sequence[Example]
+) -> str:
+    """The query for Neo4j Browser where the store has one; where nothing was found, what is."""
+    if not found:
+        what = "there is no such example" if pair is None else "no example leads from {} to {}"
+        where = "graph stats" if pair is None else f"techniques show {pair[0]}"
+        return f"{what.format(*pair or ())}; see regraph {where}"
+    if pair is None or settings.store == "embedded":
+        return ""
+    return f"These examples, in Neo4j Browser:\n{browser_query(pair)}"
 
 
-def _say_if_unmeasured(store: GraphStore, path: tuple[str, str] | None, device: str) -> None:
-    """Name the measured devices where none of the examples is from `device`."""
-    devices = {
-        row.device
-        for row in store.transitions()
-        if (row.tried or row.examples) and path in (None, (row.source, row.target))
-    }
-    if device not in devices:
-        where = ", ".join(map(repr, sorted(devices - {UNMEASURED}))) or "no named device"
-        step = "example" if path is None else "example of this step"
-        typer.echo(f"no {step} was measured on {device!r}; they were on {where}", err=True)
-
-
-def _show(
-    settings: Settings,
-    matches: tuple[Example, ...],
-    path: tuple[str, str] | None,
-    device: str | None,
-) -> None:
-    """Print examples, and the query for Neo4j Browser where the store has one."""
-    if matches:
-        console = wide_console()
-        for number, example in enumerate(matches, 1):
-            if number > 1:
-                console.print()
-            _print(console, number, example, device, with_path=path is None)
-        if path is not None and settings.store != "embedded":
-            query = browser_query(path)
-            typer.echo(f"\nThese examples, in Neo4j Browser:\n{query}")
-    elif path is not None:
-        before, after = path
-        typer.echo(
-            f"no example leads from {before} to {after}; see regraph techniques show {before}"
-        )
-    else:
-        typer.echo("there is no such example; see regraph graph stats")
-
-
-def _print(
-    console: PlainConsole, number: int, example: Example, device: str | None, *, with_path: bool
-) -> None:
+def _print(console: PlainConsole, number: int, example: Example, device: str | None) -> None:
     """Print an example: whose it is, its effect, what was said of it, and the change of code."""
     who = f", by {example.model}" if example.model else ", by somebody"
     who += f" (licence {example.licence})" if example.licence else " (no licence named)"
     title = f"{number}. {example.problem}, step {example.step}: {example.original_label!r}{who}"
+    # a stranger's name must not begin a line of its own
     console.print(" ".join(title.split()), style="bold")
-    path = f"{example.source} -> {example.target}" if with_path else ""
+    path = f"{example.source} -> {example.target}"
     also = f"also: {', '.join(example.also)}" if example.also else ""
     for text in (path, measured(example, device), also, example.reasoning, example.detail):
         if text:
@@ -170,6 +136,7 @@ def _print(
     for change in _change(example):
         style = {"-": "red", "+": "green"}.get(change[:1], "")
         console.print(change, style=style, soft_wrap=True)
+    console.print()
 
 
 def _change(example: Example) -> Sequence[str]:
@@ -189,18 +156,17 @@ def measured(example: Example, device: str | None = None) -> str:
 
     The effect on `device` comes first if the step passed there, else the latest; then the others.
     """
-    near = ""
-    if example.similarity is not None:
-        near = f"similarity {report.similarity(example.similarity)}; "
-    measurement = example.seen_from(device)
-    if measurement is None:
+    near = "" if example.similarity is None else f"similarity {example.similarity:.2f}; "
+    seen = example.seen_from(device)
+    if seen is None:
         return f"{near}not timed ({example.outcome or 'never measured'})"
-    effect, where = measurement
-    text = f"{near}{report.times(effect)} by this step"
+    effect, where = seen
+    text = f"{near}{times(effect)} by this step"
+    # speedup and toolchain are known of the latest measurement alone
     if where == example.device and example.speedup is not None and example.effect == effect:
-        text += f", {report.times(example.speedup)} against the serial code, on {where}"
+        text += f", {times(example.speedup)} against the serial code, on {where}"
         text += f", {example.toolchain}"
     else:
         text += f", on {where}"
     elsewhere = sorted(item for item in example.effect_on.items() if item[0] != where)
-    return text + "".join(f"; {report.times(times)} on {other}" for other, times in elsewhere)
+    return text + "".join(f"; {times(effect)} on {other}" for other, effect in elsewhere)

@@ -1,7 +1,7 @@
 """`regraph graph`: ask the graph, count, check, embed, purge it; write it into a file."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,12 +13,11 @@ from rich.progress import MofNCompleteColumn
 from regraph_kg import atomic
 from regraph_kg.cli.json_answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.progress import bar, on_terminal, transient, watch
+from regraph_kg.cli.progress import bar, transient, watch
 from regraph_kg.cli.report import write_page
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput, file_errors
-from regraph_kg.models.purge import Provenance, PurgeCounts
-from regraph_kg.models.query import GraphTable
+from regraph_kg.models.graph import Provenance, PurgeCounts
 from regraph_kg.runs.ingest import embed_new, embedding
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import read_settings
@@ -26,9 +25,7 @@ from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
 
 LONGEST = 80
-"""Characters of a text that a table shows."""
-NUMBERS = 4
-"""Numbers of a longer list that a table shows."""
+"""Characters of a value that a table shows."""
 FINDINGS_SHOWN = 20
 
 app = typer.Typer(no_args_is_help=True)
@@ -79,8 +76,8 @@ def query(
 ) -> None:
     """Ask the graph a question in Cypher; what would change something is refused.
 
-    Labels and properties: regraph docs graph. In the table long texts and lists of numbers are
-    shortened; --json has them whole, a node as its labels and properties.
+    Labels and properties: regraph docs graph. In the table long values are shortened; --json
+    has them whole, a node as its labels and properties.
 
     Exit code 2: the store does not understand CYPHER, and its words.
     """
@@ -90,7 +87,7 @@ def query(
     if answered(answer, as_json):
         return
     if answer.columns:
-        _print(answer)
+        print_rows(answer.columns, (map(_cell, row) for row in answer.rows))
     if answer.cut:
         typer.echo(f"the first {limit} rows; --limit shows more", err=True)
 
@@ -108,31 +105,11 @@ def _parameter(text: str) -> tuple[str, JsonValue]:
         ) from None
 
 
-def _print(answer: GraphTable) -> None:
-    columns = enumerate(zip(*answer.rows, strict=True))
-    figures = {
-        index for index, cells in columns if all(isinstance(cell, int | float) for cell in cells)
-    }
-    print_rows(answer.columns, (map(_cell, row) for row in answer.rows), figures)
-
-
 def _cell(value: JsonValue) -> str:
-    short = _short(value)
-    return short if isinstance(short, str) else json.dumps(short, ensure_ascii=False)
-
-
-def _short(value: JsonValue) -> JsonValue:
-    """A value without what makes a table unreadable."""
-    if isinstance(value, str):
-        line = " ".join(value.split())
-        return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
-    if isinstance(value, Mapping):
-        return {name: _short(item) for name, item in value.items()}
-    if isinstance(value, Sequence):
-        numbers = len(value) > NUMBERS and all(isinstance(item, int | float) for item in value)
-        items = [_short(item) for item in (value[:NUMBERS] if numbers else value)]
-        return [*items, f"... {len(value)} numbers"] if numbers else items
-    return value
+    """A value in one line that a table has room for."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
 
 
 @app.command()
@@ -143,48 +120,35 @@ def purge(
         str | None, option("What names this model as its source.", metavar="MODEL")
     ] = None,
     run: Annotated[str | None, option("What names this run as its source.", metavar="RUN")] = None,
-    dry_run: Annotated[bool, option("Only say how much would go.")] = False,
-    yes: Annotated[bool, option("Do not ask.")] = False,
+    yes: Annotated[bool, option("Do it; else only say how much would go.")] = False,
     as_json: Json = False,
 ) -> None:
     """Take out all that came from one problem, source or run, as if it had never been told.
 
     Trajectories go with their examples, vectors, failures and statistics, and techniques that only
-    an ingest has made for them. It cannot be undone: regraph graph export first. A name of which
-    the graph has nothing is refused. May be interrupted and run again; what is ingested meanwhile
-    stays.
+    an ingest has made for them. It cannot be undone: look without --yes, and regraph graph export
+    first. May be interrupted and run again; what is ingested meanwhile stays.
+
+    Exit code 2: the graph has nothing of that name.
     """
-    origin, settings = _provenance(problem, source, run), read_settings()
-    with closing(open_store(settings)) as graph:
-        counts = graph.count_of(origin)
-        if counts == PurgeCounts():
-            near = graph.alike(origin)
-            meant = f"did you mean {' or '.join(map(repr, near))}?" if near else "nor one like it"
-            raise BadInput(f"nothing in the graph is of {origin.by} {origin.value!r}; {meant}")
-        if dry_run:
-            if not answered(counts, as_json):
-                typer.echo(f"would go: {counts}")
-            return
-        if not yes:
-            if not on_terminal():
-                raise BadInput("this cannot be undone: look with --dry-run, then say --yes")
-            what = f"{counts} of {origin.by} {origin.value!r}"
-            typer.confirm(f"{what} will go for good: go on?", abort=True, err=True)
-        purged = PurgeCounts()
-        with bar("purging", counts.trajectories) as show:
-            for purged in graph.purge(origin):
-                show(purged.trajectories, "purging")
-    watch(embed_new(settings))
-    if not answered(purged, as_json):
-        typer.echo(f"gone: {purged}")
-
-
-def _provenance(problem: str | None, source: str | None, run: str | None) -> Provenance:
     origins = (Provenance("problem", problem or ""), Provenance("model", source or ""))
     named = [origin for origin in (*origins, Provenance("run", run or "")) if origin.value]
     if len(named) != 1:
         raise BadInput("say what is to go: one of --problem, --source and --run")
-    return named[0]
+    (origin,), settings = named, read_settings()
+    with closing(open_store(settings)) as graph:
+        counts = graph.count_of(origin)
+        if counts == PurgeCounts():
+            # a name that is mistyped would else pass for one that is gone
+            raise BadInput(f"nothing in the graph is of {origin.by} {origin.value!r}")
+        if yes:
+            with bar("purging", counts.trajectories) as show:
+                for counts in graph.purge(origin):
+                    show(counts.trajectories, "purging")
+    if yes:
+        watch(embed_new(settings))
+    if not answered(counts, as_json):
+        typer.echo(f"gone: {counts}" if yes else f"would go: {counts}; --yes takes it out")
 
 
 @app.command()
@@ -228,7 +192,6 @@ def export(
         Literal["jsonl", "sft"],
         option("Trajectories, or examples to train a model on.", "--format"),
     ] = "jsonl",
-    unverified: Annotated[bool, option("sft: steps too that never passed.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write every trajectory, ordered by id, or lines to train a model on.
@@ -237,18 +200,16 @@ def export(
     techniques show --json writes those, for regraph ingest --vocabulary.
 
     "sft" is a line for each verified step: its code before as a question, reasoning, technique and
-    code after it as the answer ("messages"), and its measured effects (regraph docs ingest).
+    code after it as the answer ("messages"), and its measured effects.
 
     What is ingested meanwhile may or may not be in.
     """
-    if unverified and form != "sft":
-        raise BadInput("--unverified is for --format sft: jsonl has every step")
     if output is None and as_json:
         raise BadInput("--json: name the file with --output")
     with transient(MofNCompleteColumn()) as progress, ExitStack() as opened:
         exported = opened.enter_context(closing(open_store(read_settings()))).export()
         if form == "sft":
-            found: Iterable[str] = training_lines(exported, unverified=unverified)
+            found: Iterable[str] = training_lines(exported)
         else:
             found = (trajectory.line() for trajectory in exported)
         lines = progress.track(

@@ -1,7 +1,7 @@
 """`regraph ingest`: merge files of trajectories into the graph, with progress and a summary."""
 
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +12,12 @@ from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import legible, print_rows, wide_console
 from regraph_kg.errors import BadInput, Interrupted, StoreError
-from regraph_kg.ingest.origin import FileOrigin, read_serial
-from regraph_kg.models.graph import Relabelled, RelabelLevel
-from regraph_kg.models.target import Target
+from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs.ingest import (
     Ingested,
     IngestSource,
-    NamesRead,
+    NameVerdict,
     embed_new,
     ingest_files,
     read_names,
@@ -31,34 +29,6 @@ from regraph_kg.wiring.shipped import starter_files
 AGAIN = "run the same command again: what the graph has is not added twice"
 
 
-@dataclass(frozen=True, slots=True)
-class IngestAnswer:
-    """Counts of the files' trajectories, and of new parts of the graph."""
-
-    added: int
-    known: int
-    disclosed_otherwise: int
-    """Known trajectories that stay as they were disclosed before."""
-    examples: int
-    measurements: int
-    techniques: int
-    """New techniques that the vocabulary lacks."""
-    rejected: int
-    rejected_files: list[Path]
-    """Lists of rejected lines with the reasons."""
-
-
-@dataclass(frozen=True, slots=True)
-class NameVerdict(Relabelled):
-    """The technique of a name; for a new technique its name and definition."""
-
-    name: str | None = None
-    definition: str | None = None
-    target: Target | None = None
-    steps: int = 0
-    """Steps that use the name."""
-
-
 def ingest(  # noqa: PLR0913 (a command's options)
     *,
     files: Annotated[
@@ -68,11 +38,6 @@ def ingest(  # noqa: PLR0913 (a command's options)
     vocabulary: Annotated[
         Path | None, option("List of techniques.", show_default="techniques.json of the corpus")
     ] = None,
-    serial: Annotated[
-        Path | None, option("Step lists only: the file with their serial code.")
-    ] = None,
-    problem: Annotated[str | None, option("Step lists only: the name of their problem.")] = None,
-    target: Annotated[Target | None, option("Step lists only: what their code is for.")] = None,
     relabel: Annotated[
         RelabelLevel, option("How hard to look for the technique that a name means.")
     ] = "lexical",
@@ -91,9 +56,6 @@ def ingest(  # noqa: PLR0913 (a command's options)
             show_default="REGRAPH_DISCLOSE",
         ),
     ] = None,
-    writers: Annotated[
-        int, option("How many merge at once, each on a connection.", min=1, max=64)
-    ] = 1,
     rebuild: Annotated[
         bool, option("Write the graph anew from its own trajectories, under today's names.")
     ] = False,
@@ -107,13 +69,12 @@ def ingest(  # noqa: PLR0913 (a command's options)
     several may run at once. Measurements in FILEs are believed, whoever made them: ingest what you
     trust (regraph docs SECURITY). All of it: regraph docs ingest.
 
-    What step lists do not say stands beside each in FILE.toml (problem, target, serial); without
-    one, --serial, --problem and --target say it.
+    What a step list does not say stands beside it in FILE.toml: problem, target, serial.
 
     The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
-    in other words; "model" asks a language model about the
-    rest, once for each name. What none recognizes becomes a new technique, to be reviewed. With
-    answers by file, nothing is added before all of them are there.
+    in other words; "model" asks a language model about the rest, once for each name. What none
+    recognizes becomes a new technique, to be reviewed. With answers by file, nothing is added
+    before all of them are there.
 
     With --disclose diff or statistics the graph never sees the code of FILEs; what of it can still
     be told or guessed: regraph docs curation.
@@ -127,20 +88,22 @@ def ingest(  # noqa: PLR0913 (a command's options)
     are to come by file.
     """
     settings = read_settings(model=model, disclose=disclose)
-    origin = _origin(serial, problem, target)
     if rebuild:
         _rebuild(settings, vocabulary, relabel, alone=not (files or starter or dry_run))
         return
     paths = [*(starter_files(settings) if starter else ()), *(files or ())]
     if not paths:
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
-    source = IngestSource(paths, origin, vocabulary, relabel, writers)
+    source = IngestSource(paths, vocabulary, relabel)
     if dry_run:
-        _print_names(watch(read_names(settings, source)), as_json=as_json)
+        names = watch(read_names(settings, source))
+        if not answered(names, as_json):
+            _print_names(names)
         return
     ingested = _ingest(settings, source)
-    _summarise(ingested, as_json=as_json)
-    if ingested.all_bad:
+    if not answered(ingested, as_json):
+        typer.echo(str(ingested))
+    if ingested.rejected and not ingested.good:
         raise typer.Exit(1)
     _embed(settings)
 
@@ -154,7 +117,7 @@ def _ingest(settings: Settings, source: IngestSource) -> Ingested:
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; {_so_far(ingested)}; {AGAIN}") from None
     except StoreError as error:
-        if not ingested.begun:
+        if not ingested.good:
             raise
         raise Interrupted(f"{error}; {_so_far(ingested)}; {AGAIN}") from None
     return ingested
@@ -186,73 +149,22 @@ def _embed(settings: Settings) -> None:
 
 
 def _so_far(ingested: Ingested) -> str:
-    totals = ingested.counts
-    return f"so far {totals['added']} trajectories added, {totals['known']} known already"
+    return f"so far {ingested.added} trajectories added, {ingested.known} known already"
 
 
-def _origin(serial: Path | None, problem: str | None, target: Target | None) -> FileOrigin | None:
-    """The origin of step lists; all three options, or none."""
-    if serial is None and problem is None and target is None:
-        return None
-    if serial is None or problem is None or target is None:
-        raise BadInput(
-            "step lists need --serial, --problem and --target together, or a FILE.toml beside"
-        )
-    return FileOrigin(target=target, problem=problem, serial=read_serial(serial))
-
-
-def _summarise(ingested: Ingested, *, as_json: bool) -> None:
-    totals = ingested.counts
-    if answered(IngestAnswer(**totals, rejected_files=ingested.rejected_files), as_json):
-        return
-    typer.echo(
-        f"trajectories: {totals['added']} added, {totals['known']} known already,"
-        f" {totals['rejected']} rejected"
-    )
-    if otherwise := totals["disclosed_otherwise"]:
-        typer.echo(
-            f"{otherwise} of those known stay as they were disclosed before; to change that, take"
-            " them out first (regraph graph purge)"
-        )
-    typer.echo(
-        f"new in the graph: {totals['examples']} examples, {totals['measurements']} measurements,"
-        f" {totals['techniques']} techniques that the vocabulary lacks"
-    )
-    if totals["measurements"]:
-        typer.echo("measurements are what the files claim: none was made here")
-    for path in ingested.rejected_files:
-        typer.echo(f"rejected lines, with reasons: {path}")
-
-
-def _print_names(names: NamesRead, *, as_json: bool) -> None:
-    """Print what each name would count as, and the techniques that would be new."""
-    rows = [
-        NameVerdict(
-            **asdict(relabelled),
-            name=made.name if (made := names.new.get(relabelled.technique)) else None,
-            definition=made.definition if made else None,
-            target=target,
-            steps=steps,
-        )
-        for (target, relabelled), steps in names.steps.items()
-    ]
-    if answered(rows, as_json):
-        return
+def _print_names(names: Sequence[NameVerdict]) -> None:
+    """Print what each name would count as, and the number of techniques that would be new."""
     headings = ("name", "technique", "stage", "score", "runner-up", "steps")
     cells = (
         (
             legible(row.label),
             row.technique,
             row.stage,
-            _score(row.score),
-            f"{row.runner_up} {_score(row.runner_up_score)}" if row.runner_up else "-",
+            f"{row.score:.2f}",
+            f"{row.runner_up} {row.runner_up_score or 0:.2f}" if row.runner_up else "-",
             str(row.steps),
         )
-        for row in sorted(rows, key=lambda row: (row.stage, row.technique, row.label))
+        for row in sorted(names, key=lambda row: (row.stage, row.technique, row.label))
     )
     print_rows(headings, cells, (3, 5), wide_console())
-    typer.echo(f"new techniques: {len(names.new)}")
-
-
-def _score(score: float | None) -> str:
-    return "-" if score is None else f"{score:.2f}"
+    typer.echo(f"new techniques: {len({row.technique for row in names if row.name is not None})}")

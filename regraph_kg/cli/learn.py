@@ -1,7 +1,4 @@
-"""`regraph learn`: lessons of finished runs for the graph, and their table.
-
-Not here: the merge (runs/learn.py).
-"""
+"""`regraph learn`: lessons of finished runs for the graph."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +8,7 @@ import typer
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
-from regraph_kg.runs.learn import Learned, learn_from, write_lines
+from regraph_kg.runs.learn import learn_from
 from regraph_kg.settings import read_settings
 
 
@@ -22,9 +19,6 @@ def learn(
         list[Path] | None, option("Folder of a run's problem that is not in the corpus.")
     ] = None,
     dry_run: Annotated[bool, option("Only say what would be learned.")] = False,
-    export: Annotated[
-        Path | None, option("Also write the trajectories here, one JSON a line.")
-    ] = None,
     trust: Annotated[bool, option("Believe the verdicts in traces of others.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -44,27 +38,7 @@ def learn(
     """
     story = learn_from(read_settings(), runs, problems=problem or (), trust=trust, dry=dry_run)
     learned = watch(story)
-    if export is not None:
-        write_lines(export, learned.trajectories)
     if not answered(learned, as_json):
-        typer.echo(_table(learned))
+        typer.echo(str(learned))
     if not learned.taught:
         raise typer.Exit(1)
-
-
-def _table(learned: Learned) -> str:
-    lines = [f"{'trajectories':>12} {'steps':>7} {'failures':>9} {'declined':>9}  run"]
-    for lesson in learned.runs:
-        counts = f"{len(lesson.trajectories):>12} {lesson.steps:>7} {lesson.failures:>9}"
-        lines.append(f"{counts} {lesson.declined:>9}  {lesson.run.name}")
-        if lesson.refused:
-            lines.append(f"{'':>41}refused: {lesson.refused}")
-        for reason, count in lesson.left_out.items():
-            if not lesson.refused:
-                lines.append(f"{'':>41}left out: {count} steps, {reason}")
-    if learned.added or learned.known or learned.rejected:
-        lines.append(
-            f"in the graph: {learned.added} trajectories added, {learned.known} known already,"
-            f" {learned.rejected} rejected"
-        )
-    return "\n".join(lines)

@@ -114,6 +114,6 @@ def offer(settings: Settings, load: bool | None) -> None:
     disclosing = settings.model_copy(update={"disclose": "code"})  # the starter graph is public
     counts = watch(grow(disclosing, lines, "lexical", "starter"))
     say(
-        f"the graph was empty; loaded the starter graph: {counts['added']} trajectories,"
-        f" {counts['examples']} examples"
+        f"the graph was empty; loaded the starter graph: {counts.added} trajectories,"
+        f" {counts.examples} examples"
     )

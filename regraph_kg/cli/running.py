@@ -26,6 +26,7 @@ from regraph_kg.errors import (
 )
 from regraph_kg.models.run import RunSummary, SearchChoice
 from regraph_kg.models.target import TARGETS
+from regraph_kg.models.text import times
 from regraph_kg.runs.search import LiveRun, begin
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
@@ -168,7 +169,7 @@ def _keep_best(run: LiveRun, output: Path) -> str:
     best = next(iter(run.finalists), None)
     if best is None:
         return ""
-    line = f"best so far {report.times(best.speedup or 0)}, not yet re-measured"
+    line = f"best so far {times(best.speedup or 0)}, not yet re-measured"
     try:
         _write(output, best.code or "")
     except BadInput as error:

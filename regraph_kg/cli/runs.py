@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg import report
 from regraph_kg.cli import display
 from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.json_answers import print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
-from regraph_kg.models.text import plain
+from regraph_kg.models.text import plain, seconds, times
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.key import trace_key
@@ -104,8 +103,8 @@ def state_of(record: RunRecord) -> str:
     """The state in words: under way with the time left, interrupted, or done."""
     calls, most, state = record.cost.calls, record.header.limits.calls, record.state()
     if state in ("running", "measuring the best again"):
-        seconds = record.seconds / calls * (most - calls) if calls else 0.0
-        eta = f", at most {report.seconds(seconds)} left" if seconds > 0 else ""
+        left = record.seconds / calls * (most - calls) if calls else 0.0
+        eta = f", at most {seconds(left)} left" if left > 0 else ""
         return f"under way: {calls} of {most} calls{eta}"
     if state == "not finished":
         return "interrupted: --resume goes on"
@@ -133,10 +132,10 @@ def _print(lines: Sequence[RunLine]) -> None:
     rows = list[tuple[str, ...]]()
     for line in lines:
         sure = f" ({line.low:.3g} to {line.high:.3g})" if line.low and line.high else ""
-        best = f"{report.times(line.best)}{sure}" if line.best else "-"
+        best = f"{times(line.best)}{sure}" if line.best else "-"
         calls = f"{line.calls} of {line.most_calls}"
         cells = (line.run, f"{line.problem} ({line.target})", line.method, line.model)
-        rows.append((*cells, calls, report.seconds(line.seconds), best, line.state))
+        rows.append((*cells, calls, seconds(line.seconds), best, line.state))
     headings = ("run", "problem", "method", "model", "calls", "time", "best", "state")
     print_rows(headings, rows, (4, 5))
 

@@ -1,6 +1,7 @@
 """The base of every value that is read from or written to a file."""
 
 import json
+from html import escape
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
@@ -36,9 +37,14 @@ class Frozen(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def _repr_html_(self) -> str:
+        """For notebooks: its own text."""
+        # code and diagnoses come from models and strangers: none of it can become markup
+        return f"<pre style='white-space:pre-wrap'>{escape(str(self))}</pre>"
+
 
 class Extensible(Frozen):
-    """As `Frozen`, but keeps the sender's own fields, which begin with `x_`."""
+    """Keeps the sender's own fields, which begin with `x_`."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra=_described)
 

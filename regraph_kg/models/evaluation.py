@@ -1,6 +1,7 @@
 """The judge's verdict: Outcome, Candidate, EvalReport."""
 
 import hashlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Self
@@ -8,9 +9,8 @@ from typing import Literal, Self
 from pydantic import Field
 
 from regraph_kg.models.base import Frozen, Metric
-from regraph_kg.models.html import facts, times
 from regraph_kg.models.target import Target
-from regraph_kg.models.text import PlainText
+from regraph_kg.models.text import PlainText, digits, seconds, times
 
 Grade = Literal["screening", "full"]
 """How thoroughly a candidate was judged (evaluate.py)."""
@@ -111,6 +111,11 @@ class Interval(Frozen):
     low: float
     high: float
 
+    @property
+    def as_times(self) -> str:
+        """The bounds of a ratio of times: "2x to 3x"."""
+        return f"{times(self.low)} to {times(self.high)}"
+
 
 class Timing(Frozen):
     """Seconds per call: all samples, their median and its order-statistic 95 % interval."""
@@ -136,6 +141,13 @@ class Rivalry(Frozen):
 
 Bound = Literal["memory", "compute", "transfer"]
 """Limits of a call: memory of the device, its arithmetic, copies to and from the host."""
+PEAKS: Mapping[Bound, str] = {
+    "memory": "peak memory bandwidth",
+    "compute": "peak compute",
+    "transfer": "peak transfer",
+}
+"""Each peak in words."""
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
 
 
 class SpeedOfLight(Frozen):
@@ -183,6 +195,18 @@ class WorkAccount(Frozen):
     """None where the device's peaks have not been measured."""
     notes: tuple[str, ...] = ()
     """Notes on these figures; never a reason to fail."""
+
+    def __str__(self) -> str:
+        """How near the peak: "61 % of peak memory bandwidth (1.23 of 2.02 TB/s; ..)"."""
+        roof = self.roof
+        if roof is None:
+            return "unknown: nothing measured here yet (regraph doctor measures)"
+        unit = "flop/s" if roof.bound == "compute" else "B/s"
+        size, prefix = next(entry for entry in _PREFIXES if roof.peak >= entry[0] or entry[0] == 1)
+        text = f"{digits(roof.reached / size)} of {digits(roof.peak / size)} {prefix}{unit}"
+        if self.intensity is not None:
+            text += f"; {digits(self.intensity)} flop/byte"
+        return f"{100 * roof.share:.0f} % of {PEAKS[roof.bound]} ({text})"
 
 
 class EvalReport(Frozen):
@@ -234,20 +258,39 @@ class EvalReport(Frozen):
         """True only for a verified, stably timed candidate."""
         return self.outcome is Outcome.PASSED
 
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        gain, ends = times(self.speedup), self.speedup_interval
-        about = f" (95 %: {times(ends.low)} to {times(ends.high)})" if ends else ""
-        return facts(
-            f"{self.problem}: {self.outcome.value}",
-            [
-                ("speedup", gain and f"{gain}{about}"),
-                ("timed", self.metric),
-                ("device", self.device),
-                ("toolchain", self.toolchain),
-                ("grade", self.grade),
-                ("diagnosis", self.diagnosis),
-                ("proves", self.guarantee),
-                ("load", self.load),
-            ],
-        )
+    def __str__(self) -> str:
+        noisy = self.outcome is Outcome.UNSTABLE_TIMING
+        outcome = f"right; too noisy to time here ({self.outcome})" if noisy else self.outcome
+        lines = [f"{self.problem} ({self.target}): {outcome}", *self._figures()]
+        if self.diagnosis:
+            lines.append(self.diagnosis)
+        if self.guarantee:
+            lines.append(f"guarantee  {self.guarantee}")
+        if self.stages:
+            lines.append(f"time       {self._course()}")
+        return "\n".join((*lines, f"on {self.device}, {self.toolchain}, grade {self.grade}"))
+
+    def _figures(self) -> Iterator[str]:
+        """Lines with what was measured."""
+        if self.timing and self.baseline and self.speedup and self.speedup_interval:
+            # own commands time a whole run of the project
+            unit = "run" if self.guarantee else "call"
+            yield f"speedup    {times(self.speedup)}  (95 %: {self.speedup_interval.as_times})"
+            yield f"candidate  {seconds(self.timing.median)} a {unit}"
+            yield f"serial     {seconds(self.baseline.median)} a {unit}"
+        if "noise" in self.facts:
+            yield f"noise      {self.facts['noise']}"
+        if self.load:
+            yield f"load       {self.load}: these times are no evidence"
+        if self.account:
+            yield f"roofline   {self.account}"
+            yield from (f"note       {note}" for note in self.account.notes)
+        if "profile" in self.facts:
+            yield f"profile    {self.facts['profile']}"
+
+    def _course(self) -> str:
+        """The course of the time: "7.3 s: open 6.1, compile 0.6, verify 0.3, time 0.2"."""
+        parts = {name: spent for name, spent in self.stages.items() if name != "total"}
+        total = self.stages.get("total", sum(parts.values()))
+        text = ", ".join(f"{name} {spent:.1f}" for name, spent in parts.items())
+        return f"{total:.1f} s: {text}" if text else f"{total:.1f} s"

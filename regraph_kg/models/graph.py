@@ -1,8 +1,10 @@
 """Values of the graph's interface: merges (MergePlan) and answers (Neighbourhood, Example)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Self
+
+from pydantic import JsonValue
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
@@ -176,9 +178,11 @@ class Successor:
     @property
     def effect(self) -> float | None:
         """Geometric mean of the verified effects; None: nothing was verified."""
-        if not self.verified:
-            return None
-        return float(2 ** (self.sum_log2_effect / EFFECT_SCALE / self.verified))
+        return _geometric_mean(self.sum_log2_effect, self.verified)
+
+
+def _geometric_mean(sum_log2: int, count: int) -> float | None:
+    return float(2 ** (sum_log2 / EFFECT_SCALE / count)) if count else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +257,11 @@ class Example:
         lists = ("verified_on", "effects", "also")
         return cls(**values | {name: tuple(properties.get(name) or ()) for name in lists})
 
+    def on(self, device: str | None) -> Self:
+        """The same step with the effect that is `seen_from` a device."""
+        effect, where = self.seen_from(device) or (None, None)
+        return replace(self, effect=effect, device=where)
+
     @property
     def effect_on(self) -> dict[str, float]:
         """The step's known effects by device."""
@@ -307,32 +316,14 @@ class TransitionStats:
     verified_first: int
     failed: Mapping[str, int]
     sum_log2_effect: int
+    """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
     declined: int = 0
     """How often a model said that the technique does not apply: no try, and no failure."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """A technique's gain on one device, after `source`, or, where that is "", after anything.
-
-    Learned trajectories count in full.
-    """
-
-    target: str
-    device: str
-    examples: int
-    tried: int
-    verified: int
-    sum_log2_effect: int
-    """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
-    source: str = ""
 
     @property
     def mean(self) -> float | None:
         """Geometric mean of the effects; None where nothing was verified."""
-        if not self.verified:
-            return None
-        return float(2 ** (self.sum_log2_effect / EFFECT_SCALE / self.verified))
+        return _geometric_mean(self.sum_log2_effect, self.verified)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,3 +348,42 @@ class GraphStats:
             f"schema        {self.schema_version}",
         )
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The origin of contents: a problem, the source's model, or the source's run."""
+
+    by: Literal["problem", "model", "run"]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeCounts:
+    """Counts of deleted contents."""
+
+    trajectories: int = 0
+    examples: int = 0
+    failures: int = 0
+    techniques: int = 0
+    """Techniques that an ingest made, without a review and without any use."""
+
+    def __add__(self, other: "PurgeCounts") -> "PurgeCounts":
+        """Both together."""
+        sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        return PurgeCounts(**sums)
+
+    def __str__(self) -> str:
+        # techniques are known only after the purge: none is no figure before it
+        shown = [f.name for f in fields(self) if f.name != "techniques" or self.techniques]
+        return ", ".join(f"{getattr(self, name)} {name}" for name in shown)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTable:
+    """A person's own query answered: columns by name; a node is its labels and properties."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[JsonValue]]
+    cut: bool
+    """Whether there were more rows than were asked for."""

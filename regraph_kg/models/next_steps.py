@@ -1,49 +1,16 @@
 """NextSteps: a graph's suggestions for a code, with reasons; effects are plain ratios of times."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.graph import Example
-from regraph_kg.models.html import table, times
 from regraph_kg.models.target import Target
+from regraph_kg.models.technique import start_id
+from regraph_kg.models.text import times
 
-MeasuredOn = Literal["device", "other-devices", "none"]
-"""Where the figures of a next step were measured: on the device asked about, on others."""
-
-
-class StepExample(Frozen):
-    """One step that somebody took: a TRANSITION of the graph, in plain figures."""
-
-    id: str
-    source: str
-    """Technique before it: an id."""
-    technique: str
-    """Technique that it applied: an id."""
-    problem: str
-    step: int
-    """Its place in its trajectory, from 1."""
-    similarity: float | None
-    """Of its code before to the code asked about: cosine, -1 to 1; None: not compared."""
-    effect: float | None
-    """Time before it / time after it; None: it was never timed where it passed."""
-    device: str | None
-    """Where `effect` was measured."""
-    reasoning: str
-    detail: str
-    before: str
-    """Empty, as `after`, where the sender keeps the code; then `diff` may tell what changed."""
-    after: str
-    diff: str
-    model: str
-    """Who took the step."""
-    licence: str
-
-    @classmethod
-    def of(cls, example: Example, device: str | None = None) -> "StepExample":
-        """An example, as seen from `device`."""
-        effect, where = example.seen_from(device or None) or (None, None)
-        same = {name: getattr(example, name) for name in cls.model_fields if hasattr(example, name)}
-        return cls(**same | {"technique": example.target, "effect": effect, "device": where})
+_REASONING = 160
+"""Characters of an example's reasoning that are shown."""
 
 
 class SuggestedStep(Frozen):
@@ -63,12 +30,13 @@ class SuggestedStep(Frozen):
     """Geometric mean of time before / time after, of the `verified`; None: nothing passed yet."""
     tried: int
     verified: int
-    """Of those tried: right, and timed or known to pass."""
+    """Right ones of those tried, timed or known to pass."""
     declined: int
     """How often a model said that it does not apply."""
     examples: int
     """On all devices."""
-    measured: MeasuredOn
+    measured: Literal["device", "other-devices", "none"]
+    """Where its figures were measured: on the device asked about, or on others."""
     in_code: bool
     """Whether the code shows already what this technique alone leaves behind."""
     fits: bool | None
@@ -77,8 +45,30 @@ class SuggestedStep(Frozen):
     """Why, in a sentence."""
     follows: bool
     """Whether it was seen to follow; else its figures are those after whatever other techniques."""
-    nearest: tuple[StepExample, ...]
+    nearest: tuple[Example, ...]
     """Examples of it, those that began with the most similar code first."""
+
+    def __str__(self) -> str:
+        note = "; your code seems to have it already" if self.in_code else ""
+        lines = [f"{self.name} ({self.technique}){note}", self._gain()]
+        lines.append(f"fits: {self.why}" if self.fits else f"may fit: {self.why}")
+        if self.applies:
+            lines.append(f"when: {self.applies}")
+        if self.hurts:
+            lines.append(f"it hurts: {self.hurts}")
+        lines += [f"example: {_in_a_line(example)}" for example in self.nearest]
+        return "\n   ".join(lines)
+
+    def _gain(self) -> str:
+        """Statistics as "3.2x on average; 12 of 14 tries passed, on other devices"."""
+        if not self.tried:
+            examples = f"seen in {self.examples} examples" if self.examples else "in no example"
+            return f"no try of its own; {examples}"
+        text = "" if self.effect is None else f"{times(self.effect)} on average; "
+        text += f"{self.verified} of {self.tried} tries passed"
+        text += ", on other devices" if self.measured == "other-devices" else ""
+        text += "" if self.follows else ", after other techniques"
+        return text + (f"; {self.declined} times it did not apply" if self.declined else "")
 
 
 class UnfitStep(Frozen):
@@ -94,10 +84,11 @@ class UnfitStep(Frozen):
 class NextSteps(Frozen):
     """What a graph would try next on a code.
 
-    History: 1 (2026-11) first version; 2 (2026-11) only what fits the code, and why.
+    History: 1 (2026-11) first version; 2 (2026-11) only what fits the code, and why; 3 (2026-11)
+    an example is the graph's own, with its technique as `target`.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     target: Target
     after: str
     """Id of the technique that was applied last; "TARGET/start": none yet."""
@@ -108,15 +99,42 @@ class NextSteps(Frozen):
     to follow come, for serial code that few fit, others; what the code shows already last."""
     left_out: tuple[UnfitStep, ...]
     """Those that were seen to follow, and cannot be applied to the code."""
-    similar: tuple[StepExample, ...]
+    similar: tuple[Example, ...]
     """Steps of any kind that began with code most like this one."""
 
-    def _repr_html_(self) -> str:
-        """For notebooks: a row for each step."""
-        head = ("next", "gains", "right of tried", "measured on", "when it applies")
-        rows = [
-            (step.name, times(step.effect), f"{step.verified} of {step.tried}",
-             step.measured, step.applies)
-            for step in self.steps
-        ]  # fmt: skip
-        return table(head, rows)
+    def __str__(self) -> str:
+        steps = (f"\n{number}. {step}" for number, step in enumerate(self.steps, 1))
+        return "\n".join((*self._heading(), *steps, *self._missing()))
+
+    def _heading(self) -> Iterator[str]:
+        serial = self.after == start_id(self.target)
+        last = "serial code" if serial else self.after
+        if self.steps:
+            where = f" on {self.device}" if self.device else ""
+            yield f"after {last}{where}, the most promising first:"
+        elif self.left_out:
+            yield f"nothing that the graph knows to follow {last} ({self.target}) fits this code"
+        else:
+            yield f"the graph knows nothing that follows {last} ({self.target})"
+            if serial:
+                yield "fill it: regraph ingest --starter, or regraph ingest FILE"
+            else:
+                yield f"what it knows of the technique: regraph techniques show {last}"
+
+    def _missing(self) -> Iterator[str]:
+        if self.left_out:
+            names = ", ".join(step.technique for step in self.left_out)
+            yield f"\nleft out, since they cannot be applied (--json says why): {names}"
+
+
+def _in_a_line(example: Example) -> str:
+    parts = [f"{example.problem}, step {example.step}"]
+    if example.similarity is not None:
+        parts.append(f"similarity of its code to yours {example.similarity:.2f}")
+    if example.effect is not None:
+        parts.append(f"{times(example.effect)} on {example.device}")
+    reasoning = " ".join(example.reasoning.split())
+    if reasoning:
+        shown = reasoning[:_REASONING]
+        parts.append(shown if shown == reasoning else f"{shown}...")
+    return "; ".join(parts)

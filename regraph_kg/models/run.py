@@ -8,7 +8,6 @@ from pydantic import SerializeAsAny
 
 from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.evaluation import Bound, Interval, Outcome
-from regraph_kg.models.html import facts, times
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.port import Port
@@ -323,21 +322,3 @@ class RunSummary(Frozen):
     """The commonest reason of declined answers; of equally common ones the latest."""
     guarantee: str = ""
     """As in the header."""
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        ends = self.speedup_interval
-        about = f" (95 %: {times(ends.low)} to {times(ends.high)})" if ends else ""
-        failed = sum(n for name, n in self.outcomes.items() if name != Outcome.PASSED)
-        return facts(
-            f"{self.problem} ({self.target}): {times(self.speedup)} over the serial code{about}",
-            [
-                ("path", " > ".join(self.best_path) or "the serial code"),
-                ("method", f"{self.method}, seed {self.seed}"),
-                ("model", self.model),
-                ("calls", f"{self.cost.calls} of at most {self.limits.calls}, {failed} not right"),
-                ("time", f"{self.active_seconds:.0f} s"),
-                ("device", f"{self.device}, {self.toolchain}"),
-                ("proves", self.guarantee),
-            ],
-        )

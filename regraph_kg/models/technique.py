@@ -6,15 +6,15 @@ The vocabulary file (`corpus/techniques.json`) is a JSON list of techniques.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.html import facts
 from regraph_kg.models.target import NAMES, TARGETS, Target
 
 TechniqueId = Annotated[
@@ -61,25 +61,30 @@ class Technique(Frozen):
     """The document that describes it: of a vendor, of a standard, or a paper."""
     replaces: tuple[TechniqueId, ...] = ()
     """Ids of techniques that were merged into this one; trajectories under them come here."""
-    disowned: tuple[str, ...] = ()
-    """Names that are not its, whatever a rule says: no ingest gives them to it."""
     review: bool = False
     """Made by an ingest under an unknown name, and not yet reviewed."""
     created: str = ""
     """UTC, ISO 8601; empty for the shipped vocabulary."""
 
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        return facts(
-            self.name,
-            [
-                ("id", self.id),
-                ("what it is", self.definition),
-                ("when it applies", self.applies),
-                ("when it hurts", self.hurts),
-                ("also called", ", ".join(self.aliases)),
-            ],
-        )
+    def __str__(self) -> str:
+        lines = {
+            "": self.definition,
+            "When: ": self.applies,
+            "It hurts: ": self.hurts,
+            "Also called: ": ", ".join(sorted(self.aliases)),
+            "Described in: ": self.source,
+        }
+        told = (f"{label}{text}" for label, text in lines.items() if text)
+        return "\n".join((f"{self.name} ({self.id})", *told))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_earlier_graphs_had_it(cls, fields: Any) -> Any:
+        # files and graphs of 2026-11 have names that are not a technique's; such a name is now a
+        # technique of its own
+        if isinstance(fields, Mapping) and "disowned" in fields:
+            return {name: value for name, value in fields.items() if name != "disowned"}
+        return fields
 
     @model_validator(mode="after")
     def _id_is_of_target(self) -> Self:
@@ -137,8 +142,7 @@ class Vocabulary:
     mean the one that took its place. Raises `BadInput` when two curated techniques of
     a target share a spelling; of stored ones the first by id has it.
 
-    The attribute `curated` is the file without names that are disowned in the graph; `known` holds
-    every technique by id, in the graph's version if it has one.
+    The attribute `known` holds every technique by id, in the graph's version if it has one.
     """
 
     def __init__(self, curated: Sequence[Technique], stored: Sequence[Technique] = ()) -> None:
@@ -147,14 +151,11 @@ class Vocabulary:
             if technique.id in ids:
                 raise BadInput(f"technique {technique.id} stands there twice: keep one")
             ids.add(technique.id)
+            # former names count here, too: two techniques of one file may not share any
             names.add(technique, refuse=True)
         self._heirs = {old: heir.id for heir in (*stored, *curated) for old in heir.replaces}
         in_graph = {t.id: t for t in sorted(stored, key=lambda t: t.id) if t.id not in self._heirs}
-        self.curated = tuple(
-            _without(t, in_graph[t.id].disowned) if t.id in in_graph else t
-            for t in curated
-            if t.id not in self._heirs
-        )
+        self.curated = tuple(t for t in curated if t.id not in self._heirs)
         self.known = {technique.id: technique for technique in self.curated} | in_graph
         self._curated, self._reviewed, self._unseen = _Names(), _Names(), _Names()
         for technique in self.curated:
@@ -163,21 +164,21 @@ class Vocabulary:
             if not technique.review:
                 self._reviewed.add(technique)
             elif technique_id(technique.target, technique.name) == technique.id:
-                # An ingest's technique whose id a sender chose does not take names from the id that
-                # they would get: whether it is known yet depends on what was merged first.
+                # an ingest's technique whose id a sender chose does not take names from the id that
+                # they would get: whether it is known yet depends on what was merged first
                 self._unseen.add(technique)
         self._add_former((*stored, *curated))
-        self.candidates = (*self._mergeable(curated), *self._under_review())
+        self.candidates = (*self._named_by_people(curated), *self._under_review())
 
     def find(self, label: str, target: Target) -> Match | None:
         """The technique of `target` that `label` names, else None."""
         key = (target, spelling(label.strip().removeprefix(f"{target}/")))
         for names in (self._curated, self._reviewed, self._unseen):
             match = names.find(key)
-            if match is not None and not self.disowns(match.technique, label):
+            if match is not None:
                 return match
         joined = self._curated.joined.get((target, _joined(key[1])))
-        return Match(joined, "alias") if joined and not self.disowns(joined, label) else None
+        return Match(joined, "alias") if joined else None
 
     def current(self, technique: str) -> str:
         """The current id of `technique` (an id): its own, or that of its replacement."""
@@ -187,72 +188,70 @@ class Vocabulary:
             technique = heir
         return technique
 
-    def disowns(self, technique: str, label: str) -> bool:
-        """Whether `label` is no name of `technique` (an id), as the vocabulary says."""
-        known = self.known.get(technique)
-        if not (known and known.disowned):
-            return False
-        return spelling(label) in map(spelling, known.disowned)
-
-    def contradictions(self) -> list[tuple[str, str, str]]:
-        """Names of one technique in the file that another one has in the graph.
-
-        Each with the file's id, which counts, and the graph's, unless that is under review.
-        """
-        names = []
-        for stored in sorted(self.known.values(), key=lambda technique: technique.id):
-            for name in () if stored.review else (stored.name, *stored.aliases):
-                match = self._curated.find((stored.target, spelling(name)))
-                other = match.technique if match else stored.id
-                if other != stored.id and not self.disowns(other, name):
-                    names.append((name, other, stored.id))
-        return names
-
     def _add_former(self, former: Sequence[Technique]) -> None:
         """Add a merged-away technique's id and names to its heir, if they are free."""
         names = {technique.id: (technique.name, *technique.aliases) for technique in former}
         for old in sorted(self._heirs):
             heir = self.known.get(self.current(old))
-            if heir is None:  # two that replace each other
+            if heir is None:  # two replace each other
                 continue
             for name in (old.partition("/")[2], *names.get(old, ())):
                 key = (heir.target, spelling(name))
                 if self._reviewed.find(key) is None:
                     self._reviewed.alias[key] = heir.id
 
-    def _mergeable(self, curated: Sequence[Technique]) -> tuple[Technique, ...]:
+    def _named_by_people(self, curated: Sequence[Technique]) -> Iterator[Technique]:
         """Techniques that people named, by id, each with the names that people gave it."""
         names: dict[str, list[str]] = {}
         for technique in curated:
-            names.setdefault(self.current(technique.id), []).extend(
-                (technique.name, *technique.aliases)
-            )
+            given = names.setdefault(self.current(technique.id), [])
+            given += (technique.name, *technique.aliases)
         people = {t.id for t in self.known.values() if not t.review} | {t.id for t in self.curated}
-        techniques = (self.known[key] for key in sorted(people))
-        return tuple(
-            _without(
-                technique.model_copy(
-                    update={
-                        "aliases": tuple(
-                            name for name in names.get(technique.id, ()) if name != technique.name
-                        )
-                    }
-                ),
-                technique.disowned,
-            )
-            for technique in techniques
-            if technique.id != start_id(technique.target)
-        )
+        for technique in (self.known[key] for key in sorted(people)):
+            if technique.id == start_id(technique.target):
+                continue
+            aliases = [name for name in names.get(technique.id, ()) if name != technique.name]
+            yield technique.model_copy(update={"aliases": tuple(aliases)})
 
-    def _under_review(self) -> tuple[Technique, ...]:
+    def _under_review(self) -> Iterator[Technique]:
         """Techniques that ingests made and named, by id, with all their names."""
-        ids = self.known.keys() - {technique.id for technique in self.curated}
-        techniques = (self.known[key] for key in sorted(ids))
-        return tuple(
-            _without(technique, technique.disowned)
-            for technique in techniques
-            if technique.review and technique.id == technique_id(technique.target, technique.name)
-        )
+        for key in sorted(self.known.keys() - {technique.id for technique in self.curated}):
+            technique = self.known[key]
+            if technique.review and key == technique_id(technique.target, technique.name):
+                yield technique
+
+
+def by_id(techniques: Sequence[Technique]) -> Mapping[str, Technique]:
+    """A graph's techniques, its initial states included."""
+    starts = (Technique(id=start_id(t), name="Serial code", target=t) for t in TARGETS)
+    return {technique.id: technique for technique in (*starts, *techniques)}
+
+
+def resolve(name: str, techniques: Mapping[str, Technique], target: Target | None) -> str:
+    """The id that `name` (an id, name or alias) means; `BadInput` lists near ids."""
+    if name in techniques:
+        return name
+    vocabulary = Vocabulary((), tuple(techniques.values()))
+    matches = [vocabulary.find(name, candidate) for candidate in ([target] if target else TARGETS)]
+    ids = [match.technique for match in matches if match is not None]
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        raise BadInput(f"technique {name!r} is {' and '.join(ids)}: give --target, or the id")
+    by_slug = {
+        key.partition("/")[2]: key for key in techniques if target in (None, techniques[key].target)
+    }
+    near = get_close_matches(spelling(name).replace(" ", "-"), by_slug, n=3)
+    hint = f"; near it: {', '.join(by_slug[slug] for slug in near)}" if near else ""
+    raise BadInput(f"technique {name!r} is not in the graph (regraph techniques show){hint}")
+
+
+def resolve_pair(
+    before: str, after: str, techniques: Mapping[str, Technique], target: Target | None
+) -> tuple[str, str]:
+    """The ids of a step's two techniques; the later one tells the target of the earlier."""
+    second = resolve(after, techniques, target)
+    return resolve(before, techniques, target or techniques[second].target), second
 
 
 class _Names:
@@ -291,15 +290,6 @@ class _Names:
                 joined = (technique.target, _joined(key[1]))
                 first = self.joined.setdefault(joined, technique.id)
                 self.joined[joined] = first if first == technique.id else None
-
-
-def _without(technique: Technique, disowned: Sequence[str]) -> Technique:
-    """`technique` without the aliases that it disowns."""
-    taken = set(map(spelling, disowned))
-    if not taken:
-        return technique
-    aliases = tuple(alias for alias in technique.aliases if spelling(alias) not in taken)
-    return technique.model_copy(update={"aliases": aliases})
 
 
 def _joined(words: str) -> str:

@@ -1,4 +1,4 @@
-"""Foreign text (of a candidate, a compiler, a model), made safe to show.
+"""Figures in words, and foreign text (of a candidate, a compiler, a model) made safe to show.
 
 Not covered: letters that look like others; false statements.
 """
@@ -7,14 +7,34 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+_UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_DIGITS = 3
 _QUOTED = 200
 
 
-def plain(text: str) -> str:
-    """`text` without characters that cannot be printed, except newline and tab.
+def digits(number: float) -> str:
+    """Three significant digits, never an exponent, never a digit of the integer part lost."""
+    # "g" alone turns 1234 into 1.23e+03
+    whole = len(f"{abs(number):.0f}")
+    return f"{number:.0f}" if whole >= _DIGITS else f"{number:.{_DIGITS}g}"
 
-    A terminal acts upon control characters and escapes; directions of writing hide parts.
-    """
+
+def times(speedup: float) -> str:
+    """A ratio of times: "0.87x", "3.21x", "12.3x", "1234x"."""
+    return f"{digits(speedup)}x"
+
+
+def seconds(duration: float) -> str:
+    """A duration in the unit that fits: "3.21 ms", "1.5 min"."""
+    for size, unit in _UNITS:
+        if duration >= size:
+            return f"{digits(duration / size)} {unit}"
+    return f"{digits(duration)} s"
+
+
+def plain(text: str) -> str:
+    """`text` without characters that cannot be printed, except newline and tab."""
+    # a terminal acts upon control characters and escapes; directions of writing hide parts
     return "".join(c for c in text if c.isprintable() or c in "\n\t")
 
 

@@ -19,8 +19,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from regraph_kg import report
-from regraph_kg.models.text import plain
+from regraph_kg.models.text import plain, seconds, times
 from regraph_kg.pages.views import GraphView, RunView
 
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
@@ -111,5 +110,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"times": report.times, "seconds": report.seconds}
+    environment.filters |= {"times": times, "seconds": seconds}
     return environment

@@ -4,113 +4,124 @@ Bad lines stop nothing and are listed beside their file. Known trajectories are 
 twice, so that an interrupted ingest is simply run again. Not here: lines (ingest/).
 """
 
+import base64
+import codecs
+import json
 import os
 import shutil
 import stat
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import groupby
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import SpooledTemporaryFile, TemporaryFile
 from typing import IO, BinaryIO
 
-from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError
+from regraph_kg import atomic
+from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError, file_errors
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
 from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
-from regraph_kg.ingest.pipeline import BATCH_LINES
-from regraph_kg.ingest.read import Accepted, Rejected, read, split
+from regraph_kg.ingest.read import MOST_BYTES, Accepted, Rejected, read, split
 from regraph_kg.ingest.relabel.aliases import Label, NameUse
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique, Vocabulary
+from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Disclosure
-from regraph_kg.runs import rejected
 from regraph_kg.runs.progress import Story, WorkDone
-from regraph_kg.runs.rejected import REJECTED
-from regraph_kg.runs.writers import Done, Errand, Writers
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_store
 
-NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph docs trajectory-schema), or step lists"
+REJECTED = ".rejected.jsonl"
+NO_TRAJECTORIES = (
+    "not JSON; give Trajectory JSONL (regraph docs trajectory-schema) or step lists, as UTF-8,"
+    " a packed FILE as <(zcat FILE)"
+)
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
-COUNTS = (
-    *("added", "known", "disclosed_otherwise", "examples", "measurements", "techniques"),
-    "rejected",
-)
-HEAD = 4096
-"""First bytes of a file, by which a wrong one is told."""
-TAR = b"ustar"
-"""The mark of a tar archive, at byte 257."""
-FOREIGN = {
-    b"\x1f\x8b": "compressed by gzip; give FILE as <(zcat FILE)",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd; give FILE as <(zstdcat FILE)",
-    b"\xfd7zXZ": "compressed by xz; give FILE as <(xzcat FILE)",
-    b"PK\x03\x04": "a zip archive; unpack it",
-    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
-}
-"""First bytes of wrong files, and the remedy."""
-TOTALS = ("added", "known", "rejected")
-"""Counts that the progress shows."""
+KEPT_BYTES = 2**16
+"""Bytes of a too long line that its list keeps."""
+SPOOLED = 2**20
+"""Bytes of a list of rejected lines that stay in memory."""
 SMOOTH = 1000
 """Units of the embedding's progress; the number of examples a unit changes between steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestSource:
-    """Files to ingest, the relabelling of their names, and the number of writers."""
+    """Files to ingest, and the relabelling of their names."""
 
     files: Sequence[Path]
-    origin: FileOrigin | None = None
-    """The origin of step lists without a FILE.toml."""
     vocabulary: Path | None = None
     """A list of techniques; None: the corpus's."""
     level: RelabelLevel = "lexical"
-    writers: int = 1
 
 
 @dataclass(slots=True)
 class Ingested:
-    """Results so far: `COUNTS`, and the lists of rejected lines."""
+    """Counts of the files' trajectories so far, and of new parts of the graph."""
 
-    counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTS, 0)))
+    added: int = 0
+    known: int = 0
+    disclosed_otherwise: int = 0
+    """Known trajectories that stay as they were disclosed before."""
+    examples: int = 0
+    measurements: int = 0
+    techniques: int = 0
+    """New techniques that the vocabulary lacks."""
+    rejected: int = 0
     rejected_files: list[Path] = field(default_factory=list)
-    begun: bool = False
-    """Whether the merge has started."""
-
-    @property
-    def all_bad(self) -> bool:
-        """Whether all lines were rejected."""
-        return bool(self.counts["rejected"]) and not self.good
+    """Lists of rejected lines with the reasons."""
 
     @property
     def good(self) -> int:
         """Lines in the graph."""
-        return self.counts["added"] + self.counts["known"]
+        return self.added + self.known
 
     def count(self, batch: pipeline.Batch) -> None:
-        counts = {name: getattr(batch.counts, name) for name in COUNTS if name != "rejected"}
-        self.counts.update(counts | {"rejected": len(batch.rejected)})
+        """Add what a batch brought."""
+        self.added += batch.counts.added
+        self.known += batch.counts.known
+        self.disclosed_otherwise += batch.counts.disclosed_otherwise
+        self.examples += batch.counts.examples
+        self.measurements += batch.counts.measurements
+        self.techniques += batch.counts.techniques
+        self.rejected += len(batch.rejected)
+
+    def __str__(self) -> str:
+        lines = [
+            f"trajectories: {self.added} added, {self.known} known already,"
+            f" {self.rejected} rejected"
+        ]
+        if self.disclosed_otherwise:
+            lines.append(
+                f"{self.disclosed_otherwise} of those known stay as they were disclosed before; to"
+                " change that, take them out first (regraph graph purge)"
+            )
+        lines.append(
+            f"new in the graph: {self.examples} examples, {self.measurements} measurements,"
+            f" {self.techniques} techniques that the vocabulary lacks"
+        )
+        if self.measurements:
+            lines.append("measurements are what the files claim: none was made here")
+        lines += [f"rejected lines, with reasons: {path}" for path in self.rejected_files]
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
-class NamesRead:
-    """What an ingest would make of the names in files."""
+class NameVerdict(Relabelled):
+    """The technique of a name; for a new technique its name and definition."""
 
-    steps: Counter[tuple[Target, Relabelled]]
-    """Steps and failures of each name, as they would count."""
-    new: dict[str, Technique]
-    """Techniques that it would make, by id."""
+    name: str | None = None
+    definition: str | None = None
+    target: Target | None = None
+    steps: int = 0
+    """Steps and failures that use the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +157,6 @@ class _File:
         return read(split(stream), self.origin)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reports:
-    """The places of results: counts, and lists of rejected lines."""
-
-    ingested: Ingested
-    listing: Callable[[Sequence[Rejected], IO[str]], None]
-
-
 def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -> Story[None]:
     """Merge files into the graph of these settings; `ingested` stays correct on any end.
 
@@ -162,50 +165,55 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
     """
     with ExitStack() as opened:
         files = yield from _readable(source, opened)
-        curated = read_vocabulary(settings, source.vocabulary)
-        stores = [
-            opened.enter_context(closing(open_store(settings))) for _ in range(source.writers)
-        ]
-        names = pipeline.read_vocabulary(stores[0], curated)
-        yield from _doubts(names)
-        cascade = open_cascade(settings, names, source.level)
-        if source.level in SETTLED_FIRST:
-            yield from _settle(files, cascade)
-        _refuse_other_space(settings, stores[0])
-        stores[0].add_techniques(names.curated)
-        ingested.begun = True
-        errands = _errands(files, cascade, settings.disclose, code_reader(source.level))
-        listing = partial(rejected.keep, verbatim=settings.disclose == "code")
-        yield from _merge(files, errands, Writers(stores), _Reports(ingested, listing))
+        store = opened.enter_context(closing(open_store(settings)))
+        cascade = yield from _cascade(settings, source, files, store)
+        if settings.embedder:
+            # another embedder than the graph's is refused now; an unreachable one stops no ingest,
+            # and `embed_new` tells of it at the end
+            with suppress(ModelError):
+                embedder_of(settings, store.embedding_space())
+        store.add_techniques(cascade.vocabulary.curated)
+        done, total = 0, sum(file.size for file in files)
+        for file in files:
+            portions = _portions(file, cascade, settings.disclose, code_reader(source.level))
+            work = WorkDone("ingest", done, total)
+            verbatim = settings.disclose == "code"
+            yield from _merge(file, portions, store, work, ingested, verbatim=verbatim)
+            done += file.size
 
 
-def read_names(settings: Settings, source: IngestSource) -> Story[NamesRead]:
-    """Plan an ingest of files up to its merge; the graph is read and does not change."""
+def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdict]]:
+    """What an ingest of files would make of their names; the graph is read and does not change."""
+    uses: Counter[tuple[Target, Relabelled]] = Counter()
+    made: dict[str, Technique] = {}
     with ExitStack() as opened:
         files = yield from _readable(source, opened)
-        curated = read_vocabulary(settings, source.vocabulary)
         store = opened.enter_context(closing(open_store(settings)))
-        names = pipeline.read_vocabulary(store, curated)
-        yield from _doubts(names)
-        cascade = open_cascade(settings, names, source.level)
-        if source.level in SETTLED_FIRST:
-            yield from _settle(files, cascade)
-        read_ = NamesRead(Counter(), {})
-        for errand in _errands(files, cascade, settings.disclose, code_reader(source.level)):
-            for plan in errand.portion.plans:
-                made = (one for one in plan.new if one.id not in names.known)
-                read_.new.update((technique.id, technique) for technique in made)
-                for label in (*plan.labels, *plan.failed_labels):
-                    read_.steps[plan.trajectory.target, replace(label, also=())] += 1
-        return read_
+        cascade = yield from _cascade(settings, source, files, store)
+        reader = code_reader(source.level)
+        for file in files:
+            for _, portion in _portions(file, cascade, settings.disclose, reader):
+                for plan in portion.plans:
+                    made.update((one.id, one) for one in plan.new)
+                    labels = (*plan.labels, *plan.failed_labels)
+                    uses.update((plan.trajectory.target, label) for label in labels)
+    new = {key: one for key, one in made.items() if key not in cascade.vocabulary.known}
+    return [
+        NameVerdict(
+            **asdict(label) | {"also": ()},
+            name=coined.name if (coined := new.get(label.technique)) else None,
+            definition=coined.definition if coined else None,
+            target=target,
+            steps=steps,
+        )
+        for (target, label), steps in uses.items()
+    ]
 
 
-def grow(
-    settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str
-) -> Story[Counter[str]]:
-    """Merge `lines` that are valid, such as learned ones; return their `COUNTS`."""
+def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -> Story[Ingested]:
+    """Merge `lines` that are valid, such as learned ones, and embed them."""
     ingested = Ingested()
-    size = lines.seek(0, 2)
+    size = lines.seek(0, os.SEEK_END)
     lines.seek(0)
     with closing(open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, read_vocabulary(settings))
@@ -216,7 +224,7 @@ def grow(
             ingested.count(batch)
             yield WorkDone(title, lines.tell(), size, title)
     yield from embed_new(settings)
-    return ingested.counts
+    return ingested
 
 
 def embed_new(settings: Settings) -> Story[None]:
@@ -241,28 +249,9 @@ def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:
         yield WorkDone("embedding", share, SMOOTH, message)
 
 
-def _doubts(names: Vocabulary) -> Story[None]:
-    """Warn of a vocabulary that is empty or contradicts the graph."""
-    if not names.curated:
-        message = "the vocabulary is empty: names that the graph has not become new techniques"
-        yield WorkDone("names", line=f"{message}")
-    if contradictions := names.contradictions():
-        name, technique, other = contradictions[0]
-        more = f", and {len(contradictions) - 1} more" if len(contradictions) > 1 else ""
-        message = (
-            f"the vocabulary contradicts the graph: {name!r} is {technique}, there {other}{more}"
-        )
-        yield WorkDone("names", line=f"{message}; the vocabulary counts")
-
-
-def _refuse_other_space(settings: Settings, store: GraphStore) -> None:
-    """Raise `BadInput` for an embedder of another space than the graph's.
-
-    An unreachable embedder does not stop an ingest: `embed_new` reports it at the end.
-    """
-    if settings.embedder:
-        with suppress(ModelError):
-            embedder_of(settings, store.embedding_space())
+def code_reader(level: RelabelLevel) -> CodeReader | None:
+    """The reader that compares names with code; None at the level "exact"."""
+    return None if level == "exact" else deed
 
 
 def _readable(source: IngestSource, opened: ExitStack) -> Story[list[_File]]:
@@ -280,15 +269,13 @@ def _readable(source: IngestSource, opened: ExitStack) -> Story[list[_File]]:
         if origin is not None:
             note = f"step lists of {origin.problem} ({origin.target}), by {sidecar(path).name}"
             yield WorkDone("files", line=f"{path}: {note}")
-        files.append(_File(path, origin or source.origin, copy))
+        files.append(_File(path, origin, copy))
     return files
 
 
 def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
-    """A copy of a pipe; None for a file. `BadInput` for an unreadable file or another kind.
-
-    The names in a file are read before its lines are merged, and a pipe can be read once only.
-    """
+    """A copy of a pipe; None for a file. `BadInput` for an unreadable file or another kind."""
+    # names are read before lines are merged, and a pipe can be read only once
     copy = None
     try:
         with path.open("rb") as stream:
@@ -296,27 +283,26 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
             if stat.S_ISFIFO(mode):
                 copy = opened.enter_context(TemporaryFile())  # noqa: SIM115
                 shutil.copyfileobj(stream, copy)
-                copy.seek(0)
             elif not stat.S_ISREG(mode):
                 raise BadInput(f"{path}: neither a file nor a pipe; give files of trajectories")
-            head = (copy or stream).read(HEAD)
     except OSError as error:
         if copy is not None:
             raise Environment(f"{path}: {error.strerror}; make room for a copy of it") from None
         raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
-    inside = head
-    with suppress(zlib.error):  # no gzip
-        inside = zlib.decompressobj(wbits=31).decompress(head, HEAD)
-    if inside[257:].startswith(TAR):
-        raise BadInput(f"{path}: a tar archive; unpack it")
-    for begins, mistake in FOREIGN.items():
-        if head.startswith(begins):
-            raise BadInput(f"{path}: {mistake}")
     return copy
 
 
-def _settle(files: Sequence[_File], cascade: Cascade) -> Story[None]:
-    """Decide every name in the files, so that new names meet each other."""
+def _cascade(
+    settings: Settings, source: IngestSource, files: Sequence[_File], store: GraphStore
+) -> Story[Cascade]:
+    """The relabelling of the files' names by the vocabulary and the graph's techniques."""
+    names = pipeline.read_vocabulary(store, read_vocabulary(settings, source.vocabulary))
+    if not names.curated:
+        message = "the vocabulary is empty: names that the graph has not become new techniques"
+        yield WorkDone("names", line=message)
+    cascade = open_cascade(settings, names, source.level)
+    if source.level not in SETTLED_FIRST:
+        return cascade
     uses: dict[Label, NameUse] = {}
     for file in files:
         with file.open() as stream:
@@ -327,64 +313,84 @@ def _settle(files: Sequence[_File], cascade: Cascade) -> Story[None]:
         yield WorkDone("names", line=f"{asked} names to ask about: {prompts} prompts at least")
     for decided, _ in enumerate(cascade.settle(uses), 1):
         yield WorkDone("names", decided, len(uses), f"names: {decided} of {len(uses)}")
+    return cascade
+
+
+def _portions(
+    file: _File, cascade: Cascade, disclose: Disclosure, reader: CodeReader | None
+) -> Iterator[tuple[int, pipeline.Portion]]:
+    """The file's portions, each with the byte after it."""
+    with file.open() as stream:
+        lines = file.lines(stream)
+        for portion in pipeline.portions(lines, cascade, disclose=disclose, read=reader):
+            yield stream.tell(), portion
 
 
 def _merge(
-    files: Sequence[_File], errands: Iterable[Errand], writers: Writers, reports: _Reports
+    file: _File,
+    portions: Iterable[tuple[int, pipeline.Portion]],
+    store: GraphStore,
+    work: WorkDone,
+    ingested: Ingested,
+    *,
+    verbatim: bool,
 ) -> Story[None]:
-    """Merge the files, and count."""
-    sizes = [file.size for file in files]
-    results = writers.merge(errands)
-    try:
-        for number, batches in groupby(results, key=lambda result: result[0].file):
-            before = WorkDone("ingest", sum(sizes[:number]), sum(sizes))
-            yield from _follow(files[number], batches, before, reports)
-    finally:
-        results.close()
-        for _, batch in writers.uncounted():
-            reports.ingested.count(batch)
-
-
-def code_reader(level: RelabelLevel) -> CodeReader | None:
-    """The reader that compares names with code; None at the level "exact"."""
-    return None if level == "exact" else deed
-
-
-def _errands(
-    files: Sequence[_File], cascade: Cascade, disclose: Disclosure, reader: CodeReader | None
-) -> Iterator[Errand]:
-    for number, file in enumerate(files):
-        with file.open() as stream:
-            lines = file.lines(stream)
-            for portion in pipeline.portions(
-                lines, cascade, disclose=disclose, read=reader, batch_lines=BATCH_LINES
-            ):
-                yield Errand(number, stream.tell(), portion)
-
-
-def _follow(
-    file: _File, results: Iterable[Done], before: WorkDone, reports: _Reports
-) -> Story[None]:
-    """Count the results of one file, and list its rejected lines, if there are any.
-
-    A file without any trajectory gets no list: the list would hold the whole file.
-    """
-    path, ingested = file.path, reports.ingested
-    good, bad, findings = ingested.good, list[Rejected](), list[str]()
-    with rejected.room() as listing:
-        for errand, batch in results:
+    """Merge one file, count, and list its rejected lines, if there are any."""
+    good, first, findings = ingested.good, list[Rejected](), list[str]()
+    with SpooledTemporaryFile(
+        SPOOLED, "w+", encoding="utf-8"
+    ) as listing:  # a kill leaves no litter
+        for end, portion in portions:
+            batch = portion.merged(store)
             ingested.count(batch)
-            reports.listing(batch.rejected, listing)
-            bad += batch.rejected[: not bad]
-            findings += errand.portion.findings
-            message = ", ".join(f"{ingested.counts[name]} {name}" for name in TOTALS)
-            yield replace(before, done=before.done + errand.end, text=f"{path.name}: {message}")
-        if ingested.good == good and not rejected.is_json(bad[0]):
-            yield replace(before, line=f"{path}: {NO_TRAJECTORIES}")
+            _list(batch.rejected, listing, verbatim=verbatim)
+            first += batch.rejected[: not first]
+            findings += portion.findings
+            totals = f"{ingested.added} added, {ingested.known} known, {ingested.rejected} rejected"
+            yield replace(work, done=work.done + end, text=f"{file.path.name}: {totals}")
+        if ingested.good == good and first[0].line.data[:1] not in (b"", b"{", b"["):
+            # no list for a file of something else: it would hold the whole file
+            yield replace(work, line=f"{file.path}: {NO_TRAJECTORIES}")
             return
         if findings:
-            message = f"{path}: {len(findings)} steps are not what they are called: {findings[0]}"
-            yield replace(before, line=message + (", .." if findings[1:] else ""))
-        ingested.rejected_files += rejected.publish(listing, file.rejected)
-    for first in bad:
-        yield replace(before, line=f"{path}:{first.line.number}: {first.reason}")
+            message = f"{file.path}: {len(findings)} steps are not what they are called"
+            more = ", .." if findings[1:] else ""
+            yield replace(work, line=f"{message}: {findings[0]}{more}")
+        ingested.rejected_files += _publish(listing, file.rejected)
+    for one in first:
+        yield replace(work, line=f"{file.path}:{one.line.number}: {one.reason}")
+
+
+def _list(rejected: Sequence[Rejected], listing: IO[str], *, verbatim: bool) -> None:
+    """Add rows to a file's list: number, reason, and if `verbatim` the line itself."""
+    for line in rejected:
+        row: dict[str, str | int] = {"line": line.line.number, "reason": line.reason}
+        row |= _verbatim(line) if verbatim else {}
+        listing.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _verbatim(line: Rejected) -> dict[str, str | int]:
+    """Its `text`, or `base64` where it is no UTF-8; of a too long line the beginning."""
+    data, size = line.line.data, line.line.size
+    row: dict[str, str | int] = {}
+    if size > MOST_BYTES:
+        data, row = data[:KEPT_BYTES], {"bytes": size}
+    try:
+        # not final: drops a character that the cut has split
+        return row | {"text": codecs.getincrementaldecoder("utf-8")().decode(data, final=not row)}
+    except UnicodeDecodeError:
+        return row | {"base64": base64.b64encode(data).decode("ascii")}
+
+
+def _publish(listing: IO[str], path: Path) -> list[Path]:
+    """Write the list, or remove an outdated one; return its path, if any."""
+    listing.seek(0)
+    remedy = "the good lines are in the graph, the list of the rejected ones is lost: make room"
+    with file_errors(path, f"{remedy} for it and run the same command again", Environment):
+        if not listing.read(1):
+            path.unlink(missing_ok=True)
+            return []
+        listing.seek(0)
+        with atomic.replacing(path) as file:
+            file.writelines(map(str.encode, listing))
+    return [path]

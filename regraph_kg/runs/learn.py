@@ -18,11 +18,7 @@ from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.ingest import grow
 from regraph_kg.runs.progress import Story
-from regraph_kg.search.harvest import (
-    Harvest,
-    harvest,
-    refuse,
-)
+from regraph_kg.search.harvest import harvest, refuse
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.key import trace_key
@@ -48,10 +44,15 @@ class Lesson:
     refused: str | None = None
     """Why there is none."""
 
-    @property
-    def taught(self) -> bool:
-        """Whether it has anything for the graph."""
-        return bool(self.trajectories)
+    def __str__(self) -> str:
+        counts = f"{len(self.trajectories):>12} {self.steps:>7} {self.failures:>9}"
+        lines = [f"{counts} {self.declined:>9}  {self.run.name}"]
+        if self.refused:
+            lines.append(f"{'':>41}refused: {self.refused}")
+        else:
+            told = (f"{count} steps, {reason}" for reason, count in self.left_out.items())
+            lines += [f"{'':>41}left out: {one}" for one in told]
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,17 @@ class Learned:
     @property
     def taught(self) -> bool:
         """Whether any run taught anything."""
-        return any(lesson.taught for lesson in self.runs)
+        return any(lesson.trajectories for lesson in self.runs)
+
+    def __str__(self) -> str:
+        head = f"{'trajectories':>12} {'steps':>7} {'failures':>9} {'declined':>9}  run"
+        lines = [head, *map(str, self.runs)]
+        if self.added or self.known or self.rejected:
+            lines.append(
+                f"in the graph: {self.added} trajectories added, {self.known} known already,"
+                f" {self.rejected} rejected"
+            )
+        return "\n".join(lines)
 
 
 def learn_from(
@@ -96,7 +107,10 @@ def learn_from(
     learned = Learned(tuple(lessons))
     if dry or not learned.taught:
         return learned
-    return (yield from _merged(settings, learned))
+    lines = io.BytesIO("".join(one.line() for one in learned.trajectories).encode())
+    # by the front door: a lesson is judged by the same rules as anybody's file; its names are ids
+    counts = yield from grow(settings, lines, "exact", "learning")
+    return Learned(learned.runs, counts.added, counts.known, counts.rejected)
 
 
 def _lesson(
@@ -109,20 +123,11 @@ def _lesson(
     except BadInput as error:
         return Lesson(path, refused=str(error).removeprefix(f"run {run.id}: "))
     if not result.trajectories:
-        return Lesson(path, left_out=result.left_out, refused=_nothing(result))
-    return Lesson(
-        path,
-        result.trajectories,
-        result.steps,
-        result.failures,
-        result.declined,
-        result.left_out,
-    )
-
-
-def _nothing(harvested: Harvest) -> str:
-    left_out = ", ".join(f"{count} {reason}" for reason, count in harvested.left_out.items())
-    return "no verified step" + (f" ({left_out})" if left_out else "")
+        left_out = ", ".join(f"{count} {reason}" for reason, count in result.left_out.items())
+        refused = "no verified step" + (f" ({left_out})" if left_out else "")
+        return Lesson(path, left_out=result.left_out, refused=refused)
+    counts = (result.steps, result.failures, result.declined)
+    return Lesson(path, result.trajectories, *counts, result.left_out)
 
 
 def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Problem:
@@ -140,20 +145,7 @@ def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Pr
     )
 
 
-def _merged(settings: Settings, learned: Learned) -> Story[Learned]:
-    """Merge the harvested trajectories; their techniques are ids."""
-    lines = io.BytesIO(lines_of(learned.trajectories).encode())
-    # by the front door: a lesson is judged by the same rules as anybody's file
-    counts = yield from grow(settings, lines, "exact", "learning")
-    return Learned(learned.runs, counts["added"], counts["known"], counts["rejected"])
-
-
-def lines_of(trajectories: Sequence[Trajectory]) -> str:
-    """Trajectories as JSONL."""
-    return "".join(trajectory.line() for trajectory in trajectories)
-
-
 def write_lines(path: Path, trajectories: Sequence[Trajectory]) -> None:
     """Replace a file of trajectories as a whole: it is never half-written."""
     with file_errors(path, "free space, or choose another place", ToolError):
-        atomic.write(path, lines_of(trajectories), mode=0o666)
+        atomic.write(path, "".join(one.line() for one in trajectories), mode=0o666)

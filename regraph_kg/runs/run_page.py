@@ -17,6 +17,7 @@ from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import RunHeader, Task
 from regraph_kg.models.target import TARGETS
+from regraph_kg.models.text import times
 from regraph_kg.pages.views import Dot, FailureRow, RunView
 from regraph_kg.runs.steps_shown import (
     MOST_CHARACTERS,
@@ -67,7 +68,7 @@ def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
         speedup=judged.speedup if judged else best.speedup if best else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
-        roofline=report.roofline(judged.account) if judged and judged.account else "",
+        roofline=str(judged.account) if judged and judged.account else "",
         share=_share(judged),
         path=_short(report.path(best.path)) if best else "",
         code=((best.code or "") if best else serial)[:MOST_CHARACTERS],
@@ -101,7 +102,7 @@ def _headline(run: RunRecord) -> str:
     title = f"{run.header.problem} ({run.header.target})"
     if not run.bests:
         return f"{title}: nothing faster than the serial code so far"
-    best = report.times(run.bests[-1].step.speedup or 0)
+    best = times(run.bests[-1].step.speedup or 0)
     return f"{title}: {best} so far, not yet measured again"
 
 

@@ -11,12 +11,13 @@ Not here: several searches at once (`open_searches` and `begin`), and the output
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
+from regraph_kg import report
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Metric
 from regraph_kg.models.graph import Neighbourhood
-from regraph_kg.models.html import code
 from regraph_kg.models.run import (
     RunHeader,
     RunSummary,
@@ -44,9 +45,15 @@ class FinishedRun:
     summary: RunSummary
     code: str
 
+    def __str__(self) -> str:
+        walks = kind_of(self.summary.method).walks
+        table = report.run_table(self.summary, {}, walks=walks)
+        return f"{report.headline(self.summary)}\n{table}\n{self.code}"
+
     def _repr_html_(self) -> str:
-        """For notebooks: the summary, with the code to unfold."""
-        return self.summary._repr_html_() + code("its code", self.code)
+        """For notebooks: its own text."""
+        # a model wrote the code: none of it can become markup
+        return f"<pre style='white-space:pre-wrap'>{escape(str(self))}</pre>"
 
 
 class LiveRun:

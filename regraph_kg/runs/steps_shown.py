@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from regraph_kg import report
 from regraph_kg.models.evaluation import EvalReport, code_hash
 from regraph_kg.models.run import StepRecord
+from regraph_kg.models.text import seconds, times
 from regraph_kg.pages.views import Exchange, Node
 from regraph_kg.search.run_record import RunRecord, TracedStep, place_of
 
@@ -170,7 +170,7 @@ def _tell(
             node.facts |= measured(run.reports[hash_])
         again = run.finals.get(hash_)
         if again is not None and again.speedup is not None:
-            node.facts["measured again"] = report.times(again.speedup)
+            node.facts["measured again"] = times(again.speedup)
         said = "".join(turn.prompt + turn.answer for turn in node.turns)
         spent += _weight(node.code + node.diagnosis + node.diff + said)
     return len(chosen)
@@ -185,11 +185,11 @@ def measured(judged: EvalReport) -> dict[str, str]:
     """Facts of a measurement, in words."""
     facts = {}
     if judged.timing is not None:
-        facts["time of a call"] = report.seconds(judged.timing.median)
+        facts["time of a call"] = seconds(judged.timing.median)
     if judged.speedup_interval is not None:
-        facts["95 % interval"] = report.interval(judged.speedup_interval)
+        facts["95 % interval"] = judged.speedup_interval.as_times
     if judged.account is not None and judged.account.roof is not None:
-        facts["roofline"] = report.roofline(judged.account)
+        facts["roofline"] = str(judged.account)
     if judged.load:
         facts["not a quiet machine"] = judged.load[:MOST_FACT]
     return facts

@@ -18,7 +18,7 @@ from regraph_kg.evaluation.problem.problem import Problem, ProjectProblem
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.target import TARGETS
-from regraph_kg.models.text import plain
+from regraph_kg.models.text import plain, times
 from regraph_kg.runs.home_changes import HomeChange, content_of
 from regraph_kg.search.run_record import RunRecord
 
@@ -151,8 +151,8 @@ def _tested_shapes(problem: Problem) -> str:
 
 def _speed(verdict: EvalReport) -> str:
     interval = verdict.speedup_interval
-    sure = f" (95 %: {report.interval(interval)})" if interval else ""
-    return f"{report.times(verdict.speedup or 1)} as fast as its serial code{sure}"
+    sure = f" (95 %: {interval.as_times})" if interval else ""
+    return f"{times(verdict.speedup or 1)} as fast as its serial code{sure}"
 
 
 def _origin(answer: RunAnswer) -> str:

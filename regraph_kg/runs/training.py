@@ -23,10 +23,8 @@ it computes. Say why, name the technique, and give the whole code after the step
 ```"""
 
 
-def training_lines(
-    trajectories: Iterable[Trajectory], *, unverified: bool = False
-) -> Iterator[str]:
-    """A line of JSON for each verified step; with `unverified`, for every step."""
+def training_lines(trajectories: Iterable[Trajectory]) -> Iterator[str]:
+    """A line of JSON for each verified step."""
     for trajectory in trajectories:
         if trajectory.disclosed != "code":
             continue
@@ -34,11 +32,9 @@ def training_lines(
         for number, step in enumerate(trajectory.steps, 1):
             counted = standing(step.measurements)
             passed = {m.device: m for m in counted if m.outcome is Outcome.PASSED}
-            if passed or unverified:
-                yield (
-                    json.dumps(_example(trajectory, number, before, passed), ensure_ascii=False)
-                    + "\n"
-                )
+            if passed:
+                example = _example(trajectory, number, before, passed)
+                yield json.dumps(example, ensure_ascii=False) + "\n"
             before = step.code
 
 

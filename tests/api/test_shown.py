@@ -1,11 +1,11 @@
-"""Values as notebooks show them: what matters is there, and no text becomes markup."""
+"""Values as notebooks show them: their own text, of which nothing becomes markup."""
 
 from pathlib import Path
 
 import pytest
 
 from regraph_kg import load_problem
-from regraph_kg.models.evaluation import EvalReport, Interval, Outcome
+from regraph_kg.models.evaluation import EvalReport, Outcome
 from regraph_kg.models.next_steps import NextSteps, SuggestedStep
 from regraph_kg.models.technique import Technique
 from regraph_kg.runs.search import FinishedRun
@@ -62,30 +62,18 @@ def test_a_problem_shows_its_function_and_sizes_and_no_code_of_it_becomes_markup
     shown = load_problem("stencil").model_copy(update={"serial_code": HOSTILE})
     html = shown._repr_html_()
     assert "<img" not in html
-    assert "&lt;img src=x onerror=alert(1)&gt;" in html
     assert "stencil" in html
     assert f"rows={shown.sizes.time['rows']}" in html
 
 
-def test_a_report_shows_its_speedup_with_the_interval_and_what_failed() -> None:
-    ends = Interval(low=2.0, high=3.0)
-    html = report(outcome="passed", speedup=2.5, speedup_interval=ends)._repr_html_()
-    assert "2.5x (95 %: 2x to 3x)" in html
-    assert "diagnosis" not in html
-    assert "y[3] is 0" in report(outcome="wrong_answer", diagnosis="y[3] is 0")._repr_html_()
-
-
-def test_steps_are_rows_and_what_was_never_timed_stays_empty() -> None:
-    assert "<td" in steps()._repr_html_()
+def test_steps_show_their_figures_and_what_was_never_timed_has_none() -> None:
     assert "2.5x" in steps()._repr_html_()
     assert "3 of 4" in steps()._repr_html_()
     assert "None" not in steps(effect=None)._repr_html_()
 
 
-def test_a_search_shows_its_figures_and_folds_its_code(finished: FinishedRun) -> None:
+def test_a_search_shows_its_figures_and_its_code(finished: FinishedRun) -> None:
     html = finished._repr_html_()
-    assert "over the serial code" in html
-    assert "4 of at most 4" in html
-    assert "<details>" in html
+    assert "4 of 4" in html
     assert "<img" not in html
     assert "&lt;img src=x" in html

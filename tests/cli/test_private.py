@@ -1,5 +1,6 @@
 """What holds a user's code is for that user alone, whatever the umask says."""
 
+import io
 import os
 import stat
 from collections.abc import Iterator
@@ -8,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import AnswersPending
-from regraph_kg.ingest.read import Rejected, read, split
 from regraph_kg.llm.by_file import BatchModel
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import DecisionKey, Prompt
 from regraph_kg.private import make_folder
-from regraph_kg.runs.rejected import keep, publish, room
+from regraph_kg.runs.ingest import _publish
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, header
 
@@ -54,11 +54,5 @@ def test_prompts_that_wait_are_private(tmp_path: Path) -> None:
 
 
 def test_the_list_of_rejected_lines_is_private(tmp_path: Path) -> None:
-    source = tmp_path / "mine.jsonl"
-    source.write_text('{"code": "secret"}\n')
-    with source.open("rb") as file, room() as kept:
-        keep(
-            [line for line in read(split(file)) if isinstance(line, Rejected)], kept, verbatim=True
-        )
-        (report,) = publish(kept, tmp_path / "mine.jsonl.rejected.jsonl")
+    (report,) = _publish(io.StringIO("secret\n"), tmp_path / "mine.jsonl.rejected.jsonl")
     assert mode(report) == 0o600

@@ -12,8 +12,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.llm.ngrams import HashEmbedder
-from regraph_kg.models.graph import Vector
-from regraph_kg.models.purge import Provenance
+from regraph_kg.models.graph import Provenance, Vector
 from regraph_kg.models.trajectory import WITHHELD, Disclosure, Trajectory
 from regraph_kg.runs.training import training_lines
 from regraph_kg.search.reader import GraphReader

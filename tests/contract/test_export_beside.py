@@ -9,7 +9,7 @@ from regraph_kg.backends import read
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query, T
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.purge import Provenance
+from regraph_kg.models.graph import Provenance
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
 from tests.stores import address, cypher

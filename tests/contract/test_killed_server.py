@@ -11,8 +11,7 @@ import pytest
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.store import BoltStore
 from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import MergePlan
-from regraph_kg.models.purge import Provenance
+from regraph_kg.models.graph import MergePlan, Provenance
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
 from tests import install_neo4j

@@ -15,8 +15,7 @@ from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
-from regraph_kg.models.graph import MergePlan
-from regraph_kg.models.purge import Provenance
+from regraph_kg.models.graph import MergePlan, Provenance
 from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store

@@ -7,8 +7,7 @@ import pytest
 
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.ngrams import HashEmbedder
-from regraph_kg.models.graph import MergePlan
-from regraph_kg.models.purge import Provenance, PurgeCounts
+from regraph_kg.models.graph import MergePlan, Provenance, PurgeCounts
 from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, failure, measured, plan, technique
@@ -113,12 +112,11 @@ def test_a_purge_that_was_stopped_is_finished_by_the_next(
     assert store.stats().trajectories == 12
 
 
-def test_an_origin_that_the_graph_does_not_know_is_told_with_those_like_it(
+def test_an_origin_that_the_graph_does_not_know_has_nothing_to_purge(
     store: GraphStore,
 ) -> None:
     store.merge(purged()[:2])
     assert store.count_of(Provenance("run", "nobody's")) == PurgeCounts()
-    assert store.alike(Provenance("problem", "secrte")) == ["secret"]
     *_, done = store.purge(Provenance("run", "nobody's"))
     assert done == PurgeCounts()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.evaluate import is_good, report_text
+from regraph_kg.cli.evaluate import is_good
 from regraph_kg.models.evaluation import EvalReport, Outcome
 
 from .conftest import HERE, scale_source
@@ -187,7 +187,7 @@ def test_what_is_too_noisy_to_time_has_not_failed(
 ) -> None:
     report = REPORT.model_copy(update={"outcome": outcome, "load": "2 judges, load 7.1"})
     assert is_good(report, strict=strict) is good
-    told = report_text(report)
+    told = str(report)
     unsteady = outcome is Outcome.UNSTABLE_TIMING
     assert ("right; too noisy to time here" in told) is unsteady
     assert "load       2 judges, load 7.1: these times are no evidence" in told

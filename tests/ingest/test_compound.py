@@ -96,16 +96,6 @@ def test_also_is_outside_the_identity_and_of_the_same_target() -> None:
         trajectory(step("x", also=["openmp/a"]))
 
 
-def test_a_name_that_a_curator_took_from_a_technique_is_not_given_back() -> None:
-    label = COMPOUNDS[0][0]
-    changed = [
-        one.model_copy(update={"disowned": (label,)}) if one.id.endswith("memory-tiling") else one
-        for one in VOCABULARY.curated
-    ]
-    (found,) = lexical(Vocabulary(changed)).relabel(trajectory(step(label))).steps
-    assert found.stage == "new"
-
-
 @pytest.mark.parametrize("label", ["a+b", "a, b", "a / b", "a and b", "a AND b", "a; b", "a & b"])
 def test_parts_are_what_stands_between(label: str) -> None:
     assert parts(label) == ("a", "b")

@@ -38,7 +38,7 @@ def test_what_is_printed_of_an_example_says_why_there_is_no_code(desk: Desk) -> 
         (found,) = desk.run("examples", "cuda/start", "cuda/shared-memory-tiling", "--json").json()
         assert (found["disclosed"], found["before"], found["after"]) == (disclose, "", "")
         assert desk.run("graph", "check").code == 0
-        assert desk.run("graph", "export", "--format", "sft", "--unverified").out == ""
+        assert desk.run("graph", "export", "--format", "sft").out == ""
         assert desk.run("graph", "purge", "--problem", "p1", "--yes").code == 0
 
 

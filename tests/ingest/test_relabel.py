@@ -208,11 +208,11 @@ def test_an_id_that_a_sender_chose_takes_no_labels_from_the_id_they_get() -> Non
     assert resolved("odd trick", Vocabulary(VOCABULARY, (chosen,))).technique == "cuda/odd-trick"
 
 
-def test_a_name_that_a_curator_took_away_is_not_merged_back_by_words() -> None:
-    stored = VOCABULARY[0].model_copy(update={"disowned": ("tiled shared memory",)})
-    vocabulary = Vocabulary(VOCABULARY, [stored])
-    assert resolved("tiled shared memory", vocabulary).stage == "new"
-    assert resolved("tiling with shared memory", vocabulary).stage == "lexical"
+def test_a_name_with_a_technique_of_its_own_is_not_taken_for_another_by_words() -> None:
+    own = Technique(id="cuda/tiled-shared-memory", name="Tiled shared memory", target="cuda")
+    vocabulary = Vocabulary((*VOCABULARY, own))
+    assert resolved("tiled shared memory", vocabulary).technique == own.id
+    assert resolved("tiling with shared memory").technique == "cuda/shared-memory-tiling"
 
 
 def test_rules_recognize_what_people_named_and_not_what_is_under_review() -> None:

@@ -6,6 +6,7 @@ from regraph_kg import report
 from regraph_kg.models.evaluation import Interval, Outcome
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, RoofShare, RunSummary
+from regraph_kg.models.text import seconds, times
 from regraph_kg.search.methods import kind_of
 from tests.search.toy import SERIAL
 
@@ -59,7 +60,7 @@ def rows(text: str) -> dict[str, str]:
     [(0.8712, "0.871x"), (1.0, "1x"), (3.214, "3.21x"), (12.34, "12.3x"), (1234.5, "1234x")],
 )
 def test_a_ratio_has_three_digits_and_no_exponent(number: float, text: str) -> None:
-    assert report.times(number) == text
+    assert times(number) == text
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_a_ratio_has_three_digits_and_no_exponent(number: float, text: str) -> N
     ],
 )
 def test_a_duration_has_the_unit_that_fits(duration: float, text: str) -> None:
-    assert report.seconds(duration) == text
+    assert seconds(duration) == text
 
 
 def test_a_result_is_told_with_its_interval() -> None:
