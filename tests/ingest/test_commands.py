@@ -135,23 +135,6 @@ def test_a_store_that_is_down_ends_with_3(desk: Desk) -> None:
     assert len(done.err.splitlines()) == 1
 
 
-def test_a_step_list_is_ingested_with_what_the_options_say(desk: Desk) -> None:
-    serial = desk.folder / "serial.cpp"
-    serial.write_text("int x;")
-    file = desk.write("steps.json", json.dumps(STEPS, indent=2))
-    said = ("--serial", serial, "--problem", "saxpy", "--target", "cuda")
-    assert desk.run("ingest", file, *said).code == 0
-    (line,) = desk.run("graph", "export").out.splitlines()
-    found = json.loads(line)
-    assert (found["problem"], found["serial"], found["target"]) == ("saxpy", "int x;", "cuda")
-
-
-def test_half_of_the_step_lists_options_is_bad_input(desk: Desk) -> None:
-    file = desk.write("steps.json", json.dumps(STEPS))
-    done = desk.run("ingest", file, "--problem", "saxpy")
-    assert (done.code, "together" in done.err) == (2, True)
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
