@@ -38,8 +38,6 @@ class Relabelled:
     technique: str
     stage: RelabelStage
     score: float = 1.0
-    runner_up: str | None = None
-    runner_up_score: float | None = None
     model: str = ""
     """Name and digest of the model that decided or embedded; empty where none did."""
     prompt_hash: str = ""

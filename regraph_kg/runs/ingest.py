@@ -4,8 +4,6 @@ Bad lines stop nothing and are listed beside their file. Known trajectories are 
 twice, so that an interrupted ingest is simply run again. Not here: lines (ingest/).
 """
 
-import base64
-import codecs
 import json
 import os
 import shutil
@@ -24,7 +22,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
 from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
-from regraph_kg.ingest.read import MOST_BYTES, Accepted, Rejected, read, split
+from regraph_kg.ingest.read import Accepted, Rejected, read, split
 from regraph_kg.ingest.relabel.aliases import Label, NameUse
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
@@ -45,7 +43,7 @@ NO_TRAJECTORIES = (
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
 KEPT_BYTES = 2**16
-"""Bytes of a too long line that its list keeps."""
+"""Bytes of a line that its list keeps."""
 SPOOLED = 2**20
 """Bytes of a list of rejected lines that stay in memory."""
 SMOOTH = 1000
@@ -365,21 +363,10 @@ def _list(rejected: Sequence[Rejected], listing: IO[str], *, verbatim: bool) -> 
     """Add rows to a file's list: number, reason, and if `verbatim` the line itself."""
     for line in rejected:
         row: dict[str, str | int] = {"line": line.line.number, "reason": line.reason}
-        row |= _verbatim(line) if verbatim else {}
+        if verbatim:
+            # bytes that are no UTF-8 are escaped; of a long line the beginning tells what it is
+            row["text"] = line.line.data[:KEPT_BYTES].decode(errors="backslashreplace")
         listing.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _verbatim(line: Rejected) -> dict[str, str | int]:
-    """Its `text`, or `base64` where it is no UTF-8; of a too long line the beginning."""
-    data, size = line.line.data, line.line.size
-    row: dict[str, str | int] = {}
-    if size > MOST_BYTES:
-        data, row = data[:KEPT_BYTES], {"bytes": size}
-    try:
-        # not final: drops a character that the cut has split
-        return row | {"text": codecs.getincrementaldecoder("utf-8")().decode(data, final=not row)}
-    except UnicodeDecodeError:
-        return row | {"base64": base64.b64encode(data).decode("ascii")}
 
 
 def _publish(listing: IO[str], path: Path) -> list[Path]:
