@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -39,31 +40,23 @@ class Technique(Frozen):
     target: Target
     family: Family | None = None
     definition: str = ""
-    applies: str = ""
-    """When it applies, in one sentence."""
-    hurts: str = ""
-    """When it makes code slower or wrong, in one sentence."""
+    applies: str = ""  #: when it applies, in one sentence
+    hurts: str = ""  #: when it makes code slower or wrong, in one sentence
     needs: tuple[str, ...] = ()
     """Predicates over a code's facts (search/fit/predicates.py) that must all hold for it to be
     applied; "a|b": one of them is enough."""
-    pointless: tuple[str, ...] = ()
-    """Predicates of which any makes it pointless."""
+    pointless: tuple[str, ...] = ()  #: predicates of which any makes it pointless
     leaves: tuple[str, ...] = ()
     """Marks of which its step leaves at least one: "new simd" (search/fit/applied.py). A new mark
     tells it from all others."""
-    recipe: str = ""
-    """Instructions in two lines, for a small model."""
-    steps: tuple[str, ...] = ()
-    """The recipe of a large technique in smaller ones, in their order."""
+    recipe: str = ""  #: instructions in two lines, for a small model
+    steps: tuple[str, ...] = ()  #: the recipe of a large technique in smaller ones, in their order
     aliases: tuple[str, ...] = ()
-    source: str = ""
-    """The document that describes it: of a vendor, of a standard, or a paper."""
+    source: str = ""  #: the document that describes it: of a vendor, of a standard, or a paper
     replaces: tuple[TechniqueId, ...] = ()
     """Ids of techniques that were merged into this one; trajectories under them come here."""
-    review: bool = False
-    """Made by an ingest under an unknown name, and not yet reviewed."""
-    created: str = ""
-    """UTC, ISO 8601; empty for the shipped vocabulary."""
+    review: bool = False  #: made by an ingest under an unknown name, and not yet reviewed
+    created: str = ""  #: UTC, ISO 8601; empty for the shipped vocabulary
 
     def __str__(self) -> str:
         lines = {
@@ -220,6 +213,39 @@ class Vocabulary:
                 yield technique
 
 
+def by_id(techniques: Sequence[Technique]) -> Mapping[str, Technique]:
+    """A graph's techniques, its initial states included."""
+    starts = (Technique(id=start_id(t), name="Serial code", target=t) for t in TARGETS)
+    return {technique.id: technique for technique in (*starts, *techniques)}
+
+
+def resolve(name: str, techniques: Mapping[str, Technique], target: Target | None) -> str:
+    """The id that `name` (an id, name or alias) means; `BadInput` lists near ids."""
+    if name in techniques:
+        return name
+    vocabulary = Vocabulary((), tuple(techniques.values()))
+    matches = [vocabulary.find(name, candidate) for candidate in ([target] if target else TARGETS)]
+    ids = [match.technique for match in matches if match is not None]
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        raise BadInput(f"technique {name!r} is {' and '.join(ids)}: give --target, or the id")
+    by_slug = {
+        key.partition("/")[2]: key for key in techniques if target in (None, techniques[key].target)
+    }
+    near = get_close_matches(spelling(name).replace(" ", "-"), by_slug, n=3)
+    hint = f"; near it: {', '.join(by_slug[slug] for slug in near)}" if near else ""
+    raise BadInput(f"technique {name!r} is not in the graph (regraph techniques show){hint}")
+
+
+def resolve_pair(
+    before: str, after: str, techniques: Mapping[str, Technique], target: Target | None
+) -> tuple[str, str]:
+    """The ids of a step's two techniques; the later one tells the target of the earlier."""
+    second = resolve(after, techniques, target)
+    return resolve(before, techniques, target or techniques[second].target), second
+
+
 class _Names:
     """(target, spelling) -> technique id; `exact` by id and name, `alias` by alias.
 
@@ -269,8 +295,7 @@ _SAME = {"indices": "index", "matrices": "matrix"} | {
 }
 _INVARIANT = frozenset({"series", "species"})
 
-_SLUG = 120
-"""Longest slug; a longer one is cut and hashed."""
+_SLUG = 120  # longest slug; a longer one is cut and hashed
 
 
 def _split(word: str) -> str:

@@ -26,11 +26,9 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"
 NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
 Disclosure = Literal["code", "diff", "statistics"]
 """The disclosed part of a source, the most first; docs/curation.md describes each."""
-WITHHELD = "(withheld)"
-"""Stands for a step's label where only statistics are disclosed."""
+WITHHELD = "(withheld)"  # stands for a step's label where only statistics are disclosed
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
-"""Bounded so that a ratio of two stays finite."""
+Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]  # bounded so that a ratio of two stays finite
 
 
 class Source(Extensible):
@@ -50,12 +48,6 @@ class Source(Extensible):
         return self.model if self.learned else None
 
 
-Regime = Literal["memory", "compute", "below"]
-"""The roof that a call is near; "below": near neither."""
-_NEAR = 0.3
-"""Share of a roof from which on a call is near it."""
-
-
 class RooflinePosition(Frozen):
     """A call's shares of its device's measured peaks (evaluation/timing/roofline.py)."""
 
@@ -71,13 +63,6 @@ class RooflinePosition(Frozen):
         if roof is None or not roof.shares:
             return None
         return cls(memory=roof.shares.get("memory", 0.0), compute=roof.shares.get("compute", 0.0))
-
-    @property
-    def regime(self) -> Regime:
-        """The nearer of the two roofs."""
-        if max(self.memory, self.compute) < _NEAR:
-            return "below"
-        return "compute" if self.compute > self.memory else "memory"
 
 
 class Measurement(Extensible):
@@ -102,10 +87,8 @@ class Measurement(Extensible):
     pairs: int = Field(default=0, ge=0)
     """Pairs of workers that the effect comes from, one of the code before and one of that after;
     0: not timed in turn, since workers' levels told."""
-    repairs: int = Field(default=0, ge=0)
-    """Repair calls it took; 0 counts as verified at first."""
-    diagnosis: NoteText = ""
-    """Why the step failed."""
+    repairs: int = Field(default=0, ge=0)  # repair calls it took; 0 counts as verified at first
+    diagnosis: NoteText = ""  # why the step failed
     roofline: RooflinePosition | None = None
     """The position of the code after the step; None where the device's peaks were unmeasured."""
     ruled_out: bool = False
@@ -162,18 +145,14 @@ def standing(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
 class Step(Extensible):
     """One optimization step: its technique, its reason, and the code after it."""
 
-    label: Name
-    """The technique's name as the model wrote it."""
-    technique: TechniqueId | None = None
-    """Resolved technique id, once relabelled."""
+    label: Name  # the technique's name as the model wrote it
+    technique: TechniqueId | None = None  # resolved technique id, once relabelled
     also: Annotated[tuple[TechniqueId, ...], Field(max_length=8)] = ()
     """Ids of further techniques of the step; outside the identity, as `technique` is."""
     reasoning: NoteText = ""
     detail: NoteText = ""
-    code: NoteText = ""
-    """The whole code after it; empty only where it is not disclosed."""
-    diff: NoteText = ""
-    """The removed and added lines, where only these are disclosed."""
+    code: NoteText = ""  # the whole code after it; empty only where it is not disclosed
+    diff: NoteText = ""  # the removed and added lines, where only these are disclosed
     measurements: tuple[Measurement, ...] = ()
 
 
@@ -193,10 +172,8 @@ class FailedStep(Extensible):
     code_hash: NoteText = ""
     code: NoteText = ""
     """The tried code; a store keeps it for a few failures of a pair, as evidence."""
-    device: Name | None = None
-    """Where it failed; None = unknown, counted under "unmeasured"."""
-    ruled_out: bool = False
-    """As of a measurement; outside the identity."""
+    device: Name | None = None  # where it failed; None = unknown, counted under "unmeasured"
+    ruled_out: bool = False  # as of a measurement; outside the identity
 
     @property
     def key(self) -> str:
@@ -221,12 +198,29 @@ class Trajectory(Extensible):
     target: Target
     problem: Name
     disclosed: Disclosure = "code"
-    content: Digest | None = None
-    """The id of the trajectory that this one discloses in part."""
+    content: Digest | None = None  # the id of the trajectory that this one discloses in part
     serial: NoteText = ""
     source: Source = Source()
     steps: tuple[Step, ...] = Field(min_length=1, max_length=100)
     failures: tuple[FailedStep, ...] = ()
+
+    def line(self) -> str:
+        """Its line in a file of trajectories."""
+        return self.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        for number, failure in enumerate(self.failures):
+            if failure.after_step > len(self.steps):
+                after = f"failures[{number}].after_step is {failure.after_step}"
+                raise ValueError(f"{after}, but there are {len(self.steps)} steps")
+        ids = [technique for step in self.steps for technique in (step.technique, *step.also)]
+        for technique in filter(None, [*ids, *(failure.technique for failure in self.failures)]):
+            if not technique.startswith(f"{self.target}/"):
+                raise ValueError(f"technique {technique} does not belong to target {self.target}")
+            if technique == start_id(self.target):
+                raise ValueError(f"no step leads to the initial state {technique}")
+        return self
 
     @model_validator(mode="after")
     def _tells_what_it_discloses(self) -> Self:
@@ -243,45 +237,19 @@ class Trajectory(Extensible):
             raise ValueError(f'disclosed as "{self.disclosed}", but has {place}')
         return self
 
-    def line(self) -> str:
-        """Its line in a file of trajectories."""
-        return self.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
-
     def _too_much(self) -> Iterator[str]:
         """Places of texts that such a trajectory must not have."""
-        hidden = ["code", "diagnosis"]
-        if self.disclosed == "statistics":
-            hidden += ["reasoning", "detail", "diff"]
+        bare = self.disclosed == "statistics"
+        hidden = ("code", "diagnosis") + (("reasoning", "detail", "diff") if bare else ())
         if self.serial:
             yield "serial"
-        parts: list[tuple[str, Step | FailedStep]] = []
-        parts += [(f"steps.{n}", part) for n, part in enumerate(self.steps)]
-        parts += [(f"failures.{n}", part) for n, part in enumerate(self.failures)]
-        for place, part in parts:
+        parts: dict[str, Step | FailedStep] = {}
+        parts |= {f"steps.{n}": part for n, part in enumerate(self.steps)}
+        parts |= {f"failures.{n}": part for n, part in enumerate(self.failures)}
+        for place, part in parts.items():
             yield from (f"{place}.{name}" for name in hidden if getattr(part, name, ""))
-            if self.disclosed == "statistics" and (part.label != WITHHELD or not part.technique):
+            if bare and (part.label != WITHHELD or not part.technique):
                 yield f"{place} with a label, or without technique"
-
-    @model_validator(mode="after")
-    def _failures_follow_a_step(self) -> Self:
-        for number, failure in enumerate(self.failures):
-            if failure.after_step > len(self.steps):
-                raise ValueError(
-                    f"failures[{number}].after_step is {failure.after_step},"
-                    f" but there are {len(self.steps)} steps"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _techniques_are_of_target(self) -> Self:
-        ids = [technique for step in self.steps for technique in (step.technique, *step.also)]
-        ids += [failure.technique for failure in self.failures]
-        for technique in filter(None, ids):
-            if not technique.startswith(f"{self.target}/"):
-                raise ValueError(f"technique {technique} does not belong to target {self.target}")
-            if technique == start_id(self.target):
-                raise ValueError(f"no step leads to the initial state {technique}")
-        return self
 
     @property
     def id(self) -> str:
