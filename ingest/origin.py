@@ -1,8 +1,7 @@
 """Facts that step lists lack: their problem, target and serial code.
 
 It stands in a file beside each, named after it: `steps.json` has `steps.json.toml`. That names no
-file outside its own folder: who wrote it may be a stranger, and the graph is shared. Not here:
-options that say it for all lists of a command (cli/ingest.py).
+file outside its own folder: who wrote it may be a stranger, and the graph is shared.
 """
 
 import tomllib
@@ -59,14 +58,10 @@ def read_origin(path: Path) -> FileOrigin | None:
         raise BadInput(f"{beside}: serial: {origin.serial} is in another folder; put it beside")
     if serial.exists() and not serial.is_file():
         raise BadInput(f"{beside}: serial: {origin.serial} is no file; {_HINT}")
-    return FileOrigin(target=origin.target, problem=origin.problem, serial=read_serial(serial))
-
-
-def read_serial(path: Path) -> str:
-    """The serial code of step lists; `BadInput` where it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8")
+        code = serial.read_text(encoding="utf-8")
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give the serial code's file") from None
+        raise BadInput(f"{serial}: {error.strerror}; give the serial code's file") from None
     except UnicodeDecodeError:
-        raise BadInput(f"{path}: not UTF-8 text; give the serial code's file") from None
+        raise BadInput(f"{serial}: not UTF-8 text; give the serial code's file") from None
+    return FileOrigin(target=origin.target, problem=origin.problem, serial=code)

@@ -132,7 +132,7 @@ def _trajectory(line: InputLine, origin: FileOrigin | None) -> Trajectory:
 
 def _from_steps(steps: list[UpstreamStep], origin: FileOrigin | None) -> Trajectory:
     if origin is None:
-        raise BadInput("a step list says no serial code, problem and target: give them")
+        raise BadInput("a step list needs a FILE.toml beside it: regraph docs ingest")
     return Trajectory.model_validate(
         {
             "schema": 1,

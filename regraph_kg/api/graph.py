@@ -20,9 +20,8 @@ from regraph_kg.llm.embedder import place
 from regraph_kg.models.graph import Example, KnownFailure, Vector
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
-from regraph_kg.models.technique import Technique, start_id
+from regraph_kg.models.technique import Technique, by_id, resolve, resolve_pair, start_id
 from regraph_kg.runs.next_steps import Question, next_steps
-from regraph_kg.runs.technique_names import by_id, resolve, resolve_pair
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.open_model import embedder_of

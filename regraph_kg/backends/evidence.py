@@ -284,7 +284,6 @@ def latest(measured: Measurements) -> dict[str, Any]:
         "outcome": last and last.outcome.value,
         "speedup": last and last.speedup and float(f"{last.speedup:.4g}"),  # for the eye
         "effect": last and last.effect,
-        "regime": last and last.roofline and last.roofline.regime,
         "device": last and last.device,
         "toolchain": last and last.toolchain,
         "measurements": _STEP.dump_json(measured).decode(),

@@ -17,8 +17,8 @@ from regraph_kg.errors import BadInput
 from regraph_kg.llm.embedder import place
 from regraph_kg.models.graph import Example
 from regraph_kg.models.target import Target
+from regraph_kg.models.technique import by_id, resolve_pair
 from regraph_kg.models.text import times
-from regraph_kg.runs.technique_names import by_id, resolve_pair
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import browser_query, open_store

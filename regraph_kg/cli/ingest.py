@@ -12,9 +12,7 @@ from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import legible, print_rows, wide_console
 from regraph_kg.errors import BadInput, Interrupted, StoreError
-from regraph_kg.ingest.origin import FileOrigin, read_serial
 from regraph_kg.models.graph import RelabelLevel
-from regraph_kg.models.target import Target
 from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs.ingest import (
     Ingested,
@@ -40,11 +38,6 @@ def ingest(  # noqa: PLR0913 (a command's options)
     vocabulary: Annotated[
         Path | None, option("List of techniques.", show_default="techniques.json of the corpus")
     ] = None,
-    serial: Annotated[
-        Path | None, option("Step lists only: the file with their serial code.")
-    ] = None,
-    problem: Annotated[str | None, option("Step lists only: the name of their problem.")] = None,
-    target: Annotated[Target | None, option("Step lists only: what their code is for.")] = None,
     relabel: Annotated[
         RelabelLevel, option("How hard to look for the technique that a name means.")
     ] = "lexical",
@@ -76,13 +69,12 @@ def ingest(  # noqa: PLR0913 (a command's options)
     several may run at once. Measurements in FILEs are believed, whoever made them: ingest what you
     trust (regraph docs SECURITY). All of it: regraph docs ingest.
 
-    What step lists do not say stands beside each in FILE.toml (problem, target, serial); without
-    one, --serial, --problem and --target say it.
+    What a step list does not say stands beside it in FILE.toml: problem, target, serial.
 
     The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
-    in other words; "model" asks a language model about the
-    rest, once for each name. What none recognizes becomes a new technique, to be reviewed. With
-    answers by file, nothing is added before all of them are there.
+    in other words; "model" asks a language model about the rest, once for each name. What none
+    recognizes becomes a new technique, to be reviewed. With answers by file, nothing is added
+    before all of them are there.
 
     With --disclose diff or statistics the graph never sees the code of FILEs; what of it can still
     be told or guessed: regraph docs curation.
@@ -96,14 +88,13 @@ def ingest(  # noqa: PLR0913 (a command's options)
     are to come by file.
     """
     settings = read_settings(model=model, disclose=disclose)
-    origin = _origin(serial, problem, target)
     if rebuild:
         _rebuild(settings, vocabulary, relabel, alone=not (files or starter or dry_run))
         return
     paths = [*(starter_files(settings) if starter else ()), *(files or ())]
     if not paths:
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
-    source = IngestSource(paths, origin, vocabulary, relabel)
+    source = IngestSource(paths, vocabulary, relabel)
     if dry_run:
         names = watch(read_names(settings, source))
         if not answered(names, as_json):
@@ -161,30 +152,18 @@ def _so_far(ingested: Ingested) -> str:
     return f"so far {ingested.added} trajectories added, {ingested.known} known already"
 
 
-def _origin(serial: Path | None, problem: str | None, target: Target | None) -> FileOrigin | None:
-    """The origin of step lists; all three options, or none."""
-    if serial is None and problem is None and target is None:
-        return None
-    if serial is None or problem is None or target is None:
-        raise BadInput(
-            "step lists need --serial, --problem and --target together, or a FILE.toml beside"
-        )
-    return FileOrigin(target=target, problem=problem, serial=read_serial(serial))
-
-
 def _print_names(names: Sequence[NameVerdict]) -> None:
     """Print what each name would count as, and the number of techniques that would be new."""
-    headings = ("name", "technique", "stage", "score", "runner-up", "steps")
+    headings = ("name", "technique", "stage", "score", "steps")
     cells = (
         (
             legible(row.label),
             row.technique,
             row.stage,
             f"{row.score:.2f}",
-            f"{row.runner_up} {row.runner_up_score or 0:.2f}" if row.runner_up else "-",
             str(row.steps),
         )
         for row in sorted(names, key=lambda row: (row.stage, row.technique, row.label))
     )
-    print_rows(headings, cells, (3, 5), wide_console())
+    print_rows(headings, cells, (3, 4), wide_console())
     typer.echo(f"new techniques: {len({row.technique for row in names if row.name is not None})}")

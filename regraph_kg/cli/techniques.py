@@ -13,9 +13,8 @@ from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique
+from regraph_kg.models.technique import Technique, by_id, resolve
 from regraph_kg.models.text import times
-from regraph_kg.runs.technique_names import by_id, resolve
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.stores import open_store
 

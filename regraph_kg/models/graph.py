@@ -38,8 +38,6 @@ class Relabelled:
     technique: str
     stage: RelabelStage
     score: float = 1.0
-    runner_up: str | None = None
-    runner_up_score: float | None = None
     model: str = ""
     """Name and digest of the model that decided or embedded; empty where none did."""
     prompt_hash: str = ""
@@ -178,9 +176,11 @@ class Successor:
     @property
     def effect(self) -> float | None:
         """Geometric mean of the verified effects; None: nothing was verified."""
-        if not self.verified:
-            return None
-        return float(2 ** (self.sum_log2_effect / EFFECT_SCALE / self.verified))
+        return _geometric_mean(self.sum_log2_effect, self.verified)
+
+
+def _geometric_mean(sum_log2: int, count: int) -> float | None:
+    return float(2 ** (sum_log2 / EFFECT_SCALE / count)) if count else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,32 +314,14 @@ class TransitionStats:
     verified_first: int
     failed: Mapping[str, int]
     sum_log2_effect: int
+    """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
     declined: int = 0
     """How often a model said that the technique does not apply: no try, and no failure."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """A technique's gain on one device, after `source`, or, where that is "", after anything.
-
-    Learned trajectories count in full.
-    """
-
-    target: str
-    device: str
-    examples: int
-    tried: int
-    verified: int
-    sum_log2_effect: int
-    """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
-    source: str = ""
 
     @property
     def mean(self) -> float | None:
         """Geometric mean of the effects; None where nothing was verified."""
-        if not self.verified:
-            return None
-        return float(2 ** (self.sum_log2_effect / EFFECT_SCALE / self.verified))
+        return _geometric_mean(self.sum_log2_effect, self.verified)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,24 +3,20 @@
 Not here: how a model is opened (wiring/open_model.py); embedders (llm/embedder.py).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, Self, cast
 
 from regraph_kg.errors import BadInput
 
 ModelKind = Literal["recorded", "ollama", "openai", "batch"]
 
-_NAMED: Mapping[str, str] = {
-    "recorded": "",
-    "ollama": "NAME",
-    "openai": "NAME",
-    "batch": "FOLDER",
+_KNOWN = {
+    "recorded": "recorded",
+    "ollama": "ollama:NAME",
+    "openai": "openai:NAME",
+    "batch": "batch:FOLDER",
 }
-"""Each `ModelKind`, and its part after the colon, if any."""
-_SPELT = [f'"{kind}:{what}"' if what else f'"{kind}"' for kind, what in _NAMED.items()]
-_KNOWN = f"{', '.join(_SPELT[:-1])} and {_SPELT[-1]}"
+"""Each `ModelKind` as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +31,19 @@ class ModelSpec:
     def parse(cls, text: str) -> Self:
         """The model that `text` names. Raises `BadInput`."""
         kind, colon, name = text.partition(":")
-        if kind not in _NAMED or not bool(_NAMED[kind]) == bool(colon) == bool(name):
-            raise BadInput(f"model {text!r}: know {_KNOWN}")
+        has_name = ":" in _KNOWN.get(kind, "")
+        if kind not in _KNOWN or not has_name == bool(colon) == bool(name):
+            raise BadInput(f"model {text!r}: know {', '.join(_KNOWN.values())}")
         return cls(cast(ModelKind, kind), name)
 
     @classmethod
     def traced(cls, name: str) -> Self | None:
-        """The model of a trace's name ("ollama:NAME@DIGEST ..."); None for an unknown kind.
-
-        A trace has no name for recorded answers and those by file.
-        """
+        """The model of a trace's name ("ollama:NAME@DIGEST ..."); None for an unknown kind."""
         kind, _, rest = name.partition(":")
-        if kind not in _NAMED:
+        if kind not in _KNOWN:
             return None
         spec = cls(cast(ModelKind, kind))
+        # a trace has no name for recorded answers and those by file
         return cls(spec.kind, rest.partition("@")[0]) if spec.asks_server else spec
 
     def __str__(self) -> str:
@@ -69,15 +64,3 @@ class ModelSpec:
     def asks_server(self) -> bool:
         """Whether a server answers, at once."""
         return self.kind in ("ollama", "openai")
-
-    @property
-    def folder(self) -> Path:
-        """The folder of prompts and answers by file."""
-        return Path(self.name)
-
-    def answered(self, traced: str) -> bool:
-        """Whether it may be the model of a trace's name."""
-        spec = ModelSpec.traced(traced)
-        if spec is None or spec.kind != self.kind:
-            return False
-        return not self.asks_server or spec.name == self.name

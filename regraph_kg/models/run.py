@@ -56,7 +56,7 @@ class Task:
         return (self.entry,) if self.port is None else (self.port.function, self.entry)
 
 
-GraphShown = Literal["whole", "names", "shuffled-statistics", "shuffled-structure", "none"]
+GraphShown = Literal["whole", "shuffled-statistics", "none"]
 """The graph that a search sees; all but "whole" are controls (regraph_kg/bench/null_graphs.py)."""
 FinalGrade = Literal["full", "screening"]
 """The final measurement: in fresh workers, or as in the search (quick, less certain)."""

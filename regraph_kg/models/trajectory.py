@@ -50,12 +50,6 @@ class Source(Extensible):
         return self.model if self.learned else None
 
 
-Regime = Literal["memory", "compute", "below"]
-"""The roof that a call is near; "below": near neither."""
-_NEAR = 0.3
-"""Share of a roof from which on a call is near it."""
-
-
 class RooflinePosition(Frozen):
     """A call's shares of its device's measured peaks (evaluation/timing/roofline.py)."""
 
@@ -71,13 +65,6 @@ class RooflinePosition(Frozen):
         if roof is None or not roof.shares:
             return None
         return cls(memory=roof.shares.get("memory", 0.0), compute=roof.shares.get("compute", 0.0))
-
-    @property
-    def regime(self) -> Regime:
-        """The nearer of the two roofs."""
-        if max(self.memory, self.compute) < _NEAR:
-            return "below"
-        return "compute" if self.compute > self.memory else "memory"
 
 
 class Measurement(Extensible):
@@ -228,6 +215,24 @@ class Trajectory(Extensible):
     steps: tuple[Step, ...] = Field(min_length=1, max_length=100)
     failures: tuple[FailedStep, ...] = ()
 
+    def line(self) -> str:
+        """Its line in a file of trajectories."""
+        return self.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        for number, failure in enumerate(self.failures):
+            if failure.after_step > len(self.steps):
+                after = f"failures[{number}].after_step is {failure.after_step}"
+                raise ValueError(f"{after}, but there are {len(self.steps)} steps")
+        ids = [technique for step in self.steps for technique in (step.technique, *step.also)]
+        for technique in filter(None, [*ids, *(failure.technique for failure in self.failures)]):
+            if not technique.startswith(f"{self.target}/"):
+                raise ValueError(f"technique {technique} does not belong to target {self.target}")
+            if technique == start_id(self.target):
+                raise ValueError(f"no step leads to the initial state {technique}")
+        return self
+
     @model_validator(mode="after")
     def _tells_what_it_discloses(self) -> Self:
         if self.disclosed == "code":
@@ -243,45 +248,19 @@ class Trajectory(Extensible):
             raise ValueError(f'disclosed as "{self.disclosed}", but has {place}')
         return self
 
-    def line(self) -> str:
-        """Its line in a file of trajectories."""
-        return self.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
-
     def _too_much(self) -> Iterator[str]:
         """Places of texts that such a trajectory must not have."""
-        hidden = ["code", "diagnosis"]
-        if self.disclosed == "statistics":
-            hidden += ["reasoning", "detail", "diff"]
+        bare = self.disclosed == "statistics"
+        hidden = ("code", "diagnosis") + (("reasoning", "detail", "diff") if bare else ())
         if self.serial:
             yield "serial"
-        parts: list[tuple[str, Step | FailedStep]] = []
-        parts += [(f"steps.{n}", part) for n, part in enumerate(self.steps)]
-        parts += [(f"failures.{n}", part) for n, part in enumerate(self.failures)]
-        for place, part in parts:
+        parts: dict[str, Step | FailedStep] = {}
+        parts |= {f"steps.{n}": part for n, part in enumerate(self.steps)}
+        parts |= {f"failures.{n}": part for n, part in enumerate(self.failures)}
+        for place, part in parts.items():
             yield from (f"{place}.{name}" for name in hidden if getattr(part, name, ""))
-            if self.disclosed == "statistics" and (part.label != WITHHELD or not part.technique):
+            if bare and (part.label != WITHHELD or not part.technique):
                 yield f"{place} with a label, or without technique"
-
-    @model_validator(mode="after")
-    def _failures_follow_a_step(self) -> Self:
-        for number, failure in enumerate(self.failures):
-            if failure.after_step > len(self.steps):
-                raise ValueError(
-                    f"failures[{number}].after_step is {failure.after_step},"
-                    f" but there are {len(self.steps)} steps"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _techniques_are_of_target(self) -> Self:
-        ids = [technique for step in self.steps for technique in (step.technique, *step.also)]
-        ids += [failure.technique for failure in self.failures]
-        for technique in filter(None, ids):
-            if not technique.startswith(f"{self.target}/"):
-                raise ValueError(f"technique {technique} does not belong to target {self.target}")
-            if technique == start_id(self.target):
-                raise ValueError(f"no step leads to the initial state {technique}")
-        return self
 
     @property
     def id(self) -> str:

@@ -3,12 +3,12 @@
 It takes one query of all statistics, whatever the number of examples.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import replace
 
-from regraph_kg.models.graph import UNMEASURED, Gain, TransitionStats
+from regraph_kg.models.graph import UNMEASURED, TransitionStats
 from regraph_kg.models.text import times
 from regraph_kg.pages.views import GraphView
 from regraph_kg.settings import Settings
@@ -18,7 +18,7 @@ MOST_DEVICES = 8
 """Columns of the table of techniques: the devices with most tries."""
 STRONGEST = 50
 SUMMED = ("examples", "tried", "verified", "sum_log2_effect")
-"""Fields that add up, in the order of a `Gain`."""
+"""Fields that add up over what stood before."""
 
 
 def view_graph(settings: Settings) -> GraphView:
@@ -51,38 +51,35 @@ def view_graph(settings: Settings) -> GraphView:
     )
 
 
-def technique_gains(rows: Iterable[TransitionStats]) -> list[Gain]:
+def technique_gains(rows: Iterable[TransitionStats]) -> list[TransitionStats]:
     """Each technique's gain on each device after any other technique; most tried first."""
-    groups: defaultdict[tuple[str, str], list[TransitionStats]] = defaultdict(list)
+    gains: dict[tuple[str, str], TransitionStats] = {}
     for row in rows:
         if row.tried:
-            groups[row.target, row.device].append(row)
-    gains = []
-    for place, group in groups.items():
-        examples, tried, verified, logs = (sum(getattr(one, n) for one in group) for n in SUMMED)
-        gains.append(Gain(*place, examples, tried, verified, logs))
-    return sorted(gains, key=lambda gain: (-gain.tried, gain.target, gain.device))
+            place = (row.target, row.device)
+            empty = TransitionStats("", *place, 0, 0, 0, 0, {}, 0)
+            so_far = gains.get(place, empty)
+            gains[place] = replace(
+                so_far, **{name: getattr(so_far, name) + getattr(row, name) for name in SUMMED}
+            )
+    return sorted(gains.values(), key=lambda gain: (-gain.tried, gain.target, gain.device))
 
 
-def strongest_pairs(rows: Iterable[TransitionStats]) -> list[Gain]:
+def strongest_pairs(rows: Iterable[TransitionStats]) -> list[TransitionStats]:
     """Each pair's gain on each device where it was verified; the most promising first.
 
     The order draws a mean of few measurements towards 1.
     """
 
-    def rank(gain: Gain) -> tuple[float, str, str, str]:
+    def rank(gain: TransitionStats) -> tuple[float, str, str, str]:
         # one more try that gained nothing: a lucky single one stands behind several good ones
         cautious = gain.sum_log2_effect / (gain.verified + 1)
         return -cautious, gain.source, gain.target, gain.device
 
-    return sorted((_gain(row) for row in rows if row.verified), key=rank)
+    return sorted((row for row in rows if row.verified), key=rank)
 
 
-def _gain(row: TransitionStats) -> Gain:
-    return Gain(**{field.name: getattr(row, field.name) for field in fields(Gain)})
-
-
-def _text(gain: Gain) -> str:
+def _text(gain: TransitionStats) -> str:
     """A gain as "3.2x (4 of 5)": its mean, and how many of all tries were verified."""
     mean = "none right" if gain.mean is None else times(gain.mean)
     return f"{mean} ({gain.verified} of {gain.tried})"

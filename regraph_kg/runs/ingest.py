@@ -4,13 +4,10 @@ Bad lines stop nothing and are listed beside their file. Known trajectories are 
 twice, so that an interrupted ingest is simply run again. Not here: lines (ingest/).
 """
 
-import base64
-import codecs
 import json
 import os
 import shutil
 import stat
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -25,7 +22,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
 from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
-from regraph_kg.ingest.read import MOST_BYTES, Accepted, Rejected, read, split
+from regraph_kg.ingest.read import Accepted, Rejected, read, split
 from regraph_kg.ingest.relabel.aliases import Label, NameUse
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
@@ -39,24 +36,14 @@ from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_store
 
 REJECTED = ".rejected.jsonl"
-NO_TRAJECTORIES = "not JSON; give Trajectory JSONL (regraph docs trajectory-schema), or step lists"
+NO_TRAJECTORIES = (
+    "not JSON; give Trajectory JSONL (regraph docs trajectory-schema) or step lists, as UTF-8,"
+    " a packed FILE as <(zcat FILE)"
+)
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
-HEAD = 4096
-"""First bytes of a file, by which a wrong one is told."""
-TAR = b"ustar"
-"""The mark of a tar archive, at byte 257."""
-FOREIGN = {
-    b"\x1f\x8b": "compressed by gzip; give FILE as <(zcat FILE)",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd; give FILE as <(zstdcat FILE)",
-    b"\xfd7zXZ": "compressed by xz; give FILE as <(xzcat FILE)",
-    b"PK\x03\x04": "a zip archive; unpack it",
-    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
-}
-"""First bytes of wrong files, and the remedy."""
 KEPT_BYTES = 2**16
-"""Bytes of a too long line that its list keeps."""
+"""Bytes of a line that its list keeps."""
 SPOOLED = 2**20
 """Bytes of a list of rejected lines that stay in memory."""
 SMOOTH = 1000
@@ -68,8 +55,6 @@ class IngestSource:
     """Files to ingest, and the relabelling of their names."""
 
     files: Sequence[Path]
-    origin: FileOrigin | None = None
-    """The origin of step lists without a FILE.toml."""
     vocabulary: Path | None = None
     """A list of techniques; None: the corpus's."""
     level: RelabelLevel = "lexical"
@@ -282,15 +267,13 @@ def _readable(source: IngestSource, opened: ExitStack) -> Story[list[_File]]:
         if origin is not None:
             note = f"step lists of {origin.problem} ({origin.target}), by {sidecar(path).name}"
             yield WorkDone("files", line=f"{path}: {note}")
-        files.append(_File(path, origin or source.origin, copy))
+        files.append(_File(path, origin, copy))
     return files
 
 
 def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
-    """A copy of a pipe; None for a file. `BadInput` for an unreadable file or another kind.
-
-    The names in a file are read before its lines are merged, and a pipe can be read once only.
-    """
+    """A copy of a pipe; None for a file. `BadInput` for an unreadable file or another kind."""
+    # names are read before lines are merged, and a pipe can be read only once
     copy = None
     try:
         with path.open("rb") as stream:
@@ -298,22 +281,12 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
             if stat.S_ISFIFO(mode):
                 copy = opened.enter_context(TemporaryFile())  # noqa: SIM115
                 shutil.copyfileobj(stream, copy)
-                copy.seek(0)
             elif not stat.S_ISREG(mode):
                 raise BadInput(f"{path}: neither a file nor a pipe; give files of trajectories")
-            head = (copy or stream).read(HEAD)
     except OSError as error:
         if copy is not None:
             raise Environment(f"{path}: {error.strerror}; make room for a copy of it") from None
         raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
-    inside = head
-    with suppress(zlib.error):  # no gzip
-        inside = zlib.decompressobj(wbits=31).decompress(head, HEAD)
-    if inside[257:].startswith(TAR):
-        raise BadInput(f"{path}: a tar archive; unpack it")
-    for begins, mistake in FOREIGN.items():
-        if head.startswith(begins):
-            raise BadInput(f"{path}: {mistake}")
     return copy
 
 
@@ -390,21 +363,10 @@ def _list(rejected: Sequence[Rejected], listing: IO[str], *, verbatim: bool) -> 
     """Add rows to a file's list: number, reason, and if `verbatim` the line itself."""
     for line in rejected:
         row: dict[str, str | int] = {"line": line.line.number, "reason": line.reason}
-        row |= _verbatim(line) if verbatim else {}
+        if verbatim:
+            # bytes that are no UTF-8 are escaped; of a long line the beginning tells what it is
+            row["text"] = line.line.data[:KEPT_BYTES].decode(errors="backslashreplace")
         listing.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _verbatim(line: Rejected) -> dict[str, str | int]:
-    """Its `text`, or `base64` where it is no UTF-8; of a too long line the beginning."""
-    data, size = line.line.data, line.line.size
-    row: dict[str, str | int] = {}
-    if size > MOST_BYTES:
-        data, row = data[:KEPT_BYTES], {"bytes": size}
-    try:
-        # not final: drops a character that the cut has split
-        return row | {"text": codecs.getincrementaldecoder("utf-8")().decode(data, final=not row)}
-    except UnicodeDecodeError:
-        return row | {"base64": base64.b64encode(data).decode("ascii")}
 
 
 def _publish(listing: IO[str], path: Path) -> list[Path]:

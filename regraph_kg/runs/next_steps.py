@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.graph import Example, Successor, Vector
+from regraph_kg.models.graph import Example, Vector
 from regraph_kg.models.next_steps import NextSteps, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
@@ -46,45 +46,76 @@ def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> 
     offers = _successors(store, question).after(question.after, question.code)
     promises = _promises(question, offers.fitting)
 
-    def is_shown(offer: Offer) -> bool:
+    def in_code(offer: Offer) -> bool:
         return shows(offer.successor.technique, question.code)
 
     def place(offer: Offer) -> tuple[bool, bool, float]:
-        return is_shown(offer), not offer.follows, -promises[offer.successor.technique.id]
+        return in_code(offer), not offer.follows, -promises[offer.successor.technique.id]
 
-    steps = tuple(
-        _step(
-            offer,
-            expected=math.exp(promises[offer.successor.technique.id]),
-            in_code=is_shown(offer),
-            nearest=_nearest(store, question, offer.successor, vector),
+    steps = []
+    for offer in sorted(offers.fitting, key=place)[: question.limit]:
+        successor, technique = offer.successor, offer.successor.technique
+        nearest = store.examples(
+            successor.after or question.after,
+            technique.id,
+            device=question.device or None,
+            limit=question.examples,
+            exclude_problem=question.exclude_problem,
+            near=vector,
         )
-        for offer in sorted(offers.fitting, key=place)[: question.limit]
-    )
+        step = SuggestedStep(
+            technique=technique.id,
+            name=technique.name,
+            definition=technique.definition,
+            applies=technique.applies,
+            hurts=technique.hurts,
+            expected=math.exp(promises[technique.id]),
+            effect=successor.effect,
+            tried=successor.tried,
+            verified=successor.verified,
+            declined=successor.declined,
+            examples=successor.examples,
+            measured=successor.statistics,
+            in_code=in_code(offer),
+            fits=offer.fit.fits,
+            why=offer.fit.why,
+            follows=offer.follows,
+            nearest=tuple(example.on(question.device) for example in nearest),
+        )
+        steps.append(step)
     return NextSteps(
         target=question.target,
         after=question.after,
         device=question.device,
-        steps=steps,
+        steps=tuple(steps),
         left_out=tuple(_unfit(offer) for offer in offers.unfit),
-        similar=_similar(store, question, vector),
+        similar=() if vector is None else _similar(store, question, vector),
     )
+
+
+def _similar(store: GraphStore, question: Question, vector: Vector) -> tuple[Example, ...]:
+    """Steps of any technique that began with similar code."""
+    found = store.nearest(
+        vector,
+        k=question.examples,
+        target=question.target,
+        exclude_problem=question.exclude_problem,
+    )
+    return tuple(example.on(question.device) for example in found)
+
+
+def _unfit(offer: Offer) -> UnfitStep:
+    technique = offer.successor.technique
+    return UnfitStep(technique=technique.id, name=technique.name, why=offer.fit.why)
 
 
 def _successors(store: GraphStore, question: Question) -> Successors:
     """The graph as a search reads it."""
+    device, excluded = question.device, question.exclude_problem
     neighbours = partial(
-        store.neighbourhood,
-        device=question.device,
-        limit=MOST_SUCCESSORS,
-        exclude_problem=question.exclude_problem,
+        store.neighbourhood, device=device, limit=MOST_SUCCESSORS, exclude_problem=excluded
     )
-    pooled = partial(
-        store.pooled,
-        question.target,
-        device=question.device,
-        exclude_problem=question.exclude_problem,
-    )
+    pooled = partial(store.pooled, question.target, device=device, exclude_problem=excluded)
     enough = max(ENOUGH, question.limit)
     return Successors(neighbours, pooled, start_id(question.target), enough)
 
@@ -94,61 +125,5 @@ def _promises(question: Question, offers: Sequence[Offer]) -> Mapping[str, float
     beliefs = Beliefs(start_id(question.target))
     edges = [beliefs.edge(question.after, offer.successor, i) for i, offer in enumerate(offers)]
     outlooks = {edge.target: beliefs.outlook(edge) for edge in edges}
+    # failed tries gain nothing: what passes seldom promises little, however much it gains then
     return {name: outlook.passes * outlook.gain for name, outlook in outlooks.items()}
-
-
-def _nearest(
-    store: GraphStore, question: Question, successor: Successor, vector: Vector | None
-) -> tuple[Example, ...]:
-    examples = store.examples(
-        successor.after or question.after,
-        successor.technique.id,
-        device=question.device or None,
-        limit=question.examples,
-        exclude_problem=question.exclude_problem,
-        near=vector,
-    )
-    return tuple(example.on(question.device) for example in examples)
-
-
-def _similar(store: GraphStore, question: Question, vector: Vector | None) -> tuple[Example, ...]:
-    """Steps of any technique that began with similar code."""
-    if vector is None:
-        return ()
-    examples = store.nearest(
-        vector,
-        k=question.examples,
-        target=question.target,
-        exclude_problem=question.exclude_problem,
-    )
-    return tuple(example.on(question.device) for example in examples)
-
-
-def _step(
-    offer: Offer, *, expected: float, in_code: bool, nearest: tuple[Example, ...]
-) -> SuggestedStep:
-    successor, technique = offer.successor, offer.successor.technique
-    return SuggestedStep(
-        technique=technique.id,
-        name=technique.name,
-        definition=technique.definition,
-        applies=technique.applies,
-        hurts=technique.hurts,
-        expected=expected,
-        effect=successor.effect,
-        tried=successor.tried,
-        verified=successor.verified,
-        declined=successor.declined,
-        examples=successor.examples,
-        measured=successor.statistics,
-        in_code=in_code,
-        fits=offer.fit.fits,
-        why=offer.fit.why,
-        follows=offer.follows,
-        nearest=nearest,
-    )
-
-
-def _unfit(offer: Offer) -> UnfitStep:
-    technique = offer.successor.technique
-    return UnfitStep(technique=technique.id, name=technique.name, why=offer.fit.why)

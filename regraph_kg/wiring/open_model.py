@@ -3,6 +3,8 @@
 A client is loaded with the model that needs it: the package `ollama` alone takes 0.4 s.
 """
 
+from pathlib import Path
+
 from regraph_kg.errors import BadInput
 from regraph_kg.llm.by_file import BatchModel
 from regraph_kg.llm.embedder import (
@@ -47,7 +49,7 @@ def any_model(settings: Settings, spec: ModelSpec) -> LanguageModel:
         endpoint = Endpoint(settings.openai_url, settings.openai_key)
         return OpenAICompatibleModel(endpoint, spec.name, options)
     if spec.kind == "batch":
-        return BatchModel(spec.folder, settings.batch_model, options)
+        return BatchModel(Path(spec.name), settings.batch_model, options)
     raise BadInput(
         f"model {spec}: no answers to such prompts are recorded; give --model ollama:NAME,"
         " openai:NAME or batch:FOLDER"

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 
 from regraph_kg.graph import GraphStore
-from regraph_kg.models.graph import Gain
+from regraph_kg.models.graph import TransitionStats
 from regraph_kg.runs.graph_page import strongest_pairs, technique_gains
 from tests.contract.plans import A100, H200, measured, plan
 
 Told = list[tuple[str, str, str, int, int, float | None]]
 
 
-def told(gains: Iterable[Gain]) -> Told:
+def told(gains: Iterable[TransitionStats]) -> Told:
     """Source, target, device, verified, tried and mean, without what all have in common."""
     return [
         (

@@ -20,7 +20,7 @@ from regraph_kg.models.evaluation import (
     Rivalry,
     code_hash,
 )
-from regraph_kg.models.trajectory import FailedStep, Measurement, RooflinePosition, Trajectory
+from regraph_kg.models.trajectory import FailedStep, Measurement, Trajectory
 from tests.search.test_harvest import timing
 
 PROBLEM = Path(__file__).parents[1] / "evaluation" / "problems" / "scale"
@@ -263,13 +263,3 @@ def test_of_one_run_the_metric_that_counts_comes_last(write: Callable[..., Path]
             for one in order:
                 told = with_measurements(told, (one,))
             assert [m.metric for m in told.steps[0].measurements][-1] == last
-
-
-@pytest.mark.parametrize(
-    ("memory", "compute", "regime"),
-    [(0.29, 0.1, "below"), (0.31, 0.1, "memory"), (0.4, 0.5, "compute"), (0.3, 0.0, "memory")],
-)
-def test_a_step_is_near_the_nearer_roof_or_near_none(
-    memory: float, compute: float, regime: str
-) -> None:
-    assert RooflinePosition(memory=memory, compute=compute).regime == regime
