@@ -170,15 +170,15 @@ def embed(
     """
     settings = read_settings(embedder=embedder)
     with closing(open_store(settings)) as store:
-        if settings.embedder:
-            chosen = embedder_of(settings)
-            watch(embedding(store.reembed(chosen.space, chosen.embed)))
-        else:
-            chosen = embedder_of(settings, store.embedding_space())
-            watch(embedding(store.embed(chosen.space, chosen.embed)))
-    space = chosen.space
-    if not answered(space, as_json):
-        typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
+        # the graph's own embedder keeps all vectors that are there
+        space = None if settings.embedder else store.embedding_space()
+        chosen = embedder_of(settings, space)
+        watch(embedding(store.reembed(chosen.space, chosen.embed)))
+    if not answered(chosen.space, as_json):
+        typer.echo(
+            f"every example is embedded by {chosen.space.model}"
+            f" ({chosen.space.dimension} dimensions)"
+        )
 
 
 @app.command()
