@@ -24,8 +24,7 @@ from regraph_kg.settings import read_settings
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
 
-LONGEST = 80
-"""Characters of a value that a table shows."""
+LONGEST = 80  # characters of a value that a table shows
 FINDINGS_SHOWN = 20
 
 app = typer.Typer(no_args_is_help=True)

@@ -14,8 +14,7 @@ from regraph_kg.pages.views import GraphView
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
 
-MOST_DEVICES = 8
-"""Columns of the table of techniques: the devices with most tries."""
+MOST_DEVICES = 8  # columns of the table of techniques: the devices with most tries
 STRONGEST = 50
 SUMMED = ("examples", "tried", "verified", "sum_log2_effect")
 """Fields that add up over what stood before."""

@@ -42,10 +42,8 @@ NO_TRAJECTORIES = (
 )
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
-KEPT_BYTES = 2**16
-"""Bytes of a line that its list keeps."""
-SPOOLED = 2**20
-"""Bytes of a list of rejected lines that stay in memory."""
+KEPT_BYTES = 2**16  # bytes of a line that its list keeps
+SPOOLED = 2**20  # bytes of a list of rejected lines that stay in memory
 SMOOTH = 1000
 """Units of the embedding's progress; the number of examples a unit changes between steps."""
 
@@ -55,8 +53,7 @@ class IngestSource:
     """Files to ingest, and the relabelling of their names."""
 
     files: Sequence[Path]
-    vocabulary: Path | None = None
-    """A list of techniques; None: the corpus's."""
+    vocabulary: Path | None = None  # a list of techniques; None: the corpus's
     level: RelabelLevel = "lexical"
 
 
@@ -66,12 +63,10 @@ class Ingested:
 
     added: int = 0
     known: int = 0
-    disclosed_otherwise: int = 0
-    """Known trajectories that stay as they were disclosed before."""
+    disclosed_otherwise: int = 0  # known trajectories that stay as they were disclosed before
     examples: int = 0
     measurements: int = 0
-    techniques: int = 0
-    """New techniques that the vocabulary lacks."""
+    techniques: int = 0  # new techniques that the vocabulary lacks
     rejected: int = 0
     rejected_files: list[Path] = field(default_factory=list)
     """Lists of rejected lines with the reasons."""
@@ -118,8 +113,7 @@ class NameVerdict(Relabelled):
     name: str | None = None
     definition: str | None = None
     target: Target | None = None
-    steps: int = 0
-    """Steps and failures that use the name."""
+    steps: int = 0  # steps and failures that use the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +122,7 @@ class _File:
 
     path: Path
     origin: FileOrigin | None
-    copy: BinaryIO | None = None
-    """The content of a pipe, which can be read only once."""
+    copy: BinaryIO | None = None  # the content of a pipe, which can be read only once
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:

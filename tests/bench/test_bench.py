@@ -17,7 +17,7 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.run_record import read_header
 from tests.in_process import Ended
-from tests.search.test_optimize import Lab, grown, lab
+from tests.search.lab import Lab, grown, lab
 from tests.search.test_several import add_problem, two
 
 __all__ = ["grown", "lab", "two"]  # fixtures

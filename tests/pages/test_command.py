@@ -1,6 +1,6 @@
 """`regraph report` as it is typed, after a real search of the command line."""
 
-from tests.search.test_optimize import Lab, grown, lab
+from tests.search.lab import Lab, grown, lab
 
 __all__ = ["grown", "lab"]  # fixtures
 
