@@ -295,11 +295,6 @@ class TransitionStats:
     declined: int = 0
     """How often a model said that the technique does not apply: no try, and no failure."""
 
-    @property
-    def mean(self) -> float | None:
-        """Geometric mean of the effects; None where nothing was verified."""
-        return _geometric_mean(self.sum_log2_effect, self.verified)
-
 
 @dataclass(frozen=True, slots=True)
 class GraphStats:
