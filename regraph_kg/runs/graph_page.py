@@ -57,7 +57,7 @@ def technique_gains(rows: Iterable[TransitionStats]) -> list[TransitionStats]:
     for row in rows:
         if row.tried:
             place = (row.target, row.device)
-            empty = TransitionStats("", *place, 0, 0, 0, 0, {}, 0)
+            empty = TransitionStats("", *place, 0, 0, 0, 0)
             so_far = gains.get(place, empty)
             gains[place] = replace(
                 so_far, **{name: getattr(so_far, name) + getattr(row, name) for name in SUMMED}

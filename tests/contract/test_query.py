@@ -175,7 +175,6 @@ def test_a_table_shortens_and_json_does_not(ask: Ask) -> None:
     ]
     table = ask(*words).stdout
     assert "x" * 200 not in table.replace("\n", "")
-    assert "50 numbers" in table
     found = json.loads(ask(*words, "--json").stdout)
     assert found == {
         "columns": ["text", "list"],

@@ -52,14 +52,13 @@ def desk(
 
 def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:
     file = desk.write("file.jsonl", *many(4), "{broken", many(1)[0])
-    done = desk.run("ingest", file)
-    assert done.code == 0
-    assert done.out.splitlines() == [
-        "trajectories: 4 added, 1 known already, 1 rejected",
-        "new in the graph: 10 examples, 10 measurements, 1 techniques that the vocabulary lacks",
-        "measurements are what the files claim: none was made here",
-        f"rejected lines, with reasons: {file}.rejected.jsonl",
-    ]
+    told = desk.run("ingest", file, "--json").json()
+    assert (told["added"], told["known"], told["rejected"]) == (4, 1, 1)
+    assert (told["examples"], told["measurements"], told["techniques"]) == (10, 10, 1)
+    assert told["nameless_failures"] == 5
+    assert told["rejected_files"] == [f"{file}.rejected.jsonl"]
+    shown = desk.run("ingest", file)
+    assert (shown.code, f"{file}.rejected.jsonl" in shown.out) == (0, True)
 
 
 def test_ingest_twice_adds_nothing_and_says_so_in_json(desk: Desk) -> None:
