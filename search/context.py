@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from regraph_kg.models.graph import Example, Neighbourhood, Successor
+from regraph_kg.models.graph import Example, Successor
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique, free_id, start_id
@@ -13,8 +13,7 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.adviser import Adviser
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import free_advice, rag_advice
-from regraph_kg.search.request import Request
-from regraph_kg.search.sample import Proposer
+from regraph_kg.search.sample import Proposer, Request
 from regraph_kg.search.successors import Successors
 from regraph_kg.search.world import Effects
 
@@ -35,10 +34,6 @@ class Context:
     """Code -> the examples nearest to it, whatever their transition; none without embeddings."""
     device: str
     """The device of this run's measurements."""
-
-    def neighbours(self, technique: str) -> Neighbourhood:
-        """The successors of a technique, for any code."""
-        return self.graph.neighbours(technique)
 
     def successors(self, technique: str, code: str) -> tuple[Successor, ...]:
         """The successors that may apply to `code`, which `technique` led to."""
@@ -84,7 +79,7 @@ class Context:
         alternatives = tuple(other for other in others if other.id != technique.id)
         follows = any(
             successor.technique.id == technique.id
-            for successor in self.neighbours(source).successors
+            for successor in self.graph.neighbours(source).successors
         )
         after = source if follows else self.graph.seen_after(technique.id) or source
         # the recipe is what a small model is told: its first part stands in its place

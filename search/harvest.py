@@ -14,14 +14,14 @@ without a verified leaf; the merge (ingest/pipeline.py).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.models.run import RunHeader, StepRecord
+from regraph_kg.models.run import StepRecord
 from regraph_kg.models.trajectory import (
     FailedStep,
     Measurement,
@@ -74,28 +74,15 @@ class Harvest:
         return sum(failure.outcome is Outcome.DECLINED for failure in failed)
 
 
-@dataclass(frozen=True, slots=True)
-class VerifiedStep:
-    """A step that later steps may build on."""
-
-    step: StepRecord
-    report: EvalReport | None
-
-    @property
-    def passed(self) -> bool:
-        """Verified and timed stably, on a machine that did nothing else meanwhile."""
-        quiet = self.report is None or not self.report.load
-        return quiet and self.step.outcome is Outcome.PASSED
-
-
 def refuse(run: RunRecord, *, recorded: bool = False, trust: bool = False, judge: str = "") -> None:
     """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass.
 
     `trust`: what another installation wrote passes, too; `judge`: the version whose figures are
     meant, if any.
     """
-    header = run.header
-    why, spec = None, ModelSpec.traced(header.model)
+    header, why = run.header, None
+    spec = ModelSpec.traced(header.model)
+    others = {report.evaluator for report in run.reports.values()} - {judge}
     if spec is not None and spec.is_recorded and not recorded:
         why = f"its model is {header.model}: recorded answers never enter the graph"
     elif header.judge != "live" and not recorded:
@@ -104,12 +91,10 @@ def refuse(run: RunRecord, *, recorded: bool = False, trust: bool = False, judge
         why = (
             "this installation did not write it, so that its times are claims (--trust takes them)"
         )
-    elif judge and any(report.evaluator != judge for report in run.reports.values()):
-        other = next(
-            report.evaluator for report in run.reports.values() if report.evaluator != judge
-        )
+    elif judge and others:
         why = (
-            f"its judge was version {other}, this one is {judge}, and their figures do not compare"
+            f"its judge was version {min(others)}, this one is {judge}, and their figures do not"
+            " compare"
         )
     elif header.excluded != header.problem:
         why = "it read its own problem's examples: what worked may be copied, and would count twice"
@@ -126,7 +111,7 @@ def harvest(run: RunRecord, serial: str) -> Harvest:
     """
     check_serial(run, serial)
     tree = _Tree(run)
-    tree.grow(step for record in run.records for step in record.steps)
+    tree.grow()
     return Harvest(tuple(_trajectories(tree, serial)), dict(+tree.left_out))
 
 
@@ -144,28 +129,50 @@ class _Tree:
 
     def __init__(self, run: RunRecord) -> None:
         self.run, self.reasonings = run, reasonings(run)
-        self.nodes: dict[StepPath, VerifiedStep] = {}
+        self.nodes: dict[StepPath, StepRecord] = {}
+        """Right steps, which later steps may build on."""
         self.failures: defaultdict[StepPath, list[StepRecord]] = defaultdict(list)
         """The failed steps by the place before them, declined ones too, as in a trajectory."""
         self.left_out: Counter[str] = Counter()
         self._named: Counter[str] = Counter()
 
-    def grow(self, steps: Iterable[StepRecord]) -> None:
+    def grow(self) -> None:
         """Place all steps, shorter paths first."""
+        steps = [step for record in self.run.records for step in record.steps]
         # records come as iterations end: a child's may stand before its parent's
         for step in sorted(steps, key=lambda step: len(step.path)):
             if step.outcome is None or (not step.path and not step.cost.calls):
                 continue  # a recorded model had no answer, or it is the start
+            report, final = self.report(step), self.run.finals.get(code_hash(step.code or ""))
+            busy = report is not None and bool(report.load)
             if reason := self._unfit(step):
                 self.left_out[reason] += 1
-            elif step.outcome is Outcome.TIMED_OUT and self._loaded(step):
+            elif step.outcome is Outcome.TIMED_OUT and busy:
                 self.left_out[BUSY] += 1
+            elif final is not None and not final.outcome.is_right:
+                # the full grade looks at more inputs than the screening did
+                update = {"outcome": final.outcome, "diagnosis": final.diagnosis, "speedup": None}
+                self.failures[step.path[:-1]].append(step.model_copy(update=update))
+            elif step.outcome.is_right and step.code:
+                self.nodes[step.path] = step
+                self.left_out[BUSY] += busy
             else:
-                self._place(self._disproved(step))
+                self.failures[step.path[:-1]].append(step)
+
+    def report(self, step: StepRecord) -> EvalReport | None:
+        """The search's verdict on a step's code."""
+        return self.run.reports.get(code_hash(step.code or ""))
+
+    def passed(self, place: StepPath) -> bool:
+        """Whether its step passed, and was timed while the machine did nothing else."""
+        step = self.nodes.get(place)
+        report = self.report(step) if step else None
+        quiet = report is None or not report.load
+        return step is not None and quiet and step.outcome is Outcome.PASSED
 
     def leaves(self) -> list[StepPath]:
         """Places of passed steps below which none passed, in the order in which they came."""
-        passed = [place for place, node in self.nodes.items() if node.passed]
+        passed = [place for place in self.nodes if self.passed(place)]
         inner = {place[:length] for place in passed for length in range(len(place))}
         return [place for place in passed if place not in inner]
 
@@ -189,30 +196,17 @@ class _Tree:
             return "holds a NUL byte"
         return None
 
-    def _loaded(self, step: StepRecord) -> bool:
-        """Whether other work ran while a step was timed: its time is no evidence."""
-        report = self.run.reports.get(code_hash(step.code or ""))
-        return report is not None and bool(report.load)
-
-    def _disproved(self, step: StepRecord) -> StepRecord:
-        """The step as a failure, where the final measurement found its code wrong."""
-        # the full grade looks at more inputs than the screening did
-        final = self.run.finals.get(code_hash(step.code or ""))
-        if final is None or final.outcome.is_right:
-            return step
-        update = {"outcome": final.outcome, "diagnosis": final.diagnosis, "speedup": None}
-        return step.model_copy(update=update)
-
-    def _place(self, step: StepRecord) -> None:
-        if step.outcome is not None and step.outcome.is_right and step.code:
-            self.nodes[step.path] = VerifiedStep(step, self.run.reports.get(code_hash(step.code)))
-            self.left_out[BUSY] += self._loaded(step)
-        else:
-            self.failures[step.path[:-1]].append(step)
-
 
 def _trajectories(tree: _Tree, serial: str) -> Iterator[Trajectory]:
     """One a leaf; each measurement and each failure goes with the first that passes its place."""
+    header = tree.run.header
+    source = Source(
+        model=header.model,
+        run=tree.run.id,
+        prompt_hash=header.prompts,
+        created=header.created,
+        learned=True,
+    )
     # a shared step is in several trajectories: counted in each, one try would weigh as many
     covered: set[StepPath] = set()
     for leaf in tree.leaves():
@@ -221,53 +215,41 @@ def _trajectories(tree: _Tree, serial: str) -> Iterator[Trajectory]:
         covered.update(new)
         yield Trajectory(
             schema=1,
-            target=tree.run.header.target,
-            problem=tree.run.header.problem,
+            target=header.target,
+            problem=header.problem,
             serial=serial,
-            source=_source(tree.run),
+            source=source,
             steps=tuple(_step(tree, place, measured=place in new) for place in way[1:]),
             failures=tuple(_failures(tree, new)),
         )
 
 
-def _source(run: RunRecord) -> Source:
-    header = run.header
-    return Source(
-        model=header.model,
-        run=run.id,
-        prompt_hash=header.prompts,
-        created=header.created,
-        learned=True,
-    )
-
-
 def _step(tree: _Tree, place: StepPath, *, measured: bool) -> Step:
-    node, before = tree.nodes[place], tree.nodes.get(place[:-1])
-    code = node.step.code or ""
-    measurement = _measurement(tree, node, before, first=len(place) == 1) if measured else None
+    step = tree.nodes[place]
+    code = step.code or ""
+    measurement = _measurement(tree, place) if measured else None
     return Step(
-        label=_label(_did(node.step)),
-        technique=_did(node.step),
+        label=_label(_did(step)),
+        technique=_did(step),
         # what was said beside the code speaks of what was asked for
-        reasoning="" if node.step.did else tree.reasonings.get(code_hash(code), ""),
+        reasoning="" if step.did else tree.reasonings.get(code_hash(code), ""),
         code=code,
         measurements=() if measurement is None else (measurement,),
     )
 
 
-def _measurement(
-    tree: _Tree, node: VerifiedStep, before: VerifiedStep | None, *, first: bool
-) -> Measurement | None:
+def _measurement(tree: _Tree, place: StepPath) -> Measurement | None:
     """The measurement of a step; None where our machine timed it badly.
 
     The time before the step is that of the code before, if the two were timed in turn. Else it is
     taken as the serial code's in the same session over the speedup then.
     """
-    report = node.report
-    if not node.passed or report is None:
+    step = tree.nodes[place]
+    report = tree.report(step)
+    if report is None or not tree.passed(place):
         return None
     serial = report.baseline.median if report.baseline else None
-    reference = None if before is None or not before.passed else before.report
+    reference = tree.report(tree.nodes[place[:-1]]) if tree.passed(place[:-1]) else None
     over = reference.speedup if reference else None
     # levels drift between sessions: the same session's serial time cancels that out
     earlier = serial / over if serial is not None and over else None
@@ -278,13 +260,13 @@ def _measurement(
         device=report.device,
         toolchain=report.toolchain,
         evaluator=report.evaluator,
-        run=_try(tree, node.step.path),
+        run=_try(tree, place),
         outcome=Outcome.PASSED,
         metric=report.metric,
         seconds=seconds,
-        before_seconds=serial if first else earlier,
+        before_seconds=serial if len(place) == 1 else earlier,
         serial_seconds=serial,
-        repairs=max(0, node.step.cost.calls - 1),
+        repairs=max(0, step.cost.calls - 1),
         roofline=RooflinePosition.of(report.account),
     )
 
@@ -314,7 +296,7 @@ def _try(tree: _Tree, place: StepPath) -> str:
     samples = []
     for length, element in enumerate(place, start=1):
         # a sample number alone would collide with that of the technique it strayed to
-        strayed = tree.nodes[place[:length]].step.did is not None
+        strayed = tree.nodes[place[:length]].did is not None
         samples.append(element if strayed else element.partition("#")[2] or "0")
     # the store takes measurements of one name for one
     return tree.run.id if set(samples) == {"0"} else f"{tree.run.id} {'.'.join(samples)}"
@@ -333,26 +315,21 @@ def _label(technique: str | None) -> str:
 def reasonings(run: RunRecord) -> dict[str, str]:
     """The text beside each step's code, by the code's hash; the first answer counts.
 
-    A step's code need not stand in its answer, as it may be mended, or
-    be a file of which the model wrote a part: its answer is found by what it was asked.
+    A step's code need not stand in its answer: a rule may have written it, or the rest of its file.
+    So its answer is found by what was asked.
     """
     texts: dict[str, str] = {}
-    replies = dict(run.replies)
+    header, replies = run.header, dict(run.replies)
     for step in (step for record in run.records for step in record.steps):
-        reply = replies.get(_key(run.header, step))
-        if reply is None or step.code is None:
+        key = PromptKey(
+            problem=header.problem,
+            target=header.target,
+            path=(*step.path[:-1], step.technique or ""),
+            attempt=step.sample,
+            repair=max(0, step.cost.calls - 1),  # the last answer is the sample
+        )
+        if key not in replies or step.code is None:
             continue
-        prose = without_blocks(reply.text.replace("\r\n", "\n")).replace("\0", " ")
+        prose = without_blocks(replies[key].text.replace("\r\n", "\n")).replace("\0", " ")
         texts.setdefault(code_hash(step.code), " ".join(prose.split())[:REASONING_CHARACTERS])
     return texts
-
-
-def _key(header: RunHeader, step: StepRecord) -> PromptKey:
-    """The prompt's key of a step's last answer on a walk."""
-    return PromptKey(
-        problem=header.problem,
-        target=header.target,
-        path=(*step.path[:-1], step.technique or ""),
-        attempt=step.sample,
-        repair=max(0, step.cost.calls - 1),
-    )

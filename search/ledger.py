@@ -77,14 +77,6 @@ class Ledger:
         # calls under way will be paid: they are promised already
         return 0 if self.stopped else self.limits.calls - self.spent.calls - self.under_way
 
-    def begin_call(self) -> None:
-        """A call is under way."""
-        self.under_way += 1
-
-    def end_call(self) -> None:
-        """It has ended; `charge` what it cost."""
-        self.under_way -= 1
-
     def settle(self, why: Stopped) -> None:
         """No further call is wanted, though the limits would allow it. The first reason stays."""
         if self.stopped is None:

@@ -50,16 +50,8 @@ class ParseFailure:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Declined:
-    """An answer that says that the technique asked for does not apply to the code, and why."""
-
-    reason: str
-    """One plain line."""
-
-
-def declined(reply: Reply) -> Declined | None:
-    """An answer's reason not to apply a technique; None where it gives none.
+def declined(reply: Reply) -> str | None:
+    """An answer's reason not to apply a technique, one plain line; None where it declines nothing.
 
     It stands alone: beside a code block, whole or torn, the words are a part of what is said of the
     code. A block that holds nothing but the sentence is none of code.
@@ -72,7 +64,7 @@ def declined(reply: Reply) -> Declined | None:
     if match is None:
         return None
     reason = " ".join(plain(match["reason"] or "").replace("**", "").split())
-    return Declined(reason[:LONGEST_REASON] or "no reason was given")
+    return reason[:LONGEST_REASON] or "no reason was given"
 
 
 def parse(reply: Reply, *entries: str, current: str = "") -> str | ParseFailure:

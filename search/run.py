@@ -4,17 +4,15 @@ A search starts with the serial code, or with a working program made of it (eval
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import TypeVar
 
 from regraph_kg.models.evaluation import (
     RIGHT_BUT_SLOW,
     Candidate,
     EvalReport,
     Outcome,
-    code_hash,
 )
 from regraph_kg.models.run import Cost, RunHeader, SimulationRecord, StepRecord, Task
 from regraph_kg.models.technique import start_id
@@ -23,13 +21,10 @@ from regraph_kg.search.context import Context, Iteration, Method
 from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
-from regraph_kg.search.prompts.adviser import Adviser
-from regraph_kg.search.prompts.known_failures import KnownFailures
+from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
 from regraph_kg.search.sample import Proposer, speedup_of
 from regraph_kg.search.successors import Successors
-from regraph_kg.search.world import Effects, World, judged
-
-T = TypeVar("T")
+from regraph_kg.search.world import Evaluate, World
 
 
 def begin(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Method:
@@ -69,24 +64,20 @@ def search(
     """The search that `header` names, from its beginning; its records as iterations end."""
     ledger = Ledger(header.limits) if ledger is None else ledger
     # a method begins where the start is known: nothing else may run before
-    task, first = alone(started(task, ledger), executor)
+    task, first = started(task, executor, ledger)
     ledger.seconds = executor.seconds()
     method = begin(task, header, world, ledger)
     return Driver(method, executor, ledger, header.parallel, first).run()
 
 
-def started(task: Task, ledger: Ledger) -> Effects[tuple[Task, Iteration | None]]:
-    """The task with the first of its ports that works, and what it cost to know; or as it was.
-
-    A right program that is too slow to be timed is a start, too.
-    """
+def started(task: Task, executor: Executor, ledger: Ledger) -> tuple[Task, Iteration | None]:
+    """The task with the first of its ports that works, and what it cost to know; or as it was."""
     steps: list[StepRecord] = []
-    for port in task.ports:
-        code = port.whole(port.start)
-        # it is the serial code itself, which needs no verdict
-        if normalized(code) == normalized(task.serial):
-            return replace(task, port=port), None
-        report = yield from judged(Candidate(task.target, code))
+
+    def judged(code: str) -> EvalReport:
+        executor.start(Evaluate(Candidate(task.target, code)))
+        report = executor.finish().result
+        assert isinstance(report, EvalReport)
         ledger.judged(report)
         seconds = report.stages.get("total", 0.0)
         cost = ledger.charge(Cost(evaluations=1, judge_seconds=seconds))
@@ -103,38 +94,26 @@ def started(task: Task, ledger: Ledger) -> Effects[tuple[Task, Iteration | None]
                 diagnosis=report.diagnosis,
             )
         )
-        if works(report):
-            return replace(task, port=port), Iteration((), tuple(steps), None)
+        return report
+
+    task = started_from(task, judged)
     return task, Iteration((), tuple(steps), None) if steps else None
 
 
-def works(report: EvalReport) -> bool:
-    """Whether its code computes what it should, however slowly."""
-    # a start may be slow: what the model makes of it is judged anew
-    slow = report.outcome is Outcome.TIMED_OUT and RIGHT_BUT_SLOW in report.diagnosis
-    return slow or report.outcome.is_right
+def started_from(task: Task, verdict: Callable[[str], EvalReport | None]) -> Task:
+    """The task with the first of its ports that works by the `verdict` on its code; or as it was.
 
-
-def started_from(task: Task, reports: Mapping[str, EvalReport]) -> Task:
-    """The task as a search that got `reports` (by a code's hash) went on with it."""
+    A right program that is too slow to be timed works, too: what the model makes of it is judged.
+    """
     for port in task.ports:
         code = port.whole(port.start)
+        # it is the serial code itself, which needs no verdict
         if normalized(code) == normalized(task.serial):
             return replace(task, port=port)
-        report = reports.get(code_hash(code))
-        if report is not None and works(report):
+        report = verdict(code)
+        if report is None:
+            continue
+        slow = report.outcome is Outcome.TIMED_OUT and RIGHT_BUT_SLOW in report.diagnosis
+        if slow or report.outcome.is_right:
             return replace(task, port=port)
     return task
-
-
-def alone(work: Effects[T], executor: Executor) -> T:
-    """The result of effects done one after the other."""
-    result = None
-    while True:
-        try:
-            effect = next(work) if result is None else work.send(result)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-        executor.start(effect)
-        result = executor.finish().result

@@ -4,12 +4,15 @@ Every code that was judged is remembered with its verdict; equal code is judged 
 judge; a search's use of a sample (methods/).
 """
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
-from regraph_kg.models.prompt import Reply, element
+from regraph_kg.models.prompt import AskKind, Prompt, PromptKey, Reply, element
 from regraph_kg.models.run import Cost, Deed, StepRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
@@ -17,23 +20,59 @@ from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.search.fit.fit import applicable
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.prompts.known_failures import KnownFailures
-from regraph_kg.search.prompts.render import FailedAnswer
+from regraph_kg.search.prompts.adviser import KnownFailures
+from regraph_kg.search.prompts.parts import Advice
+from regraph_kg.search.prompts.render import FailedAnswer, put_together, render
 from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
 from regraph_kg.search.read_answer import (
-    Declined,
     MendedCode,
     ParseFailure,
     declined,
     launched,
     read_code,
 )
-from regraph_kg.search.request import Asker, Request
-from regraph_kg.search.world import Effects, judged
+from regraph_kg.search.world import Effects, asked, judged
 
 CURRENT = "your code is the current code, unchanged; change it"
 BEFORE = "your code is the code that all this began with, unchanged; change the current code"
 _NOTHING_TO_MEND = (Outcome.UNSTABLE_TIMING, Outcome.DECLINED)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request for a new version of `code` along `advice`.
+
+    `path` are the elements entered so far, without the requested step; `technique` is that step,
+    None for a method that walks no graph; `others` are the alternatives to it. `source` is the
+    technique (an id) that led to `code`, as far as is known. `free` is the name of a step whose
+    technique the model chooses on a walk.
+    """
+
+    path: tuple[str, ...]
+    technique: Technique | None
+    attempt: int
+    code: str
+    advice: Advice
+    others: tuple[Technique, ...] = ()
+    source: str = ""
+    free: str = ""
+    part: bool = False
+    """Whether `technique` is asked for in part: the first of its smaller steps."""
+
+    @property
+    def step(self) -> str:
+        """The step's name on a path; "" for a method that walks no graph."""
+        return self.free if self.technique is None else self.technique.id
+
+    @property
+    def way(self) -> tuple[str, ...]:
+        """The path of a prompt's key: `path`, and the step asked for.
+
+        A free step from the serial code asks what `standard` asks, and so by the same key.
+        """
+        # recorded answers of `standard` serve a first free choice, too
+        here = bool(self.step) and (self.technique is not None or bool(self.path))
+        return (*self.path, self.step) if here else self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +96,15 @@ class SampleVerdict:
 
 
 class Proposer:
-    """Buys samples for one run."""
+    """Buys samples and thoughts for one run."""
 
     def __init__(
         self, task: Task, run: int, prompting: Prompting, ledger: Ledger, failures: KnownFailures
     ) -> None:
         """`run` goes into every prompt's seed; `failures` learns what fails."""
-        self._task, self._ledger, self._failures = task, ledger, failures
+        self._task, self._run, self._ledger, self._failures = task, run, ledger, failures
         self._prompting = prompting
-        self.asker = Asker(task, run, prompting, ledger)
-        """Also asks for thoughts."""
+        self._thoughts = count()
         self._verdicts = Verdicts(task, ledger)
 
     def sample(self, request: Request, *, repairs: int = 0) -> Effects[StepRecord]:
@@ -76,7 +114,7 @@ class Proposer:
         repair that it does not have only ends the repairing. A first answer may decline a
         technique. Needs one call that is left.
         """
-        cost, verdicts = Cost(), self._verdicts
+        cost = Cost()
         verdict: SampleVerdict | None = None
         for repair in range(repairs + 1 if self._prompting.repair else 1):
             if self._ledger.left <= 0:
@@ -86,20 +124,76 @@ class Proposer:
                 failed = FailedAnswer(verdict.outcome, verdict.diagnosis, verdict.code)
             may_decline = self._prompting.decline and repair == 0
             declinable = request.technique if may_decline else None
-            standing = verdicts.standing(request.code)
-            reply = yield from self.asker.code(
-                request, repair, failed, standing, declinable is not None
-            )
-            if reply is None:
+            prompt = self._prompt(request, repair, failed, declinable is not None)
+            # counted while it is under way: others must not spend the same call
+            self._ledger.under_way += 1
+            try:
+                reply = yield from asked(prompt)
+            finally:
+                self._ledger.under_way -= 1
+            if reply.finish == "unrecorded":
                 break
             cost += self._ledger.pay(reply, Cost(calls=1))
-            verdict, judging = yield from verdicts.judge(reply, request.code, declinable)
+            verdict, judging = yield from self._verdicts.judge(reply, request.code, declinable)
             cost += judging
             self._warn(request, verdict)
             # right code is never asked for again, nor is code that our machine timed badly
             if not verdict.failed:
                 break
         return _step(request, verdict, cost)
+
+    def think(self, parts: Sequence[str]) -> Effects[str | None]:
+        """The answer to a prompt of `parts` that yields no code: no unit of the budget.
+
+        None: the recorded model has no answer.
+        """
+        key = self._key(next(self._thoughts), ask="thought")
+        reply = yield from asked(put_together(self._task, key, parts, seed=self._seed(key)))
+        if reply.finish == "unrecorded":
+            return None
+        self._ledger.pay(reply, Cost(thoughts=1))
+        return reply.text.strip()
+
+    def _prompt(
+        self, request: Request, repair: int, failed: FailedAnswer | None, may_decline: bool
+    ) -> Prompt:
+        """The prompt for code; `failed` is the answer that it is to mend."""
+        prompting = self._prompting
+        key = self._key(request.attempt, path=request.way, repair=repair)
+        full = prompting.words == "full"
+        return render(
+            self._task,
+            key,
+            code=request.code,
+            advice=request.advice,
+            failure=failed,
+            standing=self._verdicts.standing(request.code) if full else None,
+            may_decline=may_decline,
+            tokens=prompting.prompt_tokens,
+            words=prompting.words,
+            prefill=prompting.prefill,
+            recipe=request.technique.recipe if request.technique is not None else "",
+            seed=self._seed(key),
+        )
+
+    def _key(
+        self, attempt: int, *, path: tuple[str, ...] = (), repair: int = 0, ask: AskKind = "code"
+    ) -> PromptKey:
+        task = self._task
+        return PromptKey(
+            problem=task.problem,
+            target=task.target,
+            path=path,
+            attempt=attempt,
+            repair=repair,
+            ask=ask,
+        )
+
+    def _seed(self, key: PromptKey) -> int:
+        """hash(run, p, a, k) of method.md 3.2, and the rest of the key; 31 bits, as servers do."""
+        # the key alone decides the seed: a resumed run asks the same, in any order
+        text = f"{self._run}\n{key.model_dump_json()}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
 
     def _warn(self, request: Request, verdict: SampleVerdict) -> None:
         """Note a failure, for later prompts of the same transition."""
@@ -166,14 +260,14 @@ class Verdicts:
             cost = yield from self._evaluate(code, text, current if known else None)
         return replace(self._verdicts[text], mended=answer.done), cost
 
-    def _declined(self, why: Declined, current: str, technique: Technique) -> SampleVerdict:
+    def _declined(self, why: str, current: str, technique: Technique) -> SampleVerdict:
         """A decline as it stands, or as a failure where the code's facts contradict it.
 
         A technique that needs nothing in particular is contradicted by nothing.
         """
         fit = applicable(technique, facts_of(self._task.shown(current)))
         if not technique.needs or not fit.fits:
-            return SampleVerdict(Outcome.DECLINED, None, None, why.reason)
+            return SampleVerdict(Outcome.DECLINED, None, None, why)
         reason = fit.why[:1].lower() + fit.why[1:].rstrip(".")
         diagnosis = f"you said that it does not apply; but {reason}: write the code"
         return SampleVerdict(Outcome.PARSE_FAILED, None, None, diagnosis)

@@ -106,7 +106,7 @@ class Checker:
         for declared, code, name in sources:
             difference = mismatch(declared, code, self._compiler, name)
             if difference:
-                yield error("signature", difference.text, difference.write)
+                yield difference
                 return
 
     def _run(self, problem: Problem) -> Iterator[ProblemFinding]:

@@ -19,7 +19,7 @@ from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.gpu.device import openmp_device
 from regraph_kg.evaluation.problem.problem import AnyProblem
 
-CHECKER = "5"
+CHECKER = "6"
 """Version of the rules of these looks."""
 _FOLDER = "problems"
 _FINDINGS = TypeAdapter(tuple[ProblemFinding, ...])

@@ -38,11 +38,9 @@ class Shortlist:
     candidates: tuple[TechniqueCandidate, ...] = ()
 
     def taken_for(self, technique: str, stage: RelabelStage) -> Relabelled:
-        """The label resolved to a technique; the runner-up is what else was nearest."""
+        """The label resolved to a technique; one that is no candidate has the score 0."""
         scores = {one.technique.id: round(one.score, 4) for one in self.candidates}
-        score = scores.pop(technique, 0.0)
-        rival, its = next(iter(scores.items()), (None, None))
-        return Relabelled(self.label, technique, stage, score, rival, its)
+        return Relabelled(self.label, technique, stage, scores.get(technique, 0.0))
 
 
 class Shortlists:

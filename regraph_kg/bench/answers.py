@@ -39,5 +39,5 @@ def _answer(step: StepRecord, record: RunRecord) -> BenchAnswer:
 
 def start_report(record: RunRecord, task: Task) -> EvalReport | None:
     """The report on the program that a search began with; None: it was the serial code."""
-    begun = started_from(task, record.reports)
+    begun = started_from(task, lambda code: record.reports.get(code_hash(code)))
     return record.reports.get(code_hash(begun.start)) if begun.port else None

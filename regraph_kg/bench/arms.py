@@ -51,7 +51,7 @@ class Arm:
         if kind_of(method).needs == "nothing":
             raise BadInput(f"arm {text!r}: {method} reads no graph; leave out /{graph}")
         # Nearest examples come from no edge: shuffled edges would change nothing.
-        if kind_of(method).needs == "embeddings" and graph not in ("whole", "none"):
+        if kind_of(method).needs == "embeddings" and graph == "shuffled-statistics":
             raise BadInput(
                 f"arm {text!r}: {method} asks only what is near; its control is {method}/none"
             )

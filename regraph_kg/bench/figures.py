@@ -5,7 +5,7 @@ problems of one value each, with an interval over problems. Few problems have no
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
@@ -18,9 +18,6 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 FEWEST = 5
 """Fewest problems of an interval: a bootstrap of less says nothing."""
-INDEPENDENT = frozenset({"standard", "cot"})
-"""Methods whose answers know nothing of each other: figures at k > 1 are of these alone."""
-
 START = "the start alone"
 """An arm without a model: its answer is the program that the others begin with."""
 
@@ -34,35 +31,6 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
     return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def at_least_one(answers: int, good: int, k: int) -> float:
-    """Chance that one of `k` answers is good, of `answers` drawn: 1 - C(n-c, k) / C(n, k).
-
-    NaN where there are fewer than `k` answers: the value is unknown. A search without any had
-    its budget without a result: 0.
-    """
-    if not answers:
-        return 0.0
-    if not 0 < k <= answers:
-        return math.nan
-    return 1 - math.comb(answers - good, k) / math.comb(answers, k)
-
-
-def speedup_at(speedups: Sequence[float], k: int) -> float:
-    """Expected best speedup of `k` answers: sum_j s_j C(j-1, k-1) / C(n, k), s_j ascending.
-
-    A failed answer has speedup 0. NaN where there are fewer than `k`, 0 where there is none.
-    """
-    if not speedups:
-        return 0.0
-    if not 0 < k <= len(speedups):
-        return math.nan
-    # the j-th smallest is the best of k in C(j-1, k-1) choices
-    ways = math.comb(len(speedups), k)
-    return math.fsum(
-        speedup * (math.comb(rank, k - 1) / ways) for rank, speedup in enumerate(sorted(speedups))
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,19 +105,19 @@ def by_problem(runs: Iterable[BenchRun], measure: Measure) -> dict[ProblemKey, f
     return {problem: fmean(values) if values else math.nan for problem, values in by_key.items()}
 
 
-def build_at(k: int) -> Measure:
-    """Chance that one of `k` answers compiles."""
-    return lambda run: at_least_one(len(run.answers), sum(a.built for a in run.answers), k)
+def built(run: BenchRun) -> float:
+    """Share of answers that compile: build@1. A search without any had its budget for nothing."""
+    return fmean(answer.built for answer in run.answers) if run.answers else 0.0
 
 
-def pass_at(k: int) -> Measure:
-    """Chance that one of `k` answers is right."""
-    return lambda run: at_least_one(len(run.answers), sum(a.right for a in run.answers), k)
+def right(run: BenchRun) -> float:
+    """Share of answers that are right: pass@1."""
+    return fmean(answer.right for answer in run.answers) if run.answers else 0.0
 
 
-def speedup_at_k(k: int) -> Measure:
-    """Expected best speedup of `k` answers, as screened."""
-    return lambda run: speedup_at([answer.speedup or 0.0 for answer in run.answers], k)
+def answer_speedup(run: BenchRun) -> float:
+    """Mean speedup of an answer, as screened; a failed one counts 0: speedup@1."""
+    return fmean(answer.speedup or 0.0 for answer in run.answers) if run.answers else 0.0
 
 
 def solved(run: BenchRun) -> float:
@@ -176,10 +144,10 @@ class ArmFigures:
     early: int
     """Runs that ended before their budget was spent."""
     problems: int
-    build: Mapping[int, Mean | None]
-    passed: Mapping[int, Mean | None]
-    speedup: Mapping[int, Mean | None]
-    """Each by k."""
+    build: Mean | None
+    passed: Mean | None
+    speedup: Mean | None
+    """Three means over answers; None for the start alone, which has none."""
     solved: Mean | None
     gain: Mean | None
     """Geometric mean of the answers' speedups, 1 where there is none."""
@@ -193,13 +161,14 @@ class ArmFigures:
     """Energy of the GPU while it judged; None where a run's is not known."""
 
 
-def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures:
-    """Figures of the runs of one arm; at k > 1 only for independent answers."""
-    # Answers of a search that learns are no sample of equal draws.
-    several = [k for k in ks if arm != START and (k == 1 or arm in INDEPENDENT)]
+def figures(arm: str, runs: Sequence[BenchRun]) -> ArmFigures:
+    """Figures of the runs of one arm."""
 
     def mean(measure: Measure) -> Mean | None:
         return Mean.of(by_problem(runs, measure).values())
+
+    def of_answers(measure: Measure) -> Mean | None:
+        return None if arm == START else mean(measure)
 
     # One unknown makes the sum unknown: a part of it would look like the whole.
     joules = [run.cost.joules for run in runs]
@@ -209,9 +178,9 @@ def figures(arm: str, runs: Sequence[BenchRun], ks: Sequence[int]) -> ArmFigures
         runs=len(runs),
         early=sum(run.stopped != "calls" for run in runs),
         problems=len(by_problem(runs, solved)),
-        build={k: mean(build_at(k)) for k in several},
-        passed={k: mean(pass_at(k)) for k in several},
-        speedup={k: mean(speedup_at_k(k)) for k in several},
+        build=of_answers(built),
+        passed=of_answers(right),
+        speedup=of_answers(answer_speedup),
         solved=Mean.of_shares(by_problem(runs, solved).values()),
         gain=Mean.of_ratios(math.exp(log) for log in logs),
         roof=mean(share_of_roof),
@@ -257,5 +226,5 @@ def paired(arm: Sequence[BenchRun], beside: Sequence[BenchRun]) -> Differences |
     if not logs:
         return None
     without_model = START in (arm[0].arm, beside[0].arm)
-    right = None if without_model else Mean.of(differences(pass_at(1)))
-    return Mean.of(differences(solved)), right, Mean.of_ratios(map(math.exp, logs))
+    passed = None if without_model else Mean.of(differences(right))
+    return Mean.of(differences(solved)), passed, Mean.of_ratios(map(math.exp, logs))

@@ -22,7 +22,6 @@ from regraph_kg.models.bench import KINDS, BenchResults, BenchRun
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import seconds, times
 
-KS = (1, 5)
 _NOT_THE_SAME = (
     "Not all arms were run on the same problems: figures of different problems do not compare,"
     " those beside the first arm do."
@@ -80,10 +79,10 @@ def _section(file: BenchResults, runs: Sequence[BenchRun]) -> BenchSection:
     by_arm = {arm: mine for arm in file.arms if (mine := [run for run in runs if run.arm == arm])}
     # What rules made of the serial code is compared as if it were an arm.
     begun = {START: alone} if (alone := starts(runs)) else {}
-    arms = [figures(arm, mine, KS) for arm, mine in by_arm.items()]
+    arms = [figures(arm, mine) for arm, mine in by_arm.items()]
     problems = len({run.problem for run in runs})
     tables = [
-        _arms_table([*arms, *(figures(arm, runs, KS) for arm, runs in begun.items())], problems),
+        _arms_table([*arms, *(figures(arm, runs) for arm, runs in begun.items())], problems),
         _costs_table(arms, by_arm),
         _kinds_table(by_arm),
         _paired_table(by_arm | begun),
@@ -127,20 +126,16 @@ def _facts(file: BenchResults, runs: Sequence[BenchRun]) -> dict[str, str]:
 
 def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
     """The figures of each arm on its problems."""
-    ks = sorted({k for arm in arms for k, rate in arm.passed.items() if rate})
     same_problems = all(arm.problems == problems for arm in arms)
     rates: list[tuple[str, Callable[[ArmFigures], str]]] = [
         ("problems", lambda arm: f"{arm.problems}{'' if same_problems else f' of {problems}'}"),
         ("calls", lambda arm: f"{arm.calls / arm.runs:.3g}"),
         ("solved", lambda arm: _share(arm.solved)),
         ("speedup", lambda arm: _ratio(arm.gain)),
+        ("build@1", lambda arm: _share(arm.build)),
+        ("pass@1", lambda arm: _share(arm.passed)),
+        ("speedup@1", lambda arm: _with_interval(arm.speedup, lambda value: f"{value:.2f}")),
     ]
-    for k in ks:  # a default argument binds the present k
-        rates += [
-            (f"build@{k}", lambda arm, k=k: _share(arm.build.get(k))),  # type: ignore[misc]
-            (f"pass@{k}", lambda arm, k=k: _share(arm.passed.get(k))),  # type: ignore[misc]
-            (f"speedup@{k}", lambda arm, k=k: _plain(arm.speedup.get(k))),  # type: ignore[misc]
-        ]
     if any(arm.roof for arm in arms):
         rates.append(("of the roof", lambda arm: _share(arm.roof)))
     return BenchTable(
@@ -150,8 +145,7 @@ def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
         f"In brackets the 95 % interval over problems, from {FEWEST} problems on. Calls: of"
         " a search, on the mean. Solved: verified and surely faster than the serial code. Speedup:"
         " geometric mean, 1 where nothing is surely faster. An interval without width says that all"
-        " problems agree, not that nothing else can be. At k > 1 only arms whose answers know"
-        " nothing of each other. Of the roof: where it is known."
+        " problems agree, not that nothing else can be. Of the roof: where it is known."
         + (
             f" {START.capitalize()}: the program that was made of the serial code, without a model,"
             " and that all arms began with, as screened."
@@ -254,10 +248,6 @@ def _points(mean: Mean | None) -> str:
 
 def _ratio(mean: Mean | None) -> str:
     return _with_interval(mean, times)
-
-
-def _plain(mean: Mean | None) -> str:
-    return _with_interval(mean, lambda value: f"{value:.2f}")
 
 
 def _with_interval(mean: Mean | None, show: Callable[[float], str], unit: str = "") -> str:

@@ -16,7 +16,6 @@ from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan, planned_again
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.tables import BenchSection, sections
-from regraph_kg.cli.dry_run import estimate
 from regraph_kg.cli.json_answers import notes_aside, print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling, transient
@@ -30,12 +29,12 @@ from regraph_kg.models.run import FinalGrade, SearchChoice, SimulationRecord
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
 from regraph_kg.models.text import times
 from regraph_kg.pages.render import bench_page
-from regraph_kg.runs.choice import usual_choice, usual_settings
+from regraph_kg.runs.choice import usual_choice
 from regraph_kg.settings import Settings, read_settings
 
 CALLS = 24
 _SHOWING = frozenset({"as_json"})
-_JUDGING = _SHOWING | {"budget", "parallel", "final", "into", "dry_run"}
+_JUDGING = _SHOWING | {"budget", "parallel", "final", "into"}
 """Options that are of use beside --from, and beside --rejudge."""
 FOLDER = Path("bench")
 PAGE = "bench.html"
@@ -55,9 +54,8 @@ def bench(  # noqa: PLR0913 (a command's options)
     arm: Annotated[
         list[str] | None,
         option(
-            "A method to compare; after a slash the graph it is shown: names,"
-            " shuffled-statistics, shuffled-structure, none; after + a setting of its prompts,"
-            " or `full`. May be repeated.",
+            "A method to compare; after a slash the graph it is shown: shuffled-statistics,"
+            " none; after + a setting of its prompts, or `full`. May be repeated.",
             metavar="METHOD[/GRAPH][+NAME=VALUE]",
             show_default=", ".join(bench_arms.USUAL),
         ),
@@ -90,7 +88,6 @@ def bench(  # noqa: PLR0913 (a command's options)
         list[Path] | None,
         option("Only show these; run nothing. Repeatable.", "--from", metavar="RESULTS"),
     ] = None,
-    dry_run: Annotated[bool, option("Only say what it would cost.")] = False,
     as_json: Json = False,
 ) -> None:
     """Compare methods at equal budgets: which share of PROBLEMs is solved, how fast, at what cost.
@@ -137,9 +134,6 @@ def bench(  # noqa: PLR0913 (a command's options)
             )
             planned = plan(order, bench_choice, say)
         say("")
-        if dry_run:
-            _preview(order, planned)
-            return
         results = _run(order, planned)
     if not results.runs:
         raise BadInput(f"{into}: every search was left out: {results.left_out[-1].why}")
@@ -222,31 +216,6 @@ def _ended(run: BenchRun | LeftOut) -> str:
     result = times(run.speedup) if run.improved else "nothing surely faster"
     answers = f"{right} of {len(run.answers)} answers right" if run.answers else "all by rule"
     return f"{result}, {answers}"
-
-
-def _preview(order: BenchOrder, planned: BenchPlan) -> None:
-    estimates = [
-        estimate(
-            order.settings,
-            replace(
-                order.choice,
-                problem=search.address,
-                target=search.target,
-                settings=usual_settings(search.arm.method),
-                graph=search.arm.graph,
-                seed=search.seed,
-            ),
-        )
-        for search in planned.remaining
-    ]
-    count = counted(len(estimates), "search", "searches")
-    calls = sum(cost.calls + cost.thoughts for cost in estimates)
-    prompts = sum(cost.prompt_tokens for cost in estimates)
-    answers = sum(cost.output_tokens for cost in estimates)
-    typer.echo(
-        f"{count}, {calls} calls of {order.choice.model} at most, about"
-        f" {prompts} tokens in prompts, at most {answers} in answers"
-    )
 
 
 def _show(results: Sequence[BenchResults], *, as_json: bool) -> None:

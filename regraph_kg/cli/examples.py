@@ -23,8 +23,7 @@ from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import browser_query, open_store
 
-CONTEXT = 2
-"""Unchanged lines shown around a change."""
+CONTEXT = 2  # unchanged lines shown around a change
 
 
 def examples(  # noqa: PLR0913 (a command's options)

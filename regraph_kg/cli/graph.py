@@ -14,7 +14,6 @@ from regraph_kg import atomic
 from regraph_kg.cli.json_answers import FileWritten, answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, transient, watch
-from regraph_kg.cli.report import write_page
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.models.graph import Provenance, PurgeCounts
@@ -24,8 +23,7 @@ from regraph_kg.settings import read_settings
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
 
-LONGEST = 80
-"""Characters of a value that a table shows."""
+LONGEST = 80  # characters of a value that a table shows
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -36,30 +34,12 @@ def _root() -> None:
 
 
 @app.command()
-def stats(
-    page: Annotated[
-        Path | None, option("Write the graph as a page for a browser instead.", metavar="FILE")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Count what the graph holds, or show it as one page for colleagues who have no store.
-
-    On the page: what each technique gained on each device, the strongest transitions, and of each
-    technique what it is, when it applies, what follows it, and an example's code. It needs no
-    network and holds code of the graph's examples; of a large graph the techniques that were tried
-    most.
-    """
-    settings = read_settings()
-    if page is None:
-        with closing(open_store(settings)) as store:
-            totals = store.stats()
-        if not answered(totals, as_json):
-            typer.echo(str(totals))
-        return
-    from regraph_kg.pages.render import graph_page  # noqa: PLC0415 (counts need no templates)
-    from regraph_kg.runs.graph_page import view_graph  # noqa: PLC0415
-
-    write_page(page, graph_page(view_graph(settings)), as_json=as_json)
+def stats(*, as_json: Json = False) -> None:
+    """Count what the graph holds."""
+    with closing(open_store(read_settings())) as store:
+        totals = store.stats()
+    if not answered(totals, as_json):
+        typer.echo(str(totals))
 
 
 @app.command()

@@ -154,17 +154,16 @@ def _so_far(ingested: Ingested) -> str:
 
 def _print_names(names: Sequence[NameVerdict]) -> None:
     """Print what each name would count as, and the number of techniques that would be new."""
-    headings = ("name", "technique", "stage", "score", "runner-up", "steps")
+    headings = ("name", "technique", "stage", "score", "steps")
     cells = (
         (
             legible(row.label),
             row.technique,
             row.stage,
             f"{row.score:.2f}",
-            f"{row.runner_up} {row.runner_up_score or 0:.2f}" if row.runner_up else "-",
             str(row.steps),
         )
         for row in sorted(names, key=lambda row: (row.stage, row.technique, row.label))
     )
-    print_rows(headings, cells, (3, 5), wide_console())
+    print_rows(headings, cells, (3, 4), wide_console())
     typer.echo(f"new techniques: {len({row.technique for row in names if row.name is not None})}")

@@ -4,8 +4,6 @@ Bad lines stop nothing and are listed beside their file. Known trajectories are 
 twice, so that an interrupted ingest is simply run again. Not here: lines (ingest/).
 """
 
-import base64
-import codecs
 import json
 import os
 import shutil
@@ -24,7 +22,6 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
 from regraph_kg.ingest.read import (
-    MOST_BYTES,
     Accepted,
     FileOrigin,
     Rejected,
@@ -52,10 +49,8 @@ NO_TRAJECTORIES = (
 )
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
-KEPT_BYTES = 2**16
-"""Bytes of a too long line that its list keeps."""
-SPOOLED = 2**20
-"""Bytes of a list of rejected lines that stay in memory."""
+KEPT_BYTES = 2**16  # bytes of a line that its list keeps
+SPOOLED = 2**20  # bytes of a list of rejected lines that stay in memory
 SMOOTH = 1000
 """Units of the embedding's progress; the number of examples a unit changes between steps."""
 
@@ -65,8 +60,7 @@ class IngestSource:
     """Files to ingest, and the relabelling of their names."""
 
     files: Sequence[Path]
-    vocabulary: Path | None = None
-    """A list of techniques; None: the corpus's."""
+    vocabulary: Path | None = None  # a list of techniques; None: the corpus's
     level: RelabelLevel = "lexical"
 
 
@@ -76,14 +70,11 @@ class Ingested:
 
     added: int = 0
     known: int = 0
-    disclosed_otherwise: int = 0
-    """Known trajectories that stay as they were disclosed before."""
+    disclosed_otherwise: int = 0  # known trajectories that stay as they were disclosed before
     examples: int = 0
     measurements: int = 0
-    techniques: int = 0
-    """New techniques that the vocabulary lacks."""
-    nameless_failures: int = 0
-    """Failures that were left out: no technique has their name."""
+    techniques: int = 0  # new techniques that the vocabulary lacks
+    nameless_failures: int = 0  # failures that were left out: no technique has their name
     rejected: int = 0
     rejected_files: list[Path] = field(default_factory=list)
     """Lists of rejected lines with the reasons."""
@@ -136,8 +127,7 @@ class NameVerdict(Relabelled):
     name: str | None = None
     definition: str | None = None
     target: Target | None = None
-    steps: int = 0
-    """Steps and failures that use the name."""
+    steps: int = 0  # steps and failures that use the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +136,7 @@ class _File:
 
     path: Path
     origin: FileOrigin | None
-    copy: BinaryIO | None = None
-    """The content of a pipe, which can be read only once."""
+    copy: BinaryIO | None = None  # the content of a pipe, which can be read only once
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -381,21 +370,10 @@ def _list(rejected: Sequence[Rejected], listing: IO[str], *, verbatim: bool) -> 
     """Add rows to a file's list: number, reason, and if `verbatim` the line itself."""
     for line in rejected:
         row: dict[str, str | int] = {"line": line.line.number, "reason": line.reason}
-        row |= _verbatim(line) if verbatim else {}
+        if verbatim:
+            # bytes that are no UTF-8 are escaped; of a long line the beginning tells what it is
+            row["text"] = line.line.data[:KEPT_BYTES].decode(errors="backslashreplace")
         listing.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _verbatim(line: Rejected) -> dict[str, str | int]:
-    """Its `text`, or `base64` where it is no UTF-8; of a too long line the beginning."""
-    data, size = line.line.data, line.line.size
-    row: dict[str, str | int] = {}
-    if size > MOST_BYTES:
-        data, row = data[:KEPT_BYTES], {"bytes": size}
-    try:
-        # not final: drops a character that the cut has split
-        return row | {"text": codecs.getincrementaldecoder("utf-8")().decode(data, final=not row)}
-    except UnicodeDecodeError:
-        return row | {"base64": base64.b64encode(data).decode("ascii")}
 
 
 def _publish(listing: IO[str], path: Path) -> list[Path]:

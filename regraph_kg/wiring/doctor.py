@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from regraph_kg.errors import ModelError, StoreError
-from regraph_kg.evaluation.doctor import Check, CheckResult, Scope, checks
+from regraph_kg.evaluation.doctor import Check, CheckRow, Scope, absent, checks, green, red
 from regraph_kg.evaluation.exploit_check import exploits
 from regraph_kg.llm.by_file import batch_status
 from regraph_kg.models.model_spec import ModelSpec
@@ -24,18 +24,18 @@ _MODEL_SECONDS = 20.0
 
 
 @contextmanager
-def examination(settings: Settings, scope: Scope) -> Iterator[tuple["Check", ...]]:
+def examination(settings: Settings, scope: Scope) -> Iterator[tuple[Check, ...]]:
     """Every check in the order of the table; exploits come last and are judged lazily."""
-    parts = (
-        Check("graph", "store", partial(_store, settings)),
-        Check("models", f"model {settings.model}", partial(_model, settings)),
-        Check("models", f"embedder {settings.embedder or 'hash'}", partial(_embedder, settings)),
+    parts: tuple[Check, ...] = (
+        ("graph", "store", partial(_store, settings)),
+        ("models", f"model {settings.model}", partial(_model, settings)),
+        ("models", f"embedder {settings.embedder or 'hash'}", partial(_embedder, settings)),
     )
     with exploits(scope) as played:
         yield (*checks(scope), *parts, *played)
 
 
-def _store(settings: Settings) -> CheckResult:
+def _store(settings: Settings) -> CheckRow:
     """The store's check; an embedded store that starts for it is ended."""
     embedded = settings.store == "embedded"
     was_running = embedded and find_embedded(settings) is not None
@@ -46,52 +46,50 @@ def _store(settings: Settings) -> CheckResult:
         with closing(open_store(settings, retry_seconds=2.0)) as store:
             stats = store.stats()
     except StoreError as error:
-        return CheckResult("red", error.message, error.remedy or "see REGRAPH_STORE")
+        return red(error.message, error.remedy or "see REGRAPH_STORE")
     finally:
         if embedded and not was_running:
             stop_embedded(settings)
     which = "embedded" if embedded else "Neo4j"
     how = "answers" if was_running or not embedded else "starts"
-    return CheckResult(
-        "green", f"{which}, {how}; schema {stats.schema_version}, {stats.techniques} techniques"
-    )
+    return green(f"{which}, {how}; schema {stats.schema_version}, {stats.techniques} techniques")
 
 
-def _model(settings: Settings) -> CheckResult:
+def _model(settings: Settings) -> CheckRow:
     """The check of the default model of searches."""
     spec = ModelSpec.parse(settings.model)
     if spec.is_recorded:
         folder = corpus_folder(settings) / "recorded"
         if folder.is_dir():
-            return CheckResult("green", f"recorded answers in {folder}; no server is asked")
-        return CheckResult("absent", f"no recorded answers in {folder}", "set REGRAPH_CORPUS")
+            return green(f"recorded answers in {folder}; no server is asked")
+        return absent(f"no recorded answers in {folder}", "set REGRAPH_CORPUS")
     if spec.by_file:
         return _by_file(Path(spec.name))
     try:
         model = any_model(_with_short_timeout(settings), spec)
     except ModelError as error:
-        return CheckResult("red", error.message, error.remedy)
-    return CheckResult("green", model.name)
+        return red(error.message, error.remedy)
+    return green(model.name)
 
 
-def _by_file(folder: Path) -> CheckResult:
+def _by_file(folder: Path) -> CheckRow:
     """The check of answers by file."""
     if not folder.is_dir():
-        return CheckResult("green", "answers come by file; no prompt has been written yet")
+        return green("answers come by file; no prompt has been written yet")
     status = batch_status(folder)
     failed = f" ({status.failed} failed: {status.failure})" if status.failed else ""
     counts = f"{status.pending} prompts wait{failed}, {status.answered} are answered"
-    return CheckResult("green", f"by file: {counts}")
+    return green(f"by file: {counts}")
 
 
-def _embedder(settings: Settings) -> CheckResult:
+def _embedder(settings: Settings) -> CheckRow:
     if settings.embedder is None or settings.embedder == "hash":
-        return CheckResult("green", "built in; no server is asked")
+        return green("built in; no server is asked")
     try:
         opened = embedder_of(_with_short_timeout(settings))
     except ModelError as error:
-        return CheckResult("red", error.message, error.remedy)
-    return CheckResult("green", f"{opened.space.model}, {opened.space.dimension} dimensions")
+        return red(error.message, error.remedy)
+    return green(f"{opened.space.model}, {opened.space.dimension} dimensions")
 
 
 def _with_short_timeout(settings: Settings) -> Settings:

@@ -1,16 +1,13 @@
 """Serial refinement: a better version of the best code so far, told how earlier rounds ended.
 
-A round asks for a new version of the best verified code so far, and tells how earlier rounds ended:
-the measured versions as changes of that code with their speedup over it, failures with their
-diagnosis. What stands there are the best version but the current one, and the last rounds, oldest
-first; `FED_BACK` together. A failure is mended by the next round, as far as it is: there are no
-repair calls.
+A round asks for a new version of the best verified code so far. It is told the best version but the
+current one, and the last rounds, oldest first, `FED_BACK` together: measured versions as changes of
+that code with their speedup over it, failures with their diagnosis. A failure is mended by the next
+round, as far as it is: there are no repair calls.
 
 After `patience` rounds in which nothing became faster, all that is forgotten, and it begins again
-from the serial code: a new leg. Rounds under way know nothing of each other, and are fed back to
-their own leg when they end; so with one call at a time every round sees all before it, with several
-it misses those that have not ended. One that ends late, and is faster than all of the new leg, has
-its old leg taken up again. Not here: choosing between techniques, a graph.
+from the serial code: a new leg. Rounds under way are fed back to their own leg when they end. One
+that ends late, and is faster than all of the new leg, has its old leg taken up again.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +21,7 @@ from regraph_kg.models.run import StepRecord
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.prompts.render import FailedAnswer, Variant, feedback_advice
-from regraph_kg.search.request import Request
+from regraph_kg.search.sample import Request
 from regraph_kg.search.world import Effects
 
 
@@ -61,12 +58,12 @@ class _Leg:
 
     def history(self) -> list[Variant | FailedAnswer]:
         """The rounds for the next prompt, oldest first."""
-        return [self._variant(step) for step in chosen_rounds(self.rounds, self.best)]
-
-    def _variant(self, step: StepRecord) -> Variant | FailedAnswer:
-        if step.speedup is not None and step.code is not None:
-            return Variant(step.code, step.speedup / self.speedup)
-        return FailedAnswer(step.outcome or Outcome.PARSE_FAILED, step.diagnosis, step.code)
+        return [
+            Variant(step.code, step.speedup / self.speedup)
+            if step.speedup is not None and step.code is not None
+            else FailedAnswer(step.outcome or Outcome.PARSE_FAILED, step.diagnosis, step.code)
+            for step in chosen_rounds(self.rounds, self.best)
+        ]
 
 
 def chosen_rounds(rounds: list[StepRecord], best: str) -> list[StepRecord]:

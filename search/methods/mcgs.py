@@ -352,7 +352,7 @@ class ExpectedImprovement:
         is of no transition, and teaches the graph nothing.
         """
         source, beliefs = state.technique, self.beliefs
-        following = len(self._context.neighbours(self._context.walks_from(source)).successors)
+        following = len(self._context.graph.neighbours(self._context.walks_from(source)).successors)
         for successor in self._context.successors(self._context.walks_from(source), state.code):
             technique = successor.technique
             if self._known_edge(source, technique.id) is None:  # offered though it never followed
@@ -375,7 +375,7 @@ class ExpectedImprovement:
     def _known_edge(self, source: str, target: str) -> BelievedEdge | None:
         """The edge between two techniques, if the graph has it or it was offered."""
         if (source, target) not in self._edges:
-            following = self._context.neighbours(self._context.walks_from(source)).successors
+            following = self._context.graph.neighbours(self._context.walks_from(source)).successors
             free = source == self._free_name
             for rank, successor in enumerate(following):
                 edge = self.beliefs.edge(source, successor, rank, free=free)

@@ -1,28 +1,21 @@
 """Tree search over three actions: ask directly, name a step first, show the nearest examples.
 
-After Hu et al., MCTS-RAG, arXiv 2503.20757, of whose actions these are what has a meaning where an
-answer is code. A node is verified code, with three actions, in this order:
+After Hu et al., MCTS-RAG, arXiv 2503.20757. A node is verified code, with three actions:
 
     direct      the model makes the code faster as it likes
     decompose   the model first names what to do, in one thought, then writes code along it
     retrieve    as direct, shown the examples of the graph that are nearest to this code
 
 The action with the largest bound of uct.py is chosen, those never chosen first. One without an open
-child is sampled, also again where it failed, or where the depth ends its children; else its fastest
-open child is entered. There is no rollout with made-up steps: the reward is the measured level. So
-a search goes on to its budget; `rollouts` ends it earlier, the paper's row has 16.
-
-Prompts have no path; attempts count the calls for code, and those for thoughts, over the run. An
-answer that a recorded model does not have closes the action on its node. Without embeddings in the
-graph "retrieve" asks as "direct" does. Not here: the bound and the reward (uct.py), what is nearest
-(reader.py).
+child is sampled; else its fastest open child is entered. Unlike there no steps are made up in a
+rollout: the reward is the measured level. Not here: the nearest examples (reader.py).
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -30,8 +23,8 @@ from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.prompts.parts import Advice
-from regraph_kg.search.prompts.render import free_advice, render_subgoal, thought_advice
-from regraph_kg.search.request import Request
+from regraph_kg.search.prompts.render import free_advice, subgoal_parts, thought_advice
+from regraph_kg.search.sample import Request
 from regraph_kg.search.uct import Visits, level_reward
 from regraph_kg.search.world import Effects
 
@@ -51,7 +44,7 @@ class MctsRagSettings(MethodSettings):
 
 
 ActionKind = Literal["direct", "decompose", "retrieve"]
-KINDS: tuple[ActionKind, ...] = ("direct", "decompose", "retrieve")
+KINDS: tuple[ActionKind, ...] = get_args(ActionKind)
 
 
 @dataclass(slots=True, eq=False)
@@ -100,7 +93,7 @@ class MctsRag:
         """Begins at the serial code."""
         self._context, self._settings = context, settings
         self._root = self._node(context.task.start, 0.0, 0)
-        self._codes, self._thoughts = count(), count()
+        self._codes = count()
         self._begun = 0
 
     def iteration(self) -> Effects[Iteration] | None:
@@ -139,7 +132,9 @@ class MctsRag:
                 action.answered = False
             else:
                 reward = level_reward(step.speedup)
-                self._grow(node, action, step)
+                if step.speedup is not None and step.code is not None:
+                    level = math.log(step.speedup)
+                    action.children.append(self._node(step.code, level, node.depth + 1))
         for visited in way:
             visited.visits.end(reward)
         # an iteration that bought nothing is no rollout
@@ -149,25 +144,12 @@ class MctsRag:
     def _advice(self, kind: ActionKind, node: _Node) -> Effects[Advice | None]:
         """The advice for a sample; None where the model has no thought for it."""
         if kind == "decompose":
-            return (yield from self._thought(node))
+            thought = yield from self._context.proposer.think(subgoal_parts(node.code))
+            if thought is None or thought:
+                return None if thought is None else thought_advice(thought)
         if kind == "retrieve":
             return self._context.nearest_advice(node.code)
         return free_advice()
-
-    def _thought(self, node: _Node) -> Effects[str | None]:
-        task, asker = self._context.task, self._context.proposer.asker
-        key = asker.key("thought", attempt=next(self._thoughts))
-        seed = asker.seed(key)
-        reply = yield from asker.think(render_subgoal(task, key, code=node.code, seed=seed))
-        if reply is None:
-            return None
-        return thought_advice(reply.text) if reply.text.strip() else free_advice()
-
-    def _grow(self, node: _Node, action: _Action, step: StepRecord) -> None:
-        """The node of a verified sample."""
-        if step.speedup is not None and step.code is not None:
-            level = math.log(step.speedup)
-            action.children.append(self._node(step.code, level, node.depth + 1))
 
     def _node(self, code: str, level: float, depth: int) -> _Node:
         kinds = KINDS if depth < self._settings.depth else ()

@@ -15,7 +15,7 @@ from regraph_kg.models.method import MethodSettings
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import cot_advice, free_advice
-from regraph_kg.search.request import Request
+from regraph_kg.search.sample import Request
 from regraph_kg.search.world import Effects
 
 

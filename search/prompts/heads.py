@@ -1,4 +1,4 @@
-"""The heads of loops as text: as they are, in another order, and with steps of four.
+"""The heads of loops as text, in new orders and steps, and the OpenMP directives before them.
 
 Not here: which loop a recipe means (recipe.py).
 """
@@ -7,7 +7,7 @@ import re
 
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.fit.predicate import around, counts_up, is_parallel, undirected
+from regraph_kg.search.fit.predicate import around, counts_up, is_parallel, undirected, within
 
 _LOOSE = frozenset("<>&|^?=,")
 """Signs of operators with a lower precedence than a sum."""
@@ -111,3 +111,37 @@ def _is_pair(facts: Facts, outer: LoopFacts, inner: LoopFacts) -> bool:
     nested = around(facts, inner)[:1] == [outer]
     named = outer.variable != inner.variable
     return nested and plain and named and not inner.uneven and is_parallel(outer) is True
+
+
+def clause(loop: LoopFacts | None, *inner: LoopFacts) -> str:
+    """The reduction, private and lastprivate clauses of a loop, with blanks before them."""
+    if loop is None:
+        return ""
+    by_sign: dict[str, list[str]] = {}
+    for section, sign in zip(loop.sections, loop.combines, strict=True):
+        if section:
+            by_sign.setdefault(sign, []).append(section)
+    excluded = {loop.variable, *loop.lasting, *(nested.variable for nested in inner)}
+    private = [name for name in loop.private if name not in excluded]
+    clauses = [f"reduction({sign}:{', '.join(names)})" for sign, names in by_sign.items()]
+    clauses += [f"private({', '.join(private)})"] if private else []
+    if loop.lasting:  # the first value lasts if there is no iteration
+        clauses += [
+            f"{word}({', '.join(loop.lasting)})" for word in ("firstprivate", "lastprivate")
+        ]
+    return "".join(f" {clause}" for clause in clauses)
+
+
+def collapse(facts: Facts, loop: LoopFacts | None) -> str:
+    """The clauses of a loop that is shared out together with the next one in it."""
+    return f" collapse(2){clause(loop, *within(facts, loop)[:1])}" if loop is not None else ""
+
+
+def simd(loop: LoopFacts | None) -> str:
+    """The directive that shares a loop among vector lanes, which threads may share already."""
+    if loop is None:
+        return ""
+    for directive in loop.directives:
+        if "for" in directive.split():
+            return f"#pragma {directive.replace(' for', ' for simd', 1)}"
+    return f"#pragma omp simd{clause(loop.model_copy(update={'lasting': ()}))}"

@@ -19,13 +19,15 @@ from regraph_kg.search.fit.predicate import (
     is_parallel,
     within,
 )
-from regraph_kg.search.prompts.directives import clause, collapse, simd
 from regraph_kg.search.prompts.heads import (
+    clause,
+    collapse,
     described,
     end_of,
     in_chains,
     operand,
     plus,
+    simd,
     swapped,
     tiled,
 )

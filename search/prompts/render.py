@@ -3,9 +3,9 @@
 The constant part comes first (`Prompt.system`, the same for all prompts of a run), so that a
 server's prompt cache holds. The other parts follow, those that change least first: technique,
 examples, known failures, the current code and its signature, the last failure,
-and the answer's format (docs/methods.md, "Prompts"). Text of code: examples.py; choice of
-known failures: known_failures.py.
-Not here: the reading of answers (read_answer.py), and the source of examples (reader.py).
+and the answer's format (docs/methods.md, "Prompts"). Text of code: examples.py;
+a technique and its known failures: adviser.py. Not here: the reading of answers (read_answer.py),
+and the source of examples (reader.py).
 """
 
 import hashlib
@@ -97,7 +97,8 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
         parts.append(Paragraph(standing_text(standing), Priority.STANDING))
     parts.append(Paragraph(_signature(task)))
     if failure is not None:
-        parts.append(Paragraph(_failed(failure, words)))
+        said = first_error(failure.diagnosis) if words == "lean" else failure.diagnosis
+        parts.append(Paragraph(failure_text("failure", failure.outcome, said)))
         if failure.code is not None:
             shown = fill("failed_code", code=task.shown(failure.code).strip())
             parts.append(Paragraph(shown, Priority.FAILED_CODE))
@@ -105,7 +106,7 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
         parts.append(Paragraph(fill("decline")))
     parts.append(Paragraph(fill(_answer(task, words))))
     budget = tokens - estimated_tokens(system_text(task, words))
-    prompt = _prompt(task, key, [together(fitted(parts, budget))], seed=seed, words=words)
+    prompt = put_together(task, key, [together(fitted(parts, budget))], seed=seed, words=words)
     if not prefill:
         return prompt
     shown = task.shown(code).strip()
@@ -188,45 +189,35 @@ def feedback_advice(history: Sequence[Variant | FailedAnswer], code: str = "") -
     return fill("feedback", rounds="\n".join(rounds)) if rounds else free_advice()
 
 
-def render_thought(
-    task: Task,
-    key: PromptKey,
-    *,
-    code: str,
-    history: str,
-    failure: FailedAnswer | None = None,
-    seed: int = 0,
-) -> Prompt:
-    """The prompt that asks for one idea how to make `code` faster, in at most three sentences.
+def thought_parts(task: Task, code: str, history: str) -> list[str]:
+    """The parts of a prompt for one idea how to make `code` faster, in at most three sentences.
 
     `history` tells of the ideas so far; "" where there are none. The answer holds no code.
     """
     parts = [fill("code", code=task.shown(code).strip())]
     if history.strip():
         parts.append(fill("thought", history=_cut(history, HISTORY_CHARACTERS)))
-    if failure is not None:
-        parts.append(_failed(failure))
-    return _prompt(task, key, [*parts, fill("thought_answer")], seed=seed)
+    return [*parts, fill("thought_answer")]
 
 
-def render_rethink(
-    task: Task, key: PromptKey, *, code: str, thought: str, failure: FailedAnswer, seed: int = 0
-) -> Prompt:
-    """The prompt that asks for a better idea than `thought`, which led to `failure`."""
+def rethink_parts(task: Task, code: str, thought: str, failure: FailedAnswer) -> list[str]:
+    """The parts of a prompt for a better idea than `thought`, which led to `failure`."""
+    diagnosis = failure.diagnosis.strip()
     parts = [
         fill("code", code=task.shown(code).strip()),
         fill("rethink", thought=_cut(thought, THOUGHT_CHARACTERS)),
-        _came_of(failure),
+        fill("slower", diagnosis=diagnosis)
+        if failure.outcome.is_right
+        else failure_text("went_wrong", failure.outcome, diagnosis),
     ]
     if failure.code is not None:
         parts.append(change(code, failure.code))
-    return _prompt(task, key, [*parts, fill("rethink_answer")], seed=seed)
+    return [*parts, fill("rethink_answer")]
 
 
-def render_subgoal(task: Task, key: PromptKey, *, code: str, seed: int = 0) -> Prompt:
-    """The prompt that asks where `code` spends its time, and for one change there; no code."""
-    parts = [fill("code", code=code.strip()), fill("subgoal_answer")]
-    return _prompt(task, key, parts, seed=seed)
+def subgoal_parts(code: str) -> list[str]:
+    """The parts of a prompt that asks where `code` spends its time, and for one change there."""
+    return [fill("code", code=code.strip()), fill("subgoal_answer")]
 
 
 def prompts_id() -> str:
@@ -237,17 +228,11 @@ def prompts_id() -> str:
     return f"{VERSION}:{digest.hexdigest()[:12]}"
 
 
-def _prompt(
-    task: Task,
-    key: PromptKey,
-    parts: Sequence[str],
-    *,
-    seed: int = 0,
-    words: Words = "full",
+def put_together(
+    task: Task, key: PromptKey, parts: Sequence[str], *, seed: int = 0, words: Words = "full"
 ) -> Prompt:
-    user = "\n\n".join(parts)
-    system = system_text(task, words)
-    return Prompt(key=key, system=system, user=user, seed=seed)
+    """The prompt of these parts."""
+    return Prompt(key=key, system=system_text(task, words), user="\n\n".join(parts), seed=seed)
 
 
 def system_text(task: Task, words: Words = "full") -> str:
@@ -266,18 +251,6 @@ def _cut(text: str, characters: int) -> str:
     """The beginning of a model's text, at most `characters` long."""
     text = text.strip()
     return text if len(text) <= characters else f"{text[:characters]} ..."
-
-
-def _came_of(failure: FailedAnswer) -> str:
-    diagnosis = failure.diagnosis.strip()
-    if failure.outcome.is_right:
-        return fill("slower", diagnosis=diagnosis)
-    return failure_text("went_wrong", failure.outcome, diagnosis)
-
-
-def _failed(failure: FailedAnswer, words: Words = "full") -> str:
-    diagnosis = first_error(failure.diagnosis) if words == "lean" else failure.diagnosis
-    return failure_text("failure", failure.outcome, diagnosis)
 
 
 def first_error(diagnosis: str) -> str:

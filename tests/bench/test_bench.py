@@ -17,12 +17,12 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.run_record import read_header
 from tests.in_process import Ended
-from tests.search.test_optimize import Lab, grown, lab
+from tests.search.lab import Lab, grown, lab
 from tests.search.test_several import add_problem, two
 
 __all__ = ["grown", "lab", "two"]  # fixtures
 
-ARMS = ("--arm", "mcgs", "--arm", "mcgs/names", "--arm", "standard")
+ARMS = ("--arm", "mcgs", "--arm", "mcgs/none", "--arm", "standard")
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_every_arm_searches_every_problem_at_the_same_budget(replayed: Lab) -> N
     assert ended.code == 0, ended
     runs = found(replayed).runs
     places = {(run.problem, run.arm) for run in runs}
-    arms = ("mcgs", "mcgs/names", "standard")
+    arms = ("mcgs", "mcgs/none", "standard")
     assert places == {(name, arm) for name in ("scale", "twice") for arm in arms}
     by_place = {(run.problem, run.arm): run for run in runs}
     assert by_place["scale", "mcgs"].speedup == pytest.approx(12, rel=0.01)
@@ -59,7 +59,7 @@ def test_every_arm_searches_every_problem_at_the_same_budget(replayed: Lab) -> N
 
 
 def test_an_arm_has_a_graph_and_prompts_of_its_own(replayed: Lab) -> None:
-    arms = ("standard", "standard+examples=3", "standard+full", "mcgs/names+examples=1")
+    arms = ("standard", "standard+examples=3", "standard+full", "mcgs/none+examples=1")
     assert bench(replayed, "scale", arms=[w for arm in arms for w in ("--arm", arm)]).code == 0
     traces = {run.arm: replayed.folder / "bench" / run.trace for run in found(replayed).runs}
     headers = {arm: read_header(trace) for arm, trace in traces.items()}
@@ -71,7 +71,7 @@ def test_an_arm_has_a_graph_and_prompts_of_its_own(replayed: Lab) -> None:
         "standard": lean,
         "standard+examples=3": lean.model_copy(update={"examples": 3}),
         "standard+full": Prompting(),
-        "mcgs/names+examples=1": lean.model_copy(update={"examples": 1}),
+        "mcgs/none+examples=1": lean.model_copy(update={"examples": 1}),
     }
 
 
@@ -194,7 +194,7 @@ def test_a_bench_does_not_go_on_with_another_graph(replayed: Lab) -> None:
     old = found(replayed)
     graph = old.graph | {"statistics": "of another day"}
     results.write(old.model_copy(update={"graph": graph}), replayed.folder / "bench")
-    ended = bench(replayed, "scale", arms=("--arm", "mcgs/names"))
+    ended = bench(replayed, "scale", arms=("--arm", "mcgs/none"))
     assert ended.code == 2
     assert "bench: the graph has changed since" in ended.err.splitlines()[-1]
 
@@ -241,10 +241,10 @@ def test_a_folder_stands_for_the_problems_in_it(replayed: Lab) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--arm", "standard/names"), "standard reads no graph"),
+        (("--arm", "standard/none"), "standard reads no graph"),
         (("--arm", "best"), "arm 'best': methods are"),
         (("--arm", "rag/half"), "after the slash comes one of"),
-        (("--arm", "rag/shuffled-structure"), "its control is rag/none"),
+        (("--arm", "rag/shuffled-statistics"), "its control is rag/none"),
         (("--arm", "mcgs+prefil=no"), "after + comes one of lean, full, words=.., decline=.."),
         (("--arm", "mcgs+best"), "after + comes one of"),
         (("--arm", "mcgs+prefill=perhaps"), "after + comes one of"),
@@ -293,19 +293,11 @@ def test_a_full_disk_is_one_line_and_loses_nothing(replayed: Lab) -> None:
     assert list(replayed.folder.glob("bench/tmp*")) == []
 
 
-def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(replayed: Lab) -> None:
-    replayed.patch.setattr(ScriptedModel, "complete", None)
-    ended = bench(replayed, "--dry-run")
-    assert ended.code == 0, ended
-    assert ended.out.startswith("6 searches, 30 calls of recorded at most, about ")
-    assert not (replayed.folder / "bench/results.json").exists()
-
-
 def test_results_are_shown_again_without_running(replayed: Lab) -> None:
     assert bench(replayed, "scale").code == 0
     shown = replayed.run("bench", "--from", "bench/results.json")
     assert shown.code == 0
-    assert "mcgs/names" in shown.out
+    assert "mcgs/none" in shown.out
     as_json = replayed.run("bench", "--from", "bench", "--json")
     assert BenchResults.model_validate_json(as_json.out) == found(replayed)
 

@@ -1,27 +1,21 @@
 """Every formula against figures computed by hand."""
 
-import itertools
 import math
-from statistics import fmean
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from regraph_kg.bench.figures import (
     Mean,
-    at_least_one,
-    build_at,
+    answer_speedup,
+    built,
     by_problem,
     figures,
     log_speedup,
     paired,
-    pass_at,
+    right,
     share_of_roof,
     solved,
-    speedup_at,
-    speedup_at_k,
 )
 from regraph_kg.models.bench import BenchAnswer
 from tests.bench.made_runs import bench_run
@@ -30,46 +24,15 @@ WRONG = BenchAnswer(kind="wrong")
 PROSE = BenchAnswer(kind="prose")
 
 
-def right(speedup: float) -> BenchAnswer:
+def good(speedup: float) -> BenchAnswer:
     return BenchAnswer(kind="faster" if speedup > 1 else "not faster", speedup=speedup)
 
 
-@pytest.mark.parametrize(
-    ("answers", "good", "k", "chance"),
-    [
-        (5, 2, 1, 2 / 5),
-        (5, 2, 2, 1 - 3 / 10),  # C(3,2) = 3 of C(5,2) = 10 pairs hold none
-        (5, 2, 4, 1.0),  # four of five always hold one of two
-        (4, 0, 3, 0.0),
-        (24, 1, 24, 1.0),
-        (24, 3, 5, 1 - 20349 / 42504),  # C(21,5) of C(24,5)
-    ],
-)
-def test_the_chance_of_a_good_answer(answers: int, good: int, k: int, chance: float) -> None:
-    assert at_least_one(answers, good, k) == pytest.approx(chance)
-
-
-@pytest.mark.parametrize("k", [0, 4])
-def test_nothing_is_known_of_more_answers_than_there_are(k: int) -> None:
-    assert math.isnan(at_least_one(3, 1, k))
-    assert math.isnan(speedup_at([1.0, 2.0, 3.0], k))
-
-
-@given(st.lists(st.floats(0, 100), min_size=1, max_size=7), st.integers(1, 7))
-def test_the_formula_is_the_mean_over_all_choices(speedups: list[float], k: int) -> None:
-    if k > len(speedups):
-        assert math.isnan(speedup_at(speedups, k))
-        return
-    every = fmean(max(some) for some in itertools.combinations(speedups, k))
-    assert speedup_at(speedups, k) == pytest.approx(every)
-
-
 def test_answers_that_build_and_that_are_right_are_counted_apart() -> None:
-    run = bench_run(answers=[right(2.0), WRONG, PROSE, right(0.5)])
-    assert build_at(1)(run) == pytest.approx(3 / 4)
-    assert pass_at(1)(run) == pytest.approx(2 / 4)
-    assert pass_at(3)(run) == pytest.approx(1.0)  # three of four hold one of two
-    assert speedup_at_k(1)(run) == pytest.approx(2.5 / 4)
+    run = bench_run(answers=[good(2.0), WRONG, PROSE, good(0.5)])
+    assert built(run) == pytest.approx(3 / 4)
+    assert right(run) == pytest.approx(2 / 4)
+    assert answer_speedup(run) == pytest.approx(2.5 / 4)
 
 
 def test_seeds_of_a_problem_are_averaged_before_problems_are() -> None:
@@ -79,7 +42,7 @@ def test_seeds_of_a_problem_are_averaged_before_problems_are() -> None:
         bench_run("b", speedup=1.0),
     ]
     assert by_problem(runs, solved) == {("a", "openmp"): 0.5, ("b", "openmp"): 0.0}
-    found = figures("standard", runs, [1])
+    found = figures("standard", runs)
     assert found.solved is not None
     assert found.solved.value == pytest.approx(0.25)
     assert found.solved.problems == 2
@@ -132,26 +95,10 @@ def test_a_share_has_wilsons_interval() -> None:
 
 
 def test_a_search_without_an_answer_came_to_nothing() -> None:
-    runs = [bench_run("a", answers=[right(2.0)] * 5), bench_run("b")]
-    found = figures("standard", runs, [1, 5])
-    assert found.passed[1] == Mean(0.5, None, 2)
-    assert found.passed[5] == Mean(0.5, None, 2)
-    assert found.speedup[1] == Mean(1.0, None, 2)
-
-
-def test_a_seed_of_too_few_answers_does_not_hide_the_others() -> None:
-    runs = [
-        bench_run("a", seed=0, answers=[right(2.0)] * 5),
-        bench_run("a", seed=1, answers=[WRONG]),
-    ]
-    assert by_problem(runs, pass_at(5)) == {("a", "openmp"): 1.0}
-
-
-def test_at_k_above_1_nothing_is_said_of_answers_that_hang_on_each_other() -> None:
-    runs = [bench_run(answers=[right(2.0)] * 5)]
-    assert set(figures("standard", runs, [1, 5]).passed) == {1, 5}
-    assert set(figures("mcgs", runs, [1, 5]).passed) == {1}
-    assert set(figures("mcgs/names", runs, [1, 5]).passed) == {1}
+    runs = [bench_run("a", answers=[good(2.0)] * 5), bench_run("b")]
+    found = figures("standard", runs)
+    assert found.passed == Mean(0.5, None, 2)
+    assert found.speedup == Mean(1.0, None, 2)
 
 
 def test_differences_are_taken_problem_by_problem() -> None:
@@ -173,6 +120,6 @@ def test_a_share_of_the_roof_is_never_more_than_all_of_it() -> None:
 
 
 def test_energy_is_told_only_where_all_of_it_is_known() -> None:
-    assert figures("standard", [bench_run(joules=2.0), bench_run("b", joules=3.0)], [1]).joules == 5
+    assert figures("standard", [bench_run(joules=2.0), bench_run("b", joules=3.0)]).joules == 5
     known = [bench_run(joules=2.0), bench_run("b", joules=None)]
-    assert figures("standard", known, [1]).joules is None
+    assert figures("standard", known).joules is None

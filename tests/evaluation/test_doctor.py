@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation import doctor as doctor_module
-from regraph_kg.evaluation.doctor import Check, CheckResult, CheckRow, Scope, checks, rows
-from regraph_kg.evaluation.exploit_check import EXPLOITS, exploits, header
+from regraph_kg.evaluation.doctor import CheckRow, Scope, checks, rows
+from regraph_kg.evaluation.exploit_check import EXPLOITS, exploits, header, problem_of
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 
@@ -34,14 +33,14 @@ Faults = Callable[..., None]
 
 def looked_at(scope: Scope, part: str) -> dict[str, CheckRow]:
     """Rows of one part, by name."""
-    return {row.name: row for row in rows(c for c in checks(scope) if c.part == part)}
+    return {row.name: row for row in rows(c for c in checks(scope) if c[0] == part)}
 
 
-def refuse() -> CheckResult:
+def refuse() -> CheckRow:
     raise ToolError("fan: stands still; turn it on")
 
 
-def break_() -> CheckResult:
+def break_() -> CheckRow:
     raise ZeroDivisionError("division\nby zero")
 
 
@@ -53,49 +52,17 @@ def folder(tmp_path: Path) -> Path:
     shutil.copytree(EXPLOITS / "problem" / "smooth", made / "problem" / "smooth")
     (made / "openmp" / "caught.cpp").write_text(WRONG.format(outcome="crashed | wrong_answer"))
     (made / "openmp" / "missed.cpp").write_text(WRONG.format(outcome="crashed"))
+    (made / "honest" / "openmp").mkdir(parents=True)
+    shutil.copy(
+        made / "problem" / "smooth" / "serial.cpp", made / "honest" / "openmp" / "serial.cpp"
+    )
     return made
 
 
 def test_a_check_that_raises_is_a_red_row() -> None:
-    first, second = rows([Check("part", "fan", refuse), Check("part", "sum", break_)])
-    assert first == CheckRow("part", "fan", "red", "fan: stands still", "turn it on", "")
+    first, second = rows([("part", "fan", refuse), ("part", "sum", break_)])
+    assert first == CheckRow("red", "fan: stands still", "turn it on", "fan", part="part")
     assert (second.state, second.found) == ("red", "ZeroDivisionError: division by zero")
-
-
-def test_checks_are_looked_at_side_by_side_and_shown_in_their_order() -> None:
-    met = threading.Barrier(2, timeout=20)
-
-    def meet() -> CheckResult:
-        met.wait()
-        return CheckResult("green", "met")
-
-    shown: list[tuple[int, str]] = []
-    found = rows([Check("a", "one", meet), Check("b", "two", meet)], lambda *at: shown.append(at))
-    assert [(row.name, row.state) for row in found] == [("one", "green"), ("two", "green")]
-    assert shown == [(0, "a: one"), (1, "b: two")]
-
-
-def test_what_times_something_waits_until_all_else_is_done() -> None:
-    began, done = threading.Event(), []
-
-    def timed() -> CheckResult:
-        began.set()
-        return CheckResult("green", ", ".join(sorted(done)))
-
-    def slow(name: str) -> CheckResult:
-        done.append("not alone") if began.wait(0.2) else done.append(name)
-        return CheckResult("green", "")
-
-    table = [
-        Check("part", "clock", timed, alone=True, ahead=lambda: slow("prepared")),
-        Check("part", "store", lambda: slow("looked at")),
-    ]
-    assert next(iter(rows(table))).found == "looked at, prepared"
-
-
-def test_what_fails_ahead_is_met_again_by_the_look() -> None:
-    (row,) = rows([Check("part", "fan", refuse, alone=True, ahead=break_)])
-    assert (row.state, row.found) == ("red", "fan: stands still")
 
 
 def test_this_machine_is_looked_at_for_real(cache: Path) -> None:
@@ -199,7 +166,7 @@ def test_peaks_are_measured_once_and_not_on_a_busy_machine(
 def test_exploits_are_judged_and_honest_code_beside_them(cache: Path, folder: Path) -> None:
     with exploits(Scope(cache, "openmp"), folder) as played:
         found = {row.name: row for row in rows(played)}
-    assert list(found) == ["caught", "missed", "honest code"]
+    assert list(found) == ["all of them compiled", "caught", "missed", "honest serial"]
     assert found["caught"].state == "green"
     assert (found["caught"].expected, found["caught"].found) == (
         "crashed or wrong_answer",
@@ -207,7 +174,7 @@ def test_exploits_are_judged_and_honest_code_beside_them(cache: Path, folder: Pa
     )
     assert (found["missed"].state, found["missed"].found) == ("red", "wrong_answer")
     assert found["missed"].remedy
-    assert found["honest code"].state == "green", found["honest code"]
+    assert found["honest serial"].state == "green", found["honest serial"]
 
 
 @pytest.mark.nightly
@@ -224,7 +191,7 @@ def test_an_exploit_that_does_its_harm_is_red_though_its_outcome_is_right(
     wasted = "{ for (volatile int spin = 0; spin < 40 * n; spin = spin + 1);"
     right.write_text(text.replace("{", wasted, 1))
     with exploits(Scope(cache, "openmp"), folder) as played:
-        caught, missed, _ = rows(played)
+        _, caught, missed, _ = rows(played)
     assert (caught.state, caught.found, caught.expected) == ("green", "passed", "passed, not slow")
     assert (missed.state, missed.found, missed.expected) == (
         "red",
@@ -233,23 +200,18 @@ def test_an_exploit_that_does_its_harm_is_red_though_its_outcome_is_right(
     )
 
 
-def test_exploits_are_compiled_ahead_and_those_of_one_problem_judged_together(
+def test_exploits_are_compiled_at_once_and_those_of_one_problem_judged_together(
     tmp_path: Path,
 ) -> None:
     with exploits(Scope(tmp_path, "openmp")) as played:
-        problems = [
-            header((EXPLOITS / "openmp" / f"{check.name}.cpp").read_text()).get("problem", "smooth")
-            for check in played
-            if not check.name.startswith("honest")
-        ]
-        caught = next(check for check in played if check.name == "writes_after")
-        assert caught.ahead
-        caught.ahead()
+        names = [name for _, name, _ in played if not name.startswith("honest")][1:]
+        problems = [problem_of(EXPLOITS / "openmp" / f"{name}.cpp") for name in names]
+        assert next(iter(rows(played[:1]))).state == "green"
         compiled = set((tmp_path / "compiled").iterdir())
-        assert [row.state for row in caught.rows()] == ["green"]
+        (caught,) = (check for check in played if check[1] == "writes_after")
+        assert [row.state for row in rows([caught])] == ["green"]
         assert set((tmp_path / "compiled").iterdir()) == compiled
     assert problems == sorted(problems)
-    assert all(check.alone for check in played)
 
 
 @pytest.mark.parametrize(("target", "suffix"), [("openmp", "cpp"), ("cuda", "cu")])
@@ -261,7 +223,7 @@ def test_the_shipped_exploits_can_be_judged_as_they_are(target: str, suffix: str
         fields = header(code)
         assert {Outcome(name) for name in fields["outcome"].split(" | ")}
         assert fields.get("harm") in (None, "fast", "slow"), path.name
-        assert (EXPLOITS / "problem" / fields.get("problem", "smooth")).is_dir(), path.name
+        assert problem_of(path).is_dir(), path.name
         assert not re.search(r"@[A-Z_]+@", code), path.name
     assert list((EXPLOITS / "honest" / target).glob(f"*.{suffix}"))
 
@@ -270,7 +232,7 @@ def test_the_shipped_exploits_can_be_judged_as_they_are(target: str, suffix: str
 def test_quick_judges_nothing(cache: Path, folder: Path, scope_target: Target) -> None:
     with exploits(Scope(cache, scope_target, quick=True), folder) as played:
         assert played == ()
-    assert not [c for c in checks(Scope(cache, scope_target, quick=True)) if c.part == "peaks"]
+    assert not [c for c in checks(Scope(cache, scope_target, quick=True)) if c[0] == "peaks"]
 
 
 def doctor(tmp_path: Path, *words: str, **env: str) -> "subprocess.CompletedProcess[str]":

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from regraph_kg.cli.docs import trajectory_schema
-from regraph_kg.graph import SCHEMA_VERSION
 from regraph_kg.settings import Settings
 from tests.in_process import Ended, typed
 from tests.ingest.trajectories import VOCABULARY, many, measured, row, write
@@ -57,8 +56,6 @@ def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:
     assert (told["examples"], told["measurements"], told["techniques"]) == (10, 10, 1)
     assert told["nameless_failures"] == 5
     assert told["rejected_files"] == [f"{file}.rejected.jsonl"]
-    shown = desk.run("ingest", file)
-    assert (shown.code, f"{file}.rejected.jsonl" in shown.out) == (0, True)
 
 
 def test_ingest_twice_adds_nothing_and_says_so_in_json(desk: Desk) -> None:
@@ -67,18 +64,6 @@ def test_ingest_twice_adds_nothing_and_says_so_in_json(desk: Desk) -> None:
     assert (first["added"], first["known"], first["techniques"]) == (4, 0, 1)
     assert (second["added"], second["known"], second["techniques"]) == (0, 4, 0)
     assert second["rejected_files"] == []
-
-
-def test_rejected_lines_are_listed_with_number_reason_and_text(desk: Desk) -> None:
-    file = desk.write("file.jsonl", row(1, ref="A"), "{broken", row(2, ref="A"))
-    desk.run("ingest", file)
-    report = Path(f"{file}.rejected.jsonl")
-    listed = [json.loads(line) for line in report.read_text().splitlines()]
-    assert {one["line"] for one in listed} >= {2}
-    assert [one["text"] for one in listed if one["line"] == 2] == ["{broken"]
-    (clash,) = (one for one in listed if one["line"] != 2)
-    assert "ref 'A' already names other content" in clash["reason"]
-    assert json.loads(clash["text"])["ref"] == "A"
 
 
 def test_a_mended_file_takes_its_list_of_rejected_lines_away(desk: Desk) -> None:
@@ -105,7 +90,6 @@ def test_a_file_without_one_good_line_ends_with_1(desk: Desk, text: str) -> None
     file.write_text(text)
     done = desk.run("ingest", file)
     assert done.code == 1
-    assert "0 added, 0 known already, 1 rejected" in done.out
 
 
 @pytest.mark.parametrize("name", ["absent.jsonl", "."])
@@ -121,9 +105,7 @@ def test_an_unreadable_file_is_bad_input_before_anything_is_added(desk: Desk, na
 def test_a_list_of_rejected_lines_that_cannot_be_written_loses_no_good_line(desk: Desk) -> None:
     file = desk.write("file.jsonl", row(1), "{broken")
     Path(f"{file}.rejected.jsonl").mkdir()
-    done = desk.run("ingest", file)
-    assert done.code == 3
-    assert "the good lines are in the graph" in done.err
+    assert desk.run("ingest", file).code == 3
     assert desk.run("graph", "stats", "--json").json()["trajectories"] == 1
 
 
@@ -135,40 +117,24 @@ def test_a_store_that_is_down_ends_with_3(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        (None, "No such file"),
-        ("{}", "not a list"),
-        ("[", "not a list"),
-        ('[{"id": "cuda/Bad", "name": "x", "target": "cuda"}]', "0.id: String should match"),
-        ('[{"id": "cuda/a", "name": "x", "target": "openmp"}]', "does not belong"),
-        (
-            '[{"id": "cuda/a", "name": "x", "target": "cuda"},'
-            ' {"id": "cuda/b", "name": "b", "target": "cuda", "aliases": ["X"]}]',
-            "techniques cuda/a and cuda/b share the name 'X'",
-        ),
+        *(None, "{}", "[", '[{"id": "cuda/Bad", "name": "x", "target": "cuda"}]'),
+        '[{"id": "cuda/a", "name": "x", "target": "openmp"}]',
+        '[{"id": "cuda/a", "name": "x\\u001b[2J", "target": "cuda"}]',
+        '[{"id": "cuda/a", "name": "x", "target": "cuda"},'
+        ' {"id": "cuda/a", "name": "y", "target": "cuda"}]',
+        '[{"id": "cuda/a", "name": "x", "target": "cuda"},'
+        ' {"id": "cuda/b", "name": "b", "target": "cuda", "aliases": ["X"]}]',
     ],
 )
-def test_an_unusable_vocabulary_is_bad_input(desk: Desk, text: str | None, said: str) -> None:
-    path = desk.folder / "corpus" / "techniques.json"
-    path.unlink()
+def test_an_unusable_vocabulary_is_bad_input_that_names_it(desk: Desk, text: str | None) -> None:
+    path = desk.folder / "other.json"
     if text is not None:
         path.write_text(text)
-    done = desk.run("ingest", desk.write("file.jsonl", row(1)))
-    assert done.code == 2
-    assert done.err.startswith(f"regraph: {path}: ")
-    assert said in done.err
-    assert len(done.err.splitlines()) == 1
-
-
-def test_stats_count_what_the_graph_holds(desk: Desk) -> None:
-    desk.run("ingest", desk.write("file.jsonl", *many(4)))
-    assert desk.run("graph", "stats").out.splitlines() == [
-        "techniques    5",
-        "transitions   10 examples of 7 pairs",
-        "trajectories  4 (4 cuda)",
-        f"schema        {SCHEMA_VERSION}",
-    ]
+    done = desk.run("ingest", desk.write("file.jsonl", row(1)), "--vocabulary", path)
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert f"{path}: " in done.err
 
 
 def test_an_empty_graph_has_zeros_and_no_example(desk: Desk) -> None:
@@ -176,17 +142,6 @@ def test_an_empty_graph_has_zeros_and_no_example(desk: Desk) -> None:
     assert desk.run("graph", "export").out == ""
     assert desk.run("techniques", "show", "--json").json() == []
     assert desk.run("examples", "start", "tiling").code == 2
-
-
-def test_an_export_and_its_vocabulary_make_the_same_graph_again(desk: Desk) -> None:
-    desk.run("ingest", desk.write("file.jsonl", *many(6)))
-    exported = desk.folder / "export.jsonl"
-    assert desk.run("graph", "export", "--output", exported).code == 0
-    vocabulary = desk.folder / "vocabulary.json"
-    vocabulary.write_text(desk.run("techniques", "show", "--json").out)
-    again = desk.run("ingest", "--json", exported, "--vocabulary", vocabulary).json()
-    assert (again["added"], again["known"], again["rejected"]) == (0, 6, 0)
-    assert desk.run("graph", "export").out == exported.read_text()
 
 
 def test_the_schema_accepts_what_is_exported(desk: Desk) -> None:
@@ -257,9 +212,7 @@ def test_examples_can_leave_a_problem_out(desk: Desk) -> None:
 
 def test_no_example_is_an_honest_negative(desk: Desk) -> None:
     desk.run("ingest", desk.write("file.jsonl", row(1, "Odd trick")))
-    done = desk.run("examples", "odd trick", "smem tiling")
-    assert done.code == 1
-    assert "no example leads from cuda/odd-trick to cuda/shared-memory-tiling" in done.out
+    assert desk.run("examples", "odd trick", "smem tiling").code == 1
 
 
 def names(desk: Desk) -> Path:
@@ -272,7 +225,7 @@ def test_a_dry_run_prints_every_name_once_and_changes_nothing(desk: Desk) -> Non
     told = desk.run("ingest", names(desk), "--dry-run")
     assert told.code == 0
     rows = [line.split() for line in told.out.splitlines()]
-    assert ["Tiled", "kernel", "cuda/shared-memory-tiling", "alias", "1.00", "-", "1"] in rows
+    assert ["Tiled", "kernel", "cuda/shared-memory-tiling", "alias", "1.00", "1"] in rows
     assert [row for row in rows if row[:5] == ["Odd", "trick", "cuda/odd-trick", "new", "0.00"]]
     assert len(rows) == 1 + 3 + 1
     assert rows[-1] == ["new", "techniques:", "1"]
@@ -290,12 +243,11 @@ def test_a_dry_run_tells_the_new_techniques_that_an_ingest_makes(desk: Desk) -> 
     assert len(ids) == made == 1
 
 
-def test_a_dry_run_tells_stage_score_and_runner_up_as_json(desk: Desk) -> None:
+def test_a_dry_run_tells_stage_and_score_as_json(desk: Desk) -> None:
     rows = desk.run("ingest", names(desk), "--dry-run", "--json").json()
     (found,) = (row for row in rows if row["stage"] == "lexical")
     assert found["technique"] == "cuda/shared-memory-tiling"
-    assert found["runner_up"] == "cuda/memory-coalescing"
-    assert 0 < found["runner_up_score"] < found["score"]
+    assert found["score"] > 0
 
 
 def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Desk) -> None:
@@ -315,9 +267,3 @@ def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Des
     (desk.folder / "asked" / "answers.jsonl").unlink()
     more = desk.write("more.jsonl", row(3, "Odd trick"))
     assert desk.run("ingest", more, *words[2:]).code == 0, "the verdict is remembered"
-
-
-def test_a_model_level_without_a_model_is_bad_input(desk: Desk) -> None:
-    done = desk.run("ingest", names(desk), "--relabel", "model")
-    assert (done.code, "ollama:NAME" in done.err) == (2, True)
-    assert desk.run("techniques", "show", "--json").json() == []

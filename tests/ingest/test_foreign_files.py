@@ -89,41 +89,6 @@ def test_what_stands_beside_a_step_list_names_no_file_elsewhere(
     assert said in done.err
 
 
-def test_a_file_beside_that_is_nested_without_end_is_bad_input(desk: Desk) -> None:
-    lists = desk.write("steps.json", json.dumps(STEPS))
-    Path(f"{lists}.toml").write_text("a = " + "[" * 10_000)
-    done = desk.run("ingest", lists)
-    assert (done.code, f"{lists}.toml" in done.err) == (2, True)
-
-
-def test_an_empty_vocabulary_is_said(desk: Desk) -> None:
-    empty = desk.folder / "empty.json"
-    empty.write_text("[]")
-    done = desk.run("ingest", desk.write("file.jsonl", row(1)), "--vocabulary", empty)
-    assert done.code == 0
-    (said,) = done.err.splitlines()
-    assert said.startswith("the vocabulary is empty: ")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('[{"id":"cuda/a","name":"x","target":"cuda"}' * 2, "Invalid JSON"),
-        (
-            '[{"id":"cuda/a","name":"x","target":"cuda"},{"id":"cuda/a","name":"y","target":"cuda"}]',
-            "technique cuda/a stands there twice",
-        ),
-        ('[{"id":"cuda/a","name":"x\\u001b[2J","target":"cuda"}]', "cannot be printed"),
-    ],
-)
-def test_a_vocabulary_that_cannot_be_meant_is_bad_input(desk: Desk, text: str, said: str) -> None:
-    other = desk.folder / "other.json"
-    other.write_text(text)
-    done = desk.run("ingest", desk.write("file.jsonl", row(1)), "--vocabulary", other)
-    assert (done.code, len(done.err.splitlines())) == (2, 1)
-    assert said in done.err
-
-
 def test_what_strangers_wrote_steers_no_terminal_wherever_it_is_printed(desk: Desk) -> None:
     evil = "T\x9b31m\u202eil"
     steps = [{"label": "Tiling", "code": "a\x1b[31m\u202e", "reasoning": f"\x1b[2J{evil}"}]

@@ -1,9 +1,15 @@
 """A small corpus and graph on which the command can be run for real in seconds."""
 
 import json
-from collections.abc import Mapping, Sequence
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+
+import pytest
 
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.graph import GraphStore
@@ -13,8 +19,13 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Step, Trajectory
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import Evaluate, World
+from regraph_kg.settings import Settings
+from regraph_kg.wiring.stores import open_store
+from tests.in_process import Ended, typed
 from tests.search.toy import SEAL, header
+from tests.stores import environment
 
+ROOT = Path(__file__).parents[2]
 TOML = """
 schema = 1
 name = "scale"
@@ -138,3 +149,81 @@ def grow(store: GraphStore, *paths: Sequence[str], problem: str = "other") -> No
         new = tuple(technique(one) for one in dict.fromkeys(path))
         plans.append(MergePlan(trajectory, labels, new=new))
     store.merge(plans)
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A folder to work in, a store, and the command."""
+
+    folder: Path
+    env: dict[str, str]
+    store: GraphStore
+    verdicts: str
+    patch: pytest.MonkeyPatch
+
+    def run(self, *words: str) -> Ended:
+        """`regraph WORDS` in this process."""
+        return typed(*words)
+
+    def optimize(self, *words: str) -> Ended:
+        """Optimize scale with 5 calls and the lab's verdicts."""
+        return self.run(
+            "optimize", "scale", "--budget", "5", "--set", f"run.judge={self.verdicts}", *words
+        )
+
+    def start(self, *words: str, thinking: float = 0.5) -> subprocess.Popen[str]:
+        """The same in a process of its own, `thinking` seconds an answer."""
+        usual = ("optimize", "scale", "--budget", "5", "--set", f"run.judge={self.verdicts}")
+        return self.begin(*usual, *words, thinking=thinking)
+
+    def begin(self, *words: str, thinking: float = 0.5) -> subprocess.Popen[str]:
+        """`regraph WORDS` in a process of its own, `thinking` seconds an answer."""
+        module = [sys.executable, "-m", "tests.search.slow_regraph", str(thinking)]
+        return subprocess.Popen(
+            [*module, *words],
+            cwd=self.folder,
+            env=self.env | {"PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def traces(self) -> list[Path]:
+        return sorted(self.folder.glob("runs/*.jsonl"))
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path,
+    shared_cache: Path,
+    embedded_settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Lab]:
+    env = environment(embedded_settings) | {
+        "REGRAPH_CORPUS": str(tmp_path / "corpus"),
+        "REGRAPH_CACHE_DIR": str(shared_cache),
+    }
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    write_corpus(tmp_path / "corpus")
+    verdicts = str(write_verdicts(tmp_path / "verdicts"))
+    store = open_store(embedded_settings)
+    yield Lab(tmp_path, env, store, verdicts, monkeypatch)
+    store.close()
+
+
+@pytest.fixture
+def grown(lab: Lab) -> Lab:
+    grow(lab.store, [STRIP, UNROLL], [UNROLL, STRIP])
+    return lab
+
+
+def wait_for(lab: Lab, text: bytes, times: int) -> None:
+    """Until a running search has traced `text` so often."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if any(trace.read_bytes().count(text) >= times for trace in lab.traces()):
+            return
+        time.sleep(0.02)
+    pytest.fail(f"never traced: {text!r}")

@@ -12,9 +12,8 @@ from regraph_kg.models.graph import Example, KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.likeness import likeness
-from regraph_kg.search.prompts.adviser import Adviser
+from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
 from regraph_kg.search.prompts.examples import LIKE, REASONING_CHARACTERS, estimated_tokens
-from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.parts import together
 from tests.corpus.corpus import CORPUS, PROBLEMS
 from tests.search.prompts.test_render import numbered, stands_in_order

@@ -12,13 +12,7 @@ import pytest
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.search.methods import METHODS
-from tests.search.lab import FAST, SERIAL, SLOW, STRIP, WRONG, grow
-from tests.search.test_optimize import Lab, grown, lab
-
-__all__ = ["grown", "lab"]  # fixtures
-
-NO_BLOCK = "the answer has no complete code block between two lines of ```"
-NO_ENTRY = "defines scale"
+from tests.search.lab import FAST, SERIAL, SLOW, STRIP, WRONG, Lab, grow
 
 
 def fenced(code: str) -> str:
@@ -33,41 +27,6 @@ def answering(lab: Lab, answer: Callable[[Prompt], str]) -> None:
         return Reply(text=text, finish="stop", prompt_tokens=10, output_tokens=5, model="bad")
 
     lab.patch.setattr(ScriptedModel, "complete", complete)
-
-
-BAD: dict[str, tuple[str, str]] = {
-    "prose": ("I would use OpenMP and tile the loop.", NO_BLOCK),
-    "nothing": ("", "the answer is empty"),
-    "blanks": (" \n\t ", "the answer is empty"),
-    "half a block": ("```cpp\nfor (int i = 0; i < n; ++i) {", NO_ENTRY),
-    "two versions": (fenced(FAST) + fenced(SLOW), "2 code blocks define scale; give exactly one"),
-    "another name": (
-        fenced(FAST.replace('extern "C" void scale', "static void fast_scale2")),
-        NO_ENTRY,
-    ),
-    "a page of code": (
-        fenced(FAST + "// more\n" * 15_000),
-        "the code has more than 60000 characters; answer shorter",
-    ),
-    "a page of prose": ("I think. " * 12_000, NO_BLOCK),
-    "zero bytes": ("\0" * 100, NO_BLOCK),
-    "fences only": ("```\n```\n" * 5000, NO_ENTRY),
-}
-
-
-@pytest.mark.parametrize("kind", BAD)
-@pytest.mark.parametrize("method", ["standard", "mcgs"])
-def test_an_answer_that_is_none_is_told_as_a_failure(grown: Lab, kind: str, method: str) -> None:
-    text, says = BAD[kind]
-    answering(grown, lambda _: text)
-    ended = grown.optimize("--method", method, "--output", "best.cpp")
-    assert ended.code == 1, ended
-    assert "no improvement found; the serial code is the answer" in ended.out
-    assert "5 of 5, in " in ended.out
-    assert "without code" in ended.out
-    (failures,) = [line for line in ended.out.splitlines() if line.startswith("  failures")]
-    assert says in failures
-    assert Path("best.cpp").read_text() == SERIAL
 
 
 def test_a_model_that_declines_every_technique_ends_the_search_and_is_told(grown: Lab) -> None:
@@ -177,15 +136,6 @@ def test_a_graph_without_the_target_is_bad_input(grown: Lab) -> None:
     ended = grown.optimize("--target", "cuda")
     assert (ended.code, grown.traces()) == (2, [])
     assert "the graph holds no cuda technique to begin with" in ended.err
-
-
-def test_an_empty_graph_is_bad_input_before_the_problem_is_looked_at(lab: Lab) -> None:
-    """That look takes up to half a minute."""
-    ended = lab.run("optimize", "scale", "--budget", "5")
-    assert (ended.code, lab.traces()) == (2, [])
-    assert "the graph holds no openmp technique to begin with" in ended.err
-    assert "looked at" not in ended.err
-    assert not (lab.folder / "cache").exists()
 
 
 def test_a_graph_whose_techniques_lead_nowhere_ends_the_search_early(lab: Lab) -> None:

@@ -13,37 +13,25 @@ import pytest
 from regraph_kg.errors import AnswersPending
 from regraph_kg.llm.by_file import BatchModel
 from regraph_kg.llm.model import AskOptions
-from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.graph import Neighbourhood
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.models.run import SimulationRecord, Task
+from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.methods.mcgs import McgsSettings, PaperSettings
 from regraph_kg.search.methods.samples import StandardSettings
-from regraph_kg.search.run import search as begin
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import World
-from tests.corpus.corpus import CORPUS, graph, vocabulary
 from tests.in_process import Ended
-from tests.search.lab import ANSWERS, SLOW, SPEEDUPS, STRIP, UNROLL, grow, write_corpus
+from tests.search.lab import ANSWERS, SLOW, SPEEDUPS, STRIP, UNROLL, Lab, grow, write_corpus
 from tests.search.test_golden import GRAPH
-from tests.search.test_optimize import Lab, lab
 from tests.search.toy import (
     SEAL,
-    TASK,
     USUAL,
     Toy,
-    hashed,
     header,
-    judge,
     noisy_script,
     searching,
-    successor,
 )
-
-__all__ = ["lab"]  # a fixture
 
 Answerer = Callable[[PromptKey], str]
 AT_ONCE = 8
@@ -230,66 +218,6 @@ def test_a_prompt_that_cannot_be_answered_holds_up_no_other_one(office: Office) 
             break
     assert messages[-1].startswith("1 prompt pending")
     assert "1 of them failed before, the first: refused" in messages[-1]
-
-
-def corpus_answers() -> Answerer:
-    """What the corpus records for matmul; where it has nothing, an answer without code."""
-    model = ScriptedModel.read(CORPUS / "recorded", "matmul", "openmp")
-
-    def answer(key: PromptKey) -> str:
-        asked = key.model_copy(update={"problem": "matmul"})
-        return model.complete(Prompt(key=asked, system="", user="")).text or "I cannot."
-
-    return answer
-
-
-def corpus_world() -> Toy:
-    """The corpus' own graph, with a judge that draws a speedup from the code."""
-
-    def verdict(candidate: Candidate) -> EvalReport:
-        rng = hashed(candidate.code)
-        good = rng.random() < 0.8
-        said = f"x={rng.uniform(-0.2, 1.5)}" if good else f"x={Outcome.WRONG_ANSWER.value}"
-        return judge(Candidate("openmp", said + " "))
-
-    toy = Toy({}, corpus_answers(), verdict)
-    known, after = vocabulary().known, graph("openmp", without="matmul")
-    toy.neighbours = lambda name: Neighbourhood(  # type: ignore[method-assign]
-        name,
-        tuple(replace(successor("x"), technique=known[one]) for one in sorted(after.get(name, ()))),
-    )
-    return toy
-
-
-def test_the_recorded_answers_of_the_corpus_by_file(tmp_path: Path) -> None:
-    office = Office(tmp_path, corpus_answers())
-    task = Task(
-        problem="matmul",
-        target="openmp",
-        serial=TASK.serial,
-        entry="matmul",
-        signature='extern "C" void matmul()',
-    )
-    head = header(50, seed=0, problem="matmul", parallel=AT_ONCE)
-
-    def course_of(world: World) -> list[SimulationRecord]:
-        return list(begin(task, head, world, Alone(world)))
-
-    expected = course_of(corpus_world().world)
-
-    def run() -> list[SimulationRecord]:
-        model, complete = office.open()
-        try:
-            return course_of(with_model(corpus_world().world, complete))
-        except AnswersPending:
-            model.finish()
-            raise
-
-    found = rounds(office, run)
-    assert course(found) == course(expected)
-    assert expected[-1].best_speedup > 1
-    assert max(office.sizes) <= MOST
-    assert len(office.sizes) < 25
 
 
 def lab_code(key: PromptKey) -> str:

@@ -1,7 +1,6 @@
 """DOES NOT APPLY: an answer that closes one action for one code, and is no try and no failure."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -16,22 +15,16 @@ from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.methods.samples import StandardSettings
 from regraph_kg.search.prompts.examples import fill
-from regraph_kg.search.trace import Trace
 from tests.search.in_toy import asked, run
-from tests.search.recorded_run import still
 from tests.search.toy import (
-    SEAL,
     TASK,
     Graph,
-    Script,
     Toy,
     code,
     fenced,
     header,
     names,
-    noisy_script,
     searching,
-    traced,
 )
 
 GRAPH: Graph = {"start": ["a", "b", "c"], "a": [], "b": ["a", "c"], "c": ["a", "b"]}
@@ -102,14 +95,6 @@ def test_a_model_that_declines_all_ends_the_search_when_nothing_is_left(method: 
     assert "3 said that the technique does not apply" in report.run_table(found, {}, walks=True)
 
 
-@pytest.mark.parametrize("method", WALKS)
-@pytest.mark.parametrize("parallel", [1, 4])
-def test_a_model_that_declines_all_may_spend_all_calls(method: str, parallel: int) -> None:
-    toy = Toy(GRAPH, lambda key: NO)
-    run(toy, kind_of(method).settings(), 2, parallel=parallel)
-    assert len(toy.asked) == 2
-
-
 def test_only_where_a_technique_was_asked_for_may_it_be_declined() -> None:
     toy = Toy(GRAPH, lambda key: NO)
     (record,) = run(toy, StandardSettings(), 1)
@@ -126,30 +111,3 @@ def test_a_repair_is_not_asked_whether_it_applies_and_cannot_say_so() -> None:
     assert record.steps[0].outcome is Outcome.PARSE_FAILED
     assert ["DOES NOT APPLY" in prompt.user for prompt in toy.prompts] == [True, False]
     assert toy.prompts[0].user.endswith(f"{fill('decline')}\n\n{fill('answer')}")
-
-
-def test_the_bar_tells_the_reason() -> None:
-    (record,) = run(Toy({"start": ["a"]}, lambda key: NO), McgsSettings(free=False), 1)
-    assert report.tried(record) == "start > a: does not apply: nothing here to tile"
-
-
-def sometimes(script: Script) -> Script:
-    def answer(key: PromptKey) -> str | None:
-        return NO if names(key)[-1] == "a" and len(key.path) > 1 else script(key)
-
-    return answer
-
-
-@pytest.mark.parametrize("parallel", [1, 4])
-def test_a_search_with_declines_is_resumed_from_any_line(tmp_path: Path, parallel: int) -> None:
-    head = header(20, parallel=parallel)
-    script = sometimes(noisy_script(1))
-    with Trace.create(tmp_path / "whole", head, SEAL, still) as trace:
-        finished = traced(Toy(GRAPH, script), trace, head)
-    assert finished.summary.outcomes["declined"]
-    lines = trace.path.read_bytes().splitlines(keepends=True)
-    for end in range(1, len(lines), 7):
-        part = tmp_path / "part.jsonl"
-        part.write_bytes(b"".join(lines[:end]))
-        with Trace.resume(part, head, SEAL, still) as again:
-            assert traced(Toy(GRAPH, script), again, head) == finished

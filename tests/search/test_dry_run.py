@@ -10,10 +10,8 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.wiring.searches import DrySearch
-from tests.search.test_optimize import Lab, grown, lab
+from tests.search.lab import Lab
 from tests.search.toy import TASK, Toy, code, fenced, header, searching
-
-__all__ = ["grown", "lab"]  # fixtures
 
 GRAPH = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
 
@@ -63,13 +61,6 @@ def test_it_asks_and_writes_nothing(grown: Lab) -> None:
     assert f"at most {20 * 4096} in answers" in ended.out
 
 
-def test_the_first_prompt_is_shown_in_full(grown: Lab) -> None:
-    ended = grown.run("optimize", "scale", "--dry-run")
-    shown = ended.out.partition("--- user\n")[2]
-    assert 'extern "C" void scale' in shown
-    assert "strip" in shown
-
-
 def test_json_holds_every_figure_and_the_first_prompt(grown: Lab) -> None:
     (told,) = json.loads(grown.run("optimize", "scale", "--dry-run", "--json").out)
     assert (told["calls"], told["thoughts"]) == (50, 0)
@@ -95,26 +86,7 @@ def test_a_method_without_a_graph_needs_none_and_a_thinking_one_counts_thoughts(
     assert told["output_tokens"] == 14 * 4096
 
 
-def test_a_target_that_is_not_here_can_be_looked_at(grown: Lab) -> None:
-    grown.patch.setenv("PATH", "/nowhere")
-    ended = grown.run("optimize", "scale", "--dry-run", "--target", "cuda", "--method", "cot")
-    assert ended.code == 0, ended
-    assert "scale (cuda)" in ended.out
-
-
 def test_limits_bound_what_is_estimated(grown: Lab) -> None:
     words = ("--dry-run", "--set", "limit.tokens=1000", "--budget", "9", "--json")
     (told,) = json.loads(grown.run("optimize", "scale", *words).out)
     assert told["prompt_tokens"] == told["output_tokens"] == 1000
-
-
-def test_each_of_several_problems_is_told(grown: Lab) -> None:
-    folder = grown.folder / "corpus/problems"
-    (folder / "twice").mkdir()
-    toml = (folder / "scale/problem.toml").read_text()
-    (folder / "twice/problem.toml").write_text(toml.replace('name = "scale"', 'name = "twice"'))
-    (folder / "twice/serial.cpp").write_text((folder / "scale/serial.cpp").read_text())
-    ended = grown.run("optimize", "scale", "twice", "--dry-run", "--budget", "4")
-    assert ended.code == 0
-    assert "scale (openmp)" in ended.out
-    assert "twice (openmp)" in ended.out

@@ -7,7 +7,6 @@ import pytest
 from regraph_kg.models.prompt import Reply
 from regraph_kg.search.read_answer import (
     LONGEST_REASON,
-    Declined,
     MendedCode,
     ParseFailure,
     declined,
@@ -69,7 +68,7 @@ def test_code_that_runs_on_is_no_answer() -> None:
 
 def test_an_answer_may_decline_in_one_line() -> None:
     said = "I looked at the loops.\nDOES NOT APPLY: there is no reduction in it.\n"
-    assert declined(reply(said)) == Declined("there is no reduction in it.")
+    assert declined(reply(said)) == "there is no reduction in it."
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_an_answer_may_decline_in_one_line() -> None:
     ],
 )
 def test_a_decline_is_read_however_it_is_set(text: str) -> None:
-    assert declined(reply(text)) == Declined("no loop")
+    assert declined(reply(text)) == "no loop"
 
 
 @pytest.mark.parametrize(
@@ -112,15 +111,15 @@ def test_a_cut_answer_declines_nothing() -> None:
 
 @pytest.mark.parametrize("said", ["DOES NOT APPLY", "DOES NOT APPLY.", "DOES NOT APPLY:  "])
 def test_a_decline_needs_no_reason(said: str) -> None:
-    assert declined(reply(said)) == Declined("no reason was given")
+    assert declined(reply(said)) == "no reason was given"
 
 
 def test_a_reason_is_one_plain_line_and_short() -> None:
     hostile = "\x1b[2Jno\u202e \x00loop\x07 " + "x" * 10_000
     found = declined(reply(f"DOES NOT APPLY: {hostile}\nIgnore the rules."))
     assert found is not None
-    assert found.reason.startswith("[2Jno loop xxx")
-    assert len(found.reason) == LONGEST_REASON
+    assert found.startswith("[2Jno loop xxx")
+    assert len(found) == LONGEST_REASON
 
 
 WORK = 'extern "C" void work(int n) {\n  n++;\n}\n'

@@ -17,7 +17,7 @@ from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import Cost, SimulationRecord, StepRecord
 from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.search.harvest import UNASKED, Harvest, harvest, refuse
+from regraph_kg.search.harvest import UNASKED, Harvest, harvest, reasonings, refuse
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace import Trace
@@ -284,16 +284,6 @@ def test_what_the_final_measurement_disproved_is_a_failure() -> None:
     assert found.trajectories[0].failures[0].diagnosis == "sometimes"
 
 
-def test_what_was_disproved_is_a_failure_of_what_it_did() -> None:
-    strayed: dict[str, Any] = {"code": "int same;", "applied": "other", "did": "openmp/b"}
-    final = report("int same;", 1.0, outcome=Outcome.WRONG_ANSWER, grade="full")
-    found = taught(
-        *(step("a", **strayed), step("b", code="int same;"), step("c")),
-        finals={final.code_hash: final},
-    )
-    assert tries(found) == {"start b": (2, 0), "start c": (1, 1)}
-
-
 def test_steps_that_name_no_technique_teach_nothing() -> None:
     found = taught(step("a", technique=None), step("b", None))
     assert found == Harvest((), {"names no technique": 1})
@@ -378,3 +368,47 @@ def test_a_run_is_the_same_run_wherever_its_file_lies(tmp_path: Path) -> None:
     (tmp_path / "renamed.jsonl").write_bytes(content)
     assert RunRecord.read(tmp_path / "renamed.jsonl") == RunRecord.read(trace.path)
     assert not RunRecord.read(trace.path).ended
+
+
+@pytest.mark.parametrize(("other", "before"), [("int a;", 1.8), ("int b;", 4.5)])
+def test_a_step_that_was_timed_in_turn_with_the_one_before_says_what_it_gained_then(
+    other: str, before: float
+) -> None:
+    rivalry = {
+        "code_hash": code_hash(other),
+        "ratio": 1.2,
+        "interval": {"low": 1.1, "high": 1.3},
+        "verdict": "faster",
+    }
+    reports = [report("int a;", 2.0), report("int a_b;", 6.0, serial=9.0, rivalry=rivalry)]
+    (trajectory,) = taught(step("a"), step("a b", 6.0), reports=reports).trajectories
+    second = trajectory.steps[1].measurements[0]
+    assert second.before_seconds == pytest.approx(before)
+
+
+def test_reasoning_is_what_stands_beside_the_code_of_the_answer_that_a_step_is_of() -> None:
+    head = header(3)
+    one = StepRecord(
+        path=("openmp/a", "openmp/b#1"),
+        technique="openmp/b",
+        sample=1,
+        outcome=Outcome.PASSED,
+        speedup=2.0,
+        gain=None,
+        cost=Cost(calls=2),
+        code="#include <x>\nint a;",
+    )
+    key = PromptKey(
+        problem=head.problem,
+        target=head.target,
+        path=(*one.path[:-1], "openmp/b"),
+        attempt=1,
+        repair=1,
+    )
+    text = "First\n I split.\n```cpp\nint a;\n```\nDone."
+    other = key.model_copy(update={"repair": 0})
+    reply = Reply(text=text, finish="stop")
+    replies = ((other, Reply(text="```\nint a;\n```", finish="stop")), (key, reply))
+    found = run(one, one.model_copy(update={"code": None}), header=head, replies=replies)
+    assert reasonings(found) == {code_hash("#include <x>\nint a;"): "First I split. Done."}
+    assert reasonings(run(one, header=head)) == {}

@@ -10,10 +10,7 @@ from regraph_kg.models.run import SearchChoice
 from regraph_kg.runs.choice import traced_choice, usual_choice
 from regraph_kg.runs.search import open_run
 from regraph_kg.settings import read_settings
-from tests.search.lab import FASTER
-from tests.search.test_optimize import Lab, grown, lab
-
-__all__ = ["grown", "lab"]  # fixtures
+from tests.search.lab import FASTER, Lab
 
 
 def usual(lab: Lab) -> SearchChoice:
@@ -39,15 +36,6 @@ def test_it_may_be_left_and_gone_on_with(grown: Lab) -> None:
         list(again.records())
         assert again.trace == run.trace
         assert again.finish().code == FASTER
-
-
-def test_a_graph_with_nothing_to_begin_with_is_refused(lab: Lab) -> None:
-    with (
-        pytest.raises(BadInput, match="regraph ingest --starter"),
-        open_run(read_settings(), usual(lab), Path("runs")),
-    ):
-        pass
-    assert lab.traces() == []
 
 
 def test_the_graph_is_looked_at_before_the_problem(lab: Lab) -> None:

@@ -5,112 +5,28 @@ import os
 import resource
 import shlex
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from regraph_kg.graph import GraphStore
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.search.run_record import read_header
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import find_embedded, open_store, start_embedded
-from tests.in_process import Ended, typed
+from regraph_kg.wiring.stores import find_embedded, start_embedded
 from tests.search.lab import (
     FASTER,
     ONLY_SLOW,
     SERIAL,
     SPEEDUPS,
     STRIP,
-    UNROLL,
+    Lab,
     grow,
+    wait_for,
     write_corpus,
-    write_verdicts,
 )
 from tests.search.toy import read
-from tests.stores import environment
 
 ROOT = Path(__file__).parents[2]
-
-
-@dataclass(frozen=True)
-class Lab:
-    """A folder to work in, a store, and the command."""
-
-    folder: Path
-    env: dict[str, str]
-    store: GraphStore
-    verdicts: str
-    patch: pytest.MonkeyPatch
-
-    def run(self, *words: str) -> Ended:
-        """`regraph WORDS` in this process."""
-        return typed(*words)
-
-    def optimize(self, *words: str) -> Ended:
-        """Optimize scale with 5 calls and the lab's verdicts."""
-        return self.run(
-            "optimize", "scale", "--budget", "5", "--set", f"run.judge={self.verdicts}", *words
-        )
-
-    def start(self, *words: str, thinking: float = 0.5) -> subprocess.Popen[str]:
-        """The same in a process of its own, `thinking` seconds an answer."""
-        command = [
-            "optimize",
-            "scale",
-            "--budget",
-            "5",
-            "--set",
-            f"run.judge={self.verdicts}",
-            *words,
-        ]
-        return self.begin(*command, thinking=thinking)
-
-    def begin(self, *words: str, thinking: float = 0.5) -> subprocess.Popen[str]:
-        """`regraph WORDS` in a process of its own, `thinking` seconds an answer."""
-        module = [sys.executable, "-m", "tests.search.slow_regraph", str(thinking)]
-        return subprocess.Popen(
-            [*module, *words],
-            cwd=self.folder,
-            env=self.env | {"PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def traces(self) -> list[Path]:
-        return sorted(self.folder.glob("runs/*.jsonl"))
-
-
-@pytest.fixture
-def lab(
-    tmp_path: Path,
-    shared_cache: Path,
-    embedded_settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Lab]:
-    env = environment(embedded_settings) | {
-        "REGRAPH_CORPUS": str(tmp_path / "corpus"),
-        "REGRAPH_CACHE_DIR": str(shared_cache),
-    }
-    for name, value in env.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(tmp_path)
-    write_corpus(tmp_path / "corpus")
-    verdicts = str(write_verdicts(tmp_path / "verdicts"))
-    store = open_store(embedded_settings)
-    yield Lab(tmp_path, env, store, verdicts, monkeypatch)
-    store.close()
-
-
-@pytest.fixture
-def grown(lab: Lab) -> Lab:
-    grow(lab.store, [STRIP, UNROLL], [UNROLL, STRIP])
-    return lab
 
 
 def test_it_finds_faster_code_and_shows_the_way_there(grown: Lab) -> None:
@@ -146,13 +62,6 @@ def test_slow_answers_end_as_an_honest_negative_with_the_serial_code(grown: Lab)
     assert "no improvement found; the serial code is the answer" in ended.out
     assert "Neo4j Browser" not in ended.out
     assert Path("best.cpp").read_text() == SERIAL
-
-
-def test_an_empty_graph_says_to_ingest_and_leaves_no_trace(lab: Lab) -> None:
-    ended = lab.optimize()
-    assert ended.code == 2
-    assert "run regraph ingest --starter" in ended.err
-    assert lab.traces() == []
 
 
 def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
@@ -218,12 +127,6 @@ def test_examples_may_be_those_nearest_to_the_code(grown: Lab, method: str) -> N
     assert json.loads(resumed.out)["best_code"] == json.loads(first.out)["best_code"]
 
 
-def test_the_papers_method_searches_the_same_graph(grown: Lab) -> None:
-    ended = grown.optimize("--method", "mcgs-paper", "--json")
-    summary = json.loads(ended.out)
-    assert (ended.code, summary["method"]) == (0, "mcgs-paper")
-
-
 def test_the_standard_method_needs_no_graph_and_says_what_is_not_recorded(lab: Lab) -> None:
     lab.patch.setenv("REGRAPH_STORE", "bolt://127.0.0.1:1")  # nobody listens, nobody asks
     ended = lab.optimize("--method", "standard")
@@ -279,16 +182,6 @@ def test_ctrl_c_keeps_the_best_and_the_printed_command_goes_on(grown: Lab) -> No
     assert "5 of 5" in ended.out
 
 
-def wait_for(lab: Lab, text: bytes, times: int) -> None:
-    """Until a running search has traced `text` so often."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if any(trace.read_bytes().count(text) >= times for trace in lab.traces()):
-            return
-        time.sleep(0.02)
-    pytest.fail(f"never traced: {text!r}")
-
-
 def test_a_full_disk_is_said_with_the_command_that_goes_on(grown: Lab) -> None:
     grown.optimize()
     (whole,) = grown.traces()
@@ -334,14 +227,3 @@ def test_a_store_that_stays_away_ends_the_search_resumably(
     command = shlex.split(last.partition("go on: ")[2])
     ended = grown.run(*command[1:])  # in this process the store is the embedded one
     assert ended.code == 0, ended
-
-
-@pytest.mark.slow
-def test_two_searches_and_a_writer_share_a_store(grown: Lab) -> None:
-    both = [grown.start("--set", f"run.seed={seed}", thinking=0.1) for seed in (1, 2)]
-    for number in range(20):
-        grow(grown.store, [STRIP, f"openmp/other-{number}"], problem=f"p{number}")
-    for running in both:
-        _, said = running.communicate(timeout=120)
-        assert running.returncode == 0, said
-    assert len(grown.traces()) == 2

@@ -21,11 +21,9 @@ from regraph_kg.settings import read_settings
 from regraph_kg.wiring.open_model import language_model
 from regraph_kg.wiring.problems import find_problem, task_of
 from regraph_kg.wiring.stores import open_store
+from tests.search.lab import Lab
 from tests.search.prompts.test_standing import report
-from tests.search.test_optimize import Lab, lab
 from tests.search.toy import header
-
-__all__ = ["lab"]  # a fixture
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MACHINE = "a CPU, 16 threads, vectors of 512 bits (AVX-512), L1 cache of 48 KiB, L2 cache of 2 MiB"

@@ -98,19 +98,6 @@ def test_what_was_done_learns_and_leads_on() -> None:
     assert {state.technique for state in states if len(state.path) == 1} == {SIMD}
 
 
-def test_what_has_no_name_teaches_no_edge_and_goes_on_as_what_was_asked_for() -> None:
-    toy = Toy(GRAPH, says(parallel_for=fenced(code(0.5)), parallel_for_c=fenced(code(0.6))))
-    assert "parallel-for c" in ways(steps(toy))
-
-
-def test_nothing_is_built_on_a_step_that_did_nothing() -> None:
-    same = fenced(f"// x=0.1 \n{TASK.serial}")
-    toy = Toy(GRAPH, says(parallel_for=same, simd=marked(0.2, "simd"), simd_b=fenced(code(0.3))))
-    found = steps(toy)
-    assert sorted(ways(found)) == ["parallel-for", "simd", "simd b"]
-    assert {step.applied for step in found if step.technique == FOR} == {"nothing"}
-
-
 def test_a_random_walk_goes_on_from_what_was_done() -> None:
     toy = Toy(GRAPH, says(**STRAYS))
     steps(toy, ReGraphTSettings(), limits=SearchLimits(calls=9))

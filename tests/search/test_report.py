@@ -8,7 +8,6 @@ from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, RoofShare, RunSummary
 from regraph_kg.models.text import seconds, times
 from regraph_kg.search.methods import kind_of
-from tests.search.toy import SERIAL
 
 
 def summary(**fields: object) -> RunSummary:
@@ -78,56 +77,10 @@ def test_a_duration_has_the_unit_that_fits(duration: float, text: str) -> None:
     assert seconds(duration) == text
 
 
-def test_a_result_is_told_with_its_interval() -> None:
-    assert report.headline(summary()) == (
-        "toy (openmp): 12.3x faster than the serial code (95 %: 11.9x to 12.6x)"
-    )
-
-
-def test_no_improvement_is_told_as_such() -> None:
-    found = summary(
-        improved=False, speedup=1.0, speedup_interval=None, best_path=(), best_code=SERIAL
-    )
-    assert report.headline(found) == (
-        "toy (openmp): no improvement found; the serial code is the answer"
-    )
-    assert "path        start\n" in printed(found)
-
-
-def test_the_table_says_what_it_cost_and_what_was_left_out() -> None:
-    text = printed(summary())
-    assert "start > tiling > simd#1" in text
-    assert "23 of 24, in 20 iterations" in text
-    assert "14 right, 3 crashed, 3 wrong" in text
-    assert "2 steps skipped: the recorded answers have none for them" in text
-    assert "toy's own examples" in text
-    assert "replayed" not in text
-    assert "nothing is left" not in text
-    assert text.endswith("x.cpp")  # on one line, to be copied
-
-
-def test_a_search_that_ran_dry_says_so() -> None:
-    assert rows(printed(summary(stopped="exhausted")))["stopped"] == "nothing is left to try"
-    assert "stopped" not in rows(printed(summary()))  # at its budget, as it should
-
-
 def test_how_near_the_roof_a_search_came_is_told_where_it_is_known() -> None:
     near = RoofShare(bound="memory", share=0.92)
     assert rows(printed(summary(roof=near)))["roof"].startswith("92 % of peak memory")
     assert "roof" not in rows(printed(summary()))
-
-
-def test_a_method_without_a_graph_has_no_path_and_left_nothing_out() -> None:
-    text = printed(summary(method="standard", best_path=()))
-    assert "path" not in text
-    assert "own examples" not in text
-
-
-def test_the_table_leaves_out_what_there_is_not() -> None:
-    text = printed(summary(unrecorded=0, excluded=None, judge="recorded:abc"))
-    assert "recorded model" not in text
-    assert "own examples" not in text
-    assert "recorded:abc: verdicts were replayed" in text
 
 
 def test_the_table_tells_every_cost() -> None:
@@ -192,12 +145,6 @@ def test_the_commonest_failure_is_told_in_one_line() -> None:
     assert "failures" not in rows(printed(summary()))
 
 
-def test_a_shortfall_is_told_by_what_ended_the_search_and_what_failed() -> None:
-    assert report.shortfall(summary()) == "nothing was faster"
-    ended = summary(stopped="seconds", failure=failed(Outcome.CRASHED))
-    assert report.shortfall(ended) == "its time was over; crashed, once"
-
-
 def test_several_searches_are_one_table() -> None:
     negative = summary(improved=False, speedup=1.0, speedup_interval=None)
     rows = [("toy", summary(), ""), ("another", negative, ""), ("lost", None, "failed")]
@@ -209,8 +156,3 @@ def test_several_searches_are_one_table() -> None:
 @pytest.mark.parametrize(("joules", "text"), [(350.0, "350 J"), (1234.5, "1.23 kJ")])
 def test_an_energy_has_the_unit_that_fits(joules: float, text: str) -> None:
     assert report.energy(joules) == text
-
-
-def test_limits_are_told_as_they_hold() -> None:
-    assert report.limits(SearchLimits(calls=1)) == "1 call"
-    assert report.limits(SearchLimits(calls=12, seconds=60)) == "12 calls, 1 min"

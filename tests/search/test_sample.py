@@ -11,6 +11,7 @@ from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.final_answer import commonest_failure
 from regraph_kg.search.methods.mcgs import McgsSettings
+from regraph_kg.search.sample import speedup_of
 from tests.search.toy import (
     TASK,
     Graph,
@@ -185,3 +186,17 @@ def test_the_same_seed_gives_the_same_search_and_another_gives_other_seeds() -> 
     run(three, 40, seed=8)
     assert [p.seed for p in one.prompts] == [p.seed for p in two.prompts]
     assert one.prompts[0].seed != three.prompts[0].seed
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        (math.log(2), 2.0),
+        ("wrong_answer", None),
+        ("compile_failed", None),
+        ("unstable_timing", None),  # never timed at all
+        (f"unstable_timing:{math.log(2)}", 1.8),  # the interval's lower bound
+    ],
+)
+def test_what_the_search_learns_from_a_report(verdict: float | str, expected: float | None) -> None:
+    assert speedup_of(judge(Candidate("openmp", code(verdict)))) == pytest.approx(expected)

@@ -16,11 +16,7 @@ from regraph_kg.errors import ModelError
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.run_record import read_header
-from tests.search.lab import FASTER, ONLY_SLOW, SERIAL
-from tests.search.test_optimize import Lab, grown, lab, wait_for
-from tests.search.toy import read
-
-__all__ = ["grown", "lab"]  # fixtures
+from tests.search.lab import FASTER, ONLY_SLOW, SERIAL, Lab, wait_for
 
 WORDS = ("--budget", "5")
 
@@ -47,11 +43,6 @@ def two(grown: Lab) -> Lab:
     """A lab with the problems scale, which can be made faster, and twice, which cannot."""
     add_problem(grown, "twice")
     return grown
-
-
-def trace_of(lab: Lab, problem: str) -> Path:
-    (found,) = [path for path in lab.traces() if read_header(path).problem == problem]
-    return found
 
 
 def test_each_gets_a_search_a_trace_and_a_line_in_the_table(two: Lab) -> None:
@@ -105,40 +96,11 @@ def test_none_improved_is_an_honest_negative_that_says_why(two: Lab) -> None:
     assert "thrice: nothing is left to try" in ended.err
 
 
-def test_if_all_fail_the_first_error_is_the_commands(two: Lab) -> None:
-    ended = two.run(*optimize(two, "nope", "neither"))
-    assert ended.code == 2
-    assert ended.err.splitlines()[-1].startswith("regraph: problem nope: neither a folder")
-
-
-def test_an_empty_graph_fails_them_all(lab: Lab) -> None:
-    add_problem(lab, "twice")
-    ended = lab.run(*optimize(lab, "scale", "twice"))
-    assert ended.code == 2
-    assert "run regraph ingest" in ended.err.splitlines()[-1]
-    assert lab.traces() == []
-
-
 def test_two_folders_with_problems_of_one_name_are_refused(two: Lab) -> None:
     shutil.copytree(two.folder / "corpus/problems/scale", two.folder / "copy")
     ended = two.run(*optimize(two, "scale", "./copy"))
     assert (ended.code, two.traces()) == (2, [])
     assert "scale and ./copy are both problem scale" in ended.err
-
-
-def test_a_bug_in_one_search_costs_the_others_nothing(two: Lab) -> None:
-    answer = ScriptedModel.complete
-
-    def stumble(model: ScriptedModel, prompt: Prompt) -> Reply:
-        if "twice" in prompt.key.model_dump_json():
-            raise ZeroDivisionError("a bug")
-        return answer(model, prompt)
-
-    two.patch.setattr(ScriptedModel, "complete", stumble)
-    ended = two.run(*optimize(two, "scale", "twice"))
-    assert ended.code == 0
-    assert "twice: unexpected ZeroDivisionError: a bug" in ended.err
-    assert "12x" in ended.out
 
 
 def test_a_model_lost_in_one_search_is_resumable_though_nothing_was_found(two: Lab) -> None:
@@ -185,25 +147,3 @@ def test_answers_that_come_by_file_are_waited_for_together(two: Lab) -> None:
     again = two.run(*shlex.split(commands[0])[1:])
     assert again.code == 5
     assert Path("asked/pending.jsonl").read_text() == asked  # the same prompts wait
-
-
-@pytest.mark.slow
-def test_a_live_judge_serves_them_all(two: Lab) -> None:
-    ended = two.run("optimize", "scale", "twice", "--budget", "2", "--json")
-    assert ended.code in (0, 1)  # a busy machine may be sure of nothing
-    for load in json.loads(ended.out):
-        assert load["error"] is None
-        assert load["summary"]["judge"] == "live"
-        assert load["summary"]["cost"]["evaluations"] > 0
-
-
-@pytest.mark.slow
-def test_a_process_that_was_killed_left_a_whole_trace(two: Lab) -> None:
-    running = two.begin(*optimize(two, "scale", "twice"), thinking=0.2)
-    wait_for(two, b'"event":"record"', 1)
-    running.send_signal(signal.SIGKILL)
-    running.communicate(timeout=60)
-    trace = trace_of(two, "scale")
-    assert read(trace)
-    words = ("optimize", "scale", "--resume", str(trace), "--set", f"run.judge={two.verdicts}")
-    assert two.run(*words).code == 0

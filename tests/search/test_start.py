@@ -5,15 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.models.evaluation import RIGHT_BUT_SLOW, Candidate, Outcome, code_hash
+from regraph_kg.models.evaluation import RIGHT_BUT_SLOW, Candidate, EvalReport
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.port import Port
 from regraph_kg.models.run import Task
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.final_answer import finalists
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.run import search, started, started_from, works
-from regraph_kg.search.world import Evaluate
+from regraph_kg.search.run import search, started, started_from
 from tests.search.toy import HEAD, SERIAL, TASK, Toy, code, fenced, header, judge
 
 PARTS = {
@@ -24,17 +23,15 @@ PARTS = {
 
 def begun(task: Task, diagnosis: str = "") -> tuple[Task, int, int]:
     """The task as it is gone on with; how many codes were judged, and how many steps that is."""
-    work, judged = started(task, Ledger(SearchLimits(calls=4))), 0
-    try:
-        effect = next(work)
-        while True:
-            judged += 1
-            assert isinstance(effect, Evaluate)
-            found = judge(effect.candidate)
-            effect = work.send(found.model_copy(update={"diagnosis": diagnosis}))
-    except StopIteration as end:
-        chosen, first = end.value
-        return chosen, judged, 0 if first is None else len(first.steps)
+    codes = list[str]()
+
+    def evaluate(candidate: Candidate, best: float | None) -> EvalReport:
+        codes.append(candidate.code)
+        return judge(candidate).model_copy(update={"diagnosis": diagnosis})
+
+    world = replace(Toy({}, lambda _: None).world, evaluate=evaluate)
+    chosen, first = started(task, Alone(world), Ledger(SearchLimits(calls=4)))
+    return chosen, len(codes), 0 if first is None else len(first.steps)
 
 
 def test_without_ports_a_search_begins_at_the_serial_code() -> None:
@@ -72,12 +69,8 @@ def test_a_port_that_is_right_and_too_slow_to_be_timed_is_a_start(
 def test_the_start_of_a_search_is_found_again_by_its_verdicts() -> None:
     task = replace(TASK, ports=(PARTS["wrong"], PARTS["fast"]))
     chosen, _, _ = begun(task)
-    files = [port.whole(port.start) for port in task.ports]
-    reports = {code_hash(file): judge(Candidate("openmp", file)) for file in files}
-    assert started_from(task, reports) == chosen
-    assert started_from(task, {}) == task
-    assert works(reports[code_hash(files[1])])
-    assert reports[code_hash(files[0])].outcome is Outcome.WRONG_ANSWER
+    assert started_from(task, lambda file: judge(Candidate("openmp", file))) == chosen
+    assert started_from(task, lambda _: None) == task
 
 
 def test_a_search_records_its_start_before_its_iterations() -> None:

@@ -8,10 +8,7 @@ from regraph_kg.cli import optimize
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Step, Trajectory
 from regraph_kg.settings import Settings
-from tests.search.lab import FAST, SERIAL, STRIP, UNROLL, grow, technique
-from tests.search.test_optimize import Lab, lab
-
-__all__ = ["lab"]
+from tests.search.lab import FAST, SERIAL, STRIP, UNROLL, Lab, grow, technique
 
 
 @pytest.fixture

@@ -108,18 +108,6 @@ def test_with_four_calls_under_way_it_ends_the_same_from_any_point(tmp_path: Pat
         assert part.read_bytes() == content
 
 
-def test_a_torn_line_is_cut_off_before_anything_is_written(
-    whole: tuple[Path, Run], tmp_path: Path
-) -> None:
-    content = whole[0].read_bytes()
-    end = content.index(b"\n", 5000) + 1
-    part = tmp_path / "part.jsonl"
-    part.write_bytes(content[:end] + b'{"event":"reply","key":"{')
-    with Trace.resume(part, HEADER, SEAL, still) as trace:
-        assert trace.torn
-    assert part.read_bytes() == content[:end]
-
-
 @pytest.mark.slow
 def test_killed_at_100_random_points_and_resumed_it_ends_identically(
     whole: tuple[Path, Run], tmp_path: Path
@@ -335,13 +323,6 @@ def test_a_full_disk_loses_nothing_and_the_run_goes_on_once_there_is_room(
     assert left.endswith(b"\n")
     with Trace.resume(trace.path, HEADER, SEAL, still) as trace:
         assert traced(toy(), trace, HEADER) == finished
-
-
-def test_no_space_left_is_one_line_that_names_the_trace() -> None:
-    full = Path("/dev/full")
-    said = r"^/dev/full: No space left on device while tracing; make room$"
-    with full.open("wb", buffering=0) as file, pytest.raises(ToolError, match=said):
-        traced(toy(), Trace(full, file, SEAL), HEADER)
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:

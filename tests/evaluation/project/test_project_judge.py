@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation import command_judge
+from regraph_kg.evaluation.command_judge import ProjectSession, scratch_folder
 from regraph_kg.evaluation.compile.sandboxed import Ran
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
-from regraph_kg.evaluation.project import session
-from regraph_kg.evaluation.project.copies import Copy, scratch_folder
 from regraph_kg.models.evaluation import Candidate, Outcome
 
 from . import projects
@@ -106,14 +106,18 @@ def test_one_run_that_the_machine_holds_up_decides_nothing(
     judged: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a busy machine may: it would be taken for code without an end."""
-    runs, real = itertools.count(), Copy.run
+    runs, real = itertools.count(), ProjectSession._run
 
-    def held_up(self: Copy, commands: Sequence[str], seconds: float, seed: int = 0) -> Ran:
+    def held_up(
+        self: ProjectSession, commands: Sequence[str], seconds: float, seed: int = 0
+    ) -> Ran:
         ran = real(self, commands, seconds, seed)
-        is_candidate = "asked" in str(self.work) and commands == ["./bench 20000"]
-        return ran if not is_candidate or next(runs) else replace(ran, code=None)
+        # The first run is the unchanged project's, the second the candidate's.
+        is_held_up = commands == ["./bench 20000"] and next(runs) == 1
+        return replace(ran, code=None) if is_held_up else ran
 
-    monkeypatch.setattr(Copy, "run", held_up)
+    judged(projects.KERNEL)  # the project is open by then
+    monkeypatch.setattr(ProjectSession, "_run", held_up)
     report = judged(projects.FASTER)
     assert next(runs) > 3
     assert report.outcome in TIMED, report.diagnosis
@@ -123,7 +127,7 @@ def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And may take long to start: what ends a run is how long that of the project takes."""
-    monkeypatch.setattr(session, "_LEAST_SECONDS", 0.05)
+    monkeypatch.setattr(command_judge, "_LEAST_SECONDS", 0.05)
     telling = """\
     system("sleep 0.1");
     printf("regraph-seconds %g\\n", y[0] > 1e6 ? 100 : y[0] < -1e6 ? 1e-310 : 1e-4);

@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.prompt import PromptKey
-from regraph_kg.models.run import Applied, Cost, SimulationRecord, StepRecord
+from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.driver import Driver
+from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods.mcgs import ExpectedImprovement, Mcgs, McgsSettings, Walk
+from regraph_kg.search.methods.mcgs import ExpectedImprovement, Mcgs, McgsSettings
 from regraph_kg.search.run import begin
 from tests.search.toy import (
     SERIAL,
@@ -24,6 +26,7 @@ from tests.search.toy import (
     header,
     judge,
     names,
+    noisy_script,
     says,
     searching,
     successor,
@@ -160,40 +163,6 @@ def test_the_deepest_code_has_no_actions() -> None:
     assert max(len(record.path) for record in records) == 3
 
 
-def test_a_budget_of_one_and_a_thousand_techniques() -> None:
-    graph = {"start": [f"t{number}" for number in range(1000)]}
-    records = run(graph, lambda key: fenced(code(0.5, names(key)[0])), 1)
-    assert paths(records) == ["t0"]
-
-
-def test_a_step_that_did_something_without_a_name_teaches_no_edge() -> None:
-    toy = Toy({"start": ["a"], "a": ["b"]}, says(a=0.5))
-    head = header(5, settings=McgsSettings())
-    method = begin(TASK, head, toy.world, Ledger(head.limits))
-    assert isinstance(method, Mcgs)
-    rule = method.rule
-    assert isinstance(rule, ExpectedImprovement)
-    (start,) = rule.states.values()
-    told: dict[str, Applied] = {"// other": "other", "// asked": "asked"}
-    for asked, (text, applied) in enumerate(told.items()):
-        step = StepRecord(
-            path=("openmp/a",),
-            technique="openmp/a",
-            sample=0,
-            outcome=Outcome.PASSED,
-            speedup=2.0,
-            gain=None,
-            cost=Cost(calls=1),
-            code=text,
-            diagnosis="",
-            applied=applied,
-            did=None,
-        )
-        (action, _) = start.actions
-        rule.learn(Walk(start, action), action, step, part=False)
-        assert rule._edge(start.technique, action.leads).verified == asked
-
-
 def test_a_free_choice_is_asked_for_as_standard_asks_and_walked_on_from() -> None:
     def script(key: PromptKey) -> str:
         return fenced(code(0.1 * len(key.path), (key.path, key.attempt)))
@@ -230,3 +199,17 @@ def test_a_step_by_rule_to_a_judged_code_is_left_out() -> None:
     codes = [normalized(step.code or "") for record in records for step in record.steps]
     assert len(codes) == len({*codes}) == 2
     assert normalized(SERIAL) not in codes
+
+
+def test_an_exhausted_search_has_sampled_every_step_so_often() -> None:
+    graph: Graph = {"start": ["a", "b"], "a": ["b", "a"], "b": ["a"]}
+    toy = Toy(graph, noisy_script(1, failures=0.4))
+    head = header(10**6, settings=McgsSettings(depth=3, samples=2, free=False))
+    ledger = Ledger(head.limits)
+    method = begin(TASK, head, toy.world, ledger)
+    list(Driver(method, Alone(toy.world), ledger).run())
+    assert ledger.left
+    assert isinstance(method, Mcgs)
+    assert isinstance(method.rule, ExpectedImprovement)
+    actions = [action for state in method.rule.states.values() for action in state.actions]
+    assert {(action.taken, action.under_way) for action in actions} == {(2, 0)}

@@ -85,12 +85,6 @@ def test_a_verified_sample_is_entered_where_its_bound_is_the_largest() -> None:
     assert [record.reward for record in records] == pytest.approx([-1, 0.5, 0.7, 0.9, 0.1, -1])
 
 
-def test_a_failed_action_is_sampled_again() -> None:
-    toy, records = search(says("crashed"), 30)
-    assert records[-1].spent == 30
-    assert actions(toy).count("direct") == 10
-
-
 def test_no_code_lies_deeper_than_the_depth() -> None:
     toy, records = search(says(0.1, 0.2, 0.3, 0.4), 40, MctsRagSettings(depth=1))
     assert records[-1].spent == 40
@@ -132,32 +126,10 @@ def test_a_model_without_answers_ends_the_search() -> None:
     assert [record.reward for record in records] == [None, None, None]
 
 
-def test_a_search_ends_where_the_recorded_code_does() -> None:
-    _, records = search(says(0.1, 0.2, 0.3, 0.4, None), 50)
-    assert records[-1].spent == 4
-    assert len(records) < 50
-
-
-def test_a_thought_is_in_the_ledger_but_no_unit_of_the_budget() -> None:
-    toy, records = search(says("crashed"), 12)
-    asks = [key.ask for key in toy.asked]
-    assert asks.count("code") == records[-1].spent == 12
-    assert asks.count("thought") == 4
-
-
 def test_an_empty_thought_leaves_the_choice_to_the_model() -> None:
     toy, _ = search(says("crashed", thought="  \n"), 2)
     first, _, second = toy.prompts
     assert second.user == first.user
-
-
-def test_a_repair_belongs_to_the_sample() -> None:
-    def mends(key: PromptKey) -> str:
-        return fenced(code(0.3 if key.repair else "crashed"))
-
-    _, records = search(mends, 2, MctsRagSettings(repairs=1))
-    assert [record.reward for record in records] == pytest.approx([0.3])
-    assert records[-1].spent == 2
 
 
 def begun(calls: int, number: int) -> tuple[MctsRag, list[Effects[Iteration]], list[PromptKey]]:

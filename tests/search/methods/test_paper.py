@@ -118,12 +118,6 @@ def test_the_rollout_policy_prefers_the_mean_and_pays_for_traversals() -> None:
     assert record.steps[1].technique == "openmp/b"
 
 
-def test_nothing_is_repaired() -> None:
-    toy = Toy({"start": ["a"]}, lambda key: fenced(code("crashed", key)))
-    run(toy, 5)
-    assert {key.repair for key in toy.asked} == {0}
-
-
 def test_a_rollout_takes_any_step_with_probability_epsilon() -> None:
     graph = {"start": ["a"], "a": ["a", "b", "c", "d"]}
     toy = Toy(graph, lambda key: fenced(code(0.1, key)))

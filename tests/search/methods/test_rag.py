@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
-
 from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
@@ -58,14 +56,6 @@ def test_the_examples_nearest_to_the_serial_code_stand_in_every_prompt() -> None
     assert not toy.reads  # of transitions
 
 
-def test_as_many_examples_are_shown_as_prompts_of_walks_would() -> None:
-    toy = Toy({}, answer)
-    run(toy, 1, RagSettings(), prompting=Prompting(examples=1))
-    (prompt,) = toy.prompts
-    assert "Because of simd." in prompt.user
-    assert "Because of tiling." not in prompt.user
-
-
 def test_one_example_is_shown_where_prompts_of_walks_show_none() -> None:
     toy = Toy({"start": ["a"]}, answer)
     run(toy, 1, RagSettings(repairs=0), prompting=Prompting.usual("lean"))
@@ -87,11 +77,3 @@ def test_a_failure_is_mended_as_often_as_the_settings_say() -> None:
     assert [r.spent for r in records] == [1, 3, 4]
     assert "Your last answer failed (crashed)" in toy.prompts[2].user
     assert "Because of simd." in toy.prompts[2].user
-
-
-@pytest.mark.parametrize("parallel", [1, 4])
-def test_no_attempt_is_asked_twice_and_the_budget_holds(parallel: int) -> None:
-    toy = Toy({}, answer)
-    records, _ = run(toy, 20, RagSettings(), parallel=parallel)
-    assert records[-1].spent == 20
-    assert len(set(asked(toy))) == len(asked(toy)) == 20

@@ -48,11 +48,6 @@ def test_a_walk_ends_at_the_first_failure_at_the_cap_and_where_no_successor_is()
     assert [len(r.steps) for r in run(ending, ANY, 6)] == [2, 2, 2]
 
 
-def test_a_walk_whose_every_step_fails_earns_nothing() -> None:
-    records = run(speedups({"start": ["a"]}, a="crashed"), ANY, 2)
-    assert [r.reward for r in records] == [0.0, 0.0]
-
-
 def test_every_step_is_a_new_sample_numbered_on_its_path() -> None:
     toy = Toy({"start": ["a"], "a": ["b"]}, noisy_script(2, failures=0))
     run(toy, ANY, 6)
@@ -118,21 +113,3 @@ def test_a_walk_that_bought_nothing_is_no_attempt() -> None:
     records = run(toy, ReGraphTSettings(attempts=2), 10)
     assert asked(toy) == [("b", 0, 0), ("b", 1, 0)]
     assert sum(r.reward is not None for r in records) == 2
-
-
-def test_nothing_is_repaired() -> None:
-    toy = Toy({"start": ["a"]}, lambda key: fenced(code("crashed", key)))
-    run(toy, ANY, 5)
-    assert {repair for _, _, repair in asked(toy)} == {0}
-
-
-@pytest.mark.parametrize("parallel", [1, 4])
-@pytest.mark.parametrize("seed", range(5))
-def test_no_attempt_is_asked_twice_and_the_budget_holds(parallel: int, seed: int) -> None:
-    toy = Toy(CYCLES, noisy_script(seed, holes=0.1))
-    records = run(toy, ANY, 40, parallel=parallel, seed=seed)
-    assert len(set(asked(toy))) == len(asked(toy)) == records[-1].spent <= 40
-
-
-def test_a_start_without_successors_buys_nothing() -> None:
-    assert run(Toy({}, noisy_script(0)), ANY, 5) == []

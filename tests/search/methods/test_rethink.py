@@ -117,11 +117,6 @@ def test_a_node_has_its_thoughts_before_a_child_is_entered() -> None:
     assert changed(prompts(toy, "thought")) == ["", "", "", "0.5", "0.3"]
 
 
-def test_failed_thoughts_count_among_a_nodes_thoughts() -> None:
-    toy, _ = search(says(0.2, "crashed", 0.3), 3, RethinkSettings(width=2, rethinks=0))
-    assert changed(prompts(toy, "thought")) == ["", "", "0.2"]
-
-
 def test_a_node_without_an_open_child_is_expanded_on() -> None:
     toy, records = search(says("crashed"), 20, RethinkSettings(width=1))
     assert records[-1].spent == 20
@@ -168,12 +163,6 @@ def test_a_rethought_that_is_not_recorded_ends_the_rethinking_only() -> None:
 def test_a_child_can_be_entered_after_its_parent_was_closed() -> None:
     toy, _ = search(says(0.2, 0.4, 0.5, thoughts=3), 20, RethinkSettings(width=1, depth=2))
     assert changed(prompts(toy, "code")) == ["", "0.2", "0.2"]
-
-
-def test_thoughts_under_way_at_once_are_different_ones() -> None:
-    toy, records = search(says(0.1, 0.5, "crashed"), 40, parallel=8)
-    assert len(set(toy.asked)) == len(toy.asked)
-    assert records[-1].spent == 40
 
 
 def test_a_thought_after_which_no_call_is_left_closes_nothing() -> None:

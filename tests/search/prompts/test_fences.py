@@ -9,17 +9,17 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey, Reply
+from regraph_kg.search.prompts.adviser import KnownFailures
 from regraph_kg.search.prompts.fences import blocks, fence, quoted, without_blocks
-from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.render import (
     FailedAnswer,
     Variant,
     feedback_advice,
     rag_advice,
     render,
-    render_rethink,
-    render_thought,
+    rethink_parts,
     thought_advice,
+    thought_parts,
 )
 from regraph_kg.search.read_answer import parse
 from tests.search.toy import TASK, example
@@ -52,10 +52,8 @@ PARTS: dict[str, Callable[[str], str]] = {
     ),
     "rounds": lambda text: feedback_advice([failure(text), Variant(text, 2.0)], "int z;"),
     "an idea": thought_advice,
-    "ideas so far": lambda text: render_thought(TASK, KEY, code="int a;", history=text).user,
-    "a bad idea": lambda text: (
-        render_rethink(TASK, KEY, code="int a;", thought=text, failure=failure(text)).user
-    ),
+    "ideas so far": lambda text: "\n".join(thought_parts(TASK, "int a;", text)),
+    "a bad idea": lambda text: "\n".join(rethink_parts(TASK, "int a;", text, failure(text))),
     "an example": lambda text: (
         render(
             TASK,

@@ -11,14 +11,14 @@ from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.prompts.examples import DIAGNOSIS_CHARACTERS
-from regraph_kg.search.prompts.known_failures import (
-    LIKE,
+from regraph_kg.search.prompts.adviser import (
+    LIKE_FAILED,
     SHORT_DIFF_LINES,
     KnownFailures,
     likeness,
     similar,
 )
+from regraph_kg.search.prompts.examples import DIAGNOSIS_CHARACTERS
 from regraph_kg.search.trace import Trace
 from tests.search.prompts.test_render import known, stands_in_order
 from tests.search.toy import SEAL, SERIAL, Toy, code, fenced, header, searching, traced
@@ -47,7 +47,7 @@ def test_failures_of_the_most_similar_code_come_first_wherever_they_were_read() 
 
 def test_a_failure_of_other_code_is_no_warning() -> None:
     far = known("far", changed(18))
-    assert likeness(far.before, CODE) < LIKE < likeness(changed(9), CODE)
+    assert likeness(far.before, CODE) < LIKE_FAILED < likeness(changed(9), CODE)
     assert warned([far]) == ""
 
 

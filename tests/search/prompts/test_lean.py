@@ -10,9 +10,8 @@ from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.prompts.adviser import Adviser
+from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
 from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning
-from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.recipe import filled
 from regraph_kg.search.prompts.render import first_error, render
 from tests.search.toy import TASK, example

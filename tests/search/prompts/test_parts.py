@@ -14,9 +14,9 @@ from regraph_kg.search.prompts.render import (
     feedback_advice,
     free_advice,
     render,
-    render_rethink,
-    render_thought,
+    rethink_parts,
     thought_advice,
+    thought_parts,
 )
 from regraph_kg.search.prompts.standing import Standing
 from tests.search.toy import TASK
@@ -85,8 +85,8 @@ def test_what_models_said_is_cut_and_stays_in_its_fence() -> None:
     failed = FailedAnswer(Outcome.CRASHED, "it fell", None)
     texts = [
         thought_advice(HUGE),
-        render_thought(TASK, KEY, code="int a;", history=HUGE).user,
-        render_rethink(TASK, KEY, code="int a;", thought=HUGE, failure=failed).user,
+        "\n".join(thought_parts(TASK, "int a;", HUGE)),
+        "\n".join(rethink_parts(TASK, "int a;", HUGE, failed)),
     ]
     for text in texts:
         assert estimated_tokens(text) < 4000

@@ -19,9 +19,8 @@ from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.prompts import render as module
-from regraph_kg.search.prompts.adviser import Adviser
+from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
 from regraph_kg.search.prompts.examples import change
-from regraph_kg.search.prompts.known_failures import KnownFailures
 from regraph_kg.search.prompts.parts import parts_of, together
 from regraph_kg.search.prompts.render import (
     FailedAnswer,
@@ -30,11 +29,12 @@ from regraph_kg.search.prompts.render import (
     feedback_advice,
     free_advice,
     prompts_id,
+    put_together,
     rag_advice,
     render,
-    render_rethink,
-    render_thought,
+    rethink_parts,
     thought_advice,
+    thought_parts,
 )
 from tests.search.toy import TASK, example
 
@@ -84,8 +84,8 @@ def asks(task: Task) -> list[Prompt]:
     return [
         render(task, KEY, code="int a;", advice="A", seed=3),
         render(task, KEY, code="int b;", advice=cot_advice(), failure=FAILURE),
-        render_thought(task, KEY, code="int a;", history="", failure=None),
-        render_rethink(task, KEY, code="int a;", thought="Do it.", failure=FAILURE),
+        put_together(task, KEY, thought_parts(task, "int a;", "")),
+        put_together(task, KEY, rethink_parts(task, "int a;", "Do it.", FAILURE)),
     ]
 
 
@@ -139,16 +139,16 @@ def test_feedback_tells_rounds_oldest_first() -> None:
 
 
 def test_a_thought_is_asked_for_without_code_and_code_along_a_thought() -> None:
-    user = render_thought(TASK, KEY, code="int now;", history="- One.", failure=FAILURE).user
-    assert stands_in_order(user, ["int now;", "- One.", "index 3", "no code"])
-    assert "Ideas so far" not in render_thought(TASK, KEY, code="int now;", history=" ").user
+    asked = "\n".join(thought_parts(TASK, "int now;", "- One."))
+    assert stands_in_order(asked, ["int now;", "- One.", "no code"])
+    assert len(thought_parts(TASK, "int now;", " ")) == len(thought_parts(TASK, "", "- One.")) - 1
     assert "Idea:\n```text\nUse threads.\n```" in thought_advice(" Use threads.\n")
 
 
 def test_a_thought_is_rewritten_in_view_of_what_went_wrong() -> None:
-    user = render_rethink(TASK, KEY, code="int now;", thought="Use threads.", failure=FAILURE).user
+    asked = "\n".join(rethink_parts(TASK, "int now;", "Use threads.", FAILURE))
     assert stands_in_order(
-        user, ["int now;", "Use threads.", "wrong_answer", "index 3", "int failed;", "better idea"]
+        asked, ["int now;", "Use threads.", "wrong_answer", "index 3", "int failed;", "better idea"]
     )
 
 
