@@ -288,17 +288,10 @@ class TransitionStats:
     examples: int
     tried: int
     verified: int
-    verified_first: int
-    failed: Mapping[str, int]
     sum_log2_effect: int
     """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
     declined: int = 0
     """How often a model said that the technique does not apply: no try, and no failure."""
-
-    @property
-    def mean(self) -> float | None:
-        """Geometric mean of the effects; None where nothing was verified."""
-        return _geometric_mean(self.sum_log2_effect, self.verified)
 
 
 @dataclass(frozen=True, slots=True)
