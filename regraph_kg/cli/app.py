@@ -150,6 +150,8 @@ GONE = {
     "learn --export": "regraph graph export, once it is learned; --dry-run tells what it would be",
     "next --all": "regraph next; its answer names what is left out, and --json says why",
     "optimize --learn": "regraph learn RUN, once the search has ended",
+    "problem new --yes": "the same without it: nothing is asked",
+    "problem new --tolerance": "tolerance in problem.toml (regraph docs problems)",
     "runs --again": "regraph evaluate PROBLEM ONE --against OTHER",
     "runs --delete": "rm; the files of a run begin with its name",
     "worker": "hosts are started by Ray's own command; set REGRAPH_WORKERS (regraph docs settings)",
