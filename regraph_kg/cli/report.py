@@ -13,8 +13,7 @@ import typer
 
 from regraph_kg import atomic, locks
 from regraph_kg.cli.completion import complete_run
-from regraph_kg.cli.json_answers import FileWritten, answered
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import file_errors
 from regraph_kg.pages.render import runs_page
@@ -40,7 +39,6 @@ def report(
     watch: Annotated[
         bool, option("Write the page again and again while the search runs; it reloads itself.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures, cost.
 
@@ -54,7 +52,7 @@ def report(
     if watch:
         follow(settings, runs, output or USUAL)
     page = runs_page(view_runs(settings, runs))
-    write_page(output or USUAL, page, as_json=as_json)
+    write_page(output or USUAL, page)
 
 
 def follow(settings: Settings, runs: Sequence[Path], output: Path) -> None:
@@ -74,10 +72,8 @@ def follow(settings: Settings, runs: Sequence[Path], output: Path) -> None:
             sleep(wait)
 
 
-def write_page(path: Path, page: str, *, as_json: bool) -> None:
+def write_page(path: Path, page: str) -> None:
     """Write a page for its user alone, whole or not at all, and say where it is."""
     with file_errors(path, REMEDY):
         atomic.write(path, page)
-    size = len(page.encode())
-    if not answered(FileWritten(path, size), as_json):
-        typer.echo(f"{path}: open it in a browser ({size / 1e6:.1f} MB)")
+    typer.echo(f"{path}: open it in a browser ({len(page.encode()) / 1e6:.1f} MB)")
