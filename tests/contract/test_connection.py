@@ -77,22 +77,6 @@ def test_an_unusable_uri_is_bad_input_that_shows_it(uri: str, shown: str) -> Non
     assert "\n" not in str(caught.value)
 
 
-def test_an_unknown_host_is_one_line() -> None:
-    with pytest.raises(StoreError, match=r"at neo4j://nobody\.invalid:7687: not reachable"):
-        open_store(Settings(store="neo4j://nobody.invalid:7687"))
-
-
-def test_what_was_saved_is_there_after_reopening(store_settings: Settings) -> None:
-    first = open_store(store_settings)
-    first.merge([plan()])
-    saved = (tuple(first.export()), first.transitions(), first.techniques())
-    first.close()
-    second = open_store(store_settings)
-    assert (tuple(second.export()), second.transitions(), second.techniques()) == saved
-    assert len(saved[0]) == 1
-    second.close()
-
-
 def test_closing_twice_is_closing_once(store: GraphStore) -> None:
     store.close()
     store.close()
