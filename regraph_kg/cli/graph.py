@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic
-from regraph_kg.cli.json_answers import FileWritten, answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, transient, watch
 from regraph_kg.cli.tables import print_rows
@@ -150,15 +150,15 @@ def embed(
     """
     settings = read_settings(embedder=embedder)
     with closing(open_store(settings)) as store:
-        if settings.embedder:
-            chosen = embedder_of(settings)
-            watch(embedding(store.embed(chosen.space, chosen.embed, change=True)))
-        else:
-            chosen = embedder_of(settings, store.embedding_space())
-            watch(embedding(store.embed(chosen.space, chosen.embed)))
-    space = chosen.space
-    if not answered(space, as_json):
-        typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
+        # the graph's own embedder keeps all vectors that are there
+        space = None if settings.embedder else store.embedding_space()
+        chosen = embedder_of(settings, space)
+        watch(embedding(store.embed(chosen.space, chosen.embed, change=True)))
+    if not answered(chosen.space, as_json):
+        typer.echo(
+            f"every example is embedded by {chosen.space.model}"
+            f" ({chosen.space.dimension} dimensions)"
+        )
 
 
 @app.command()
@@ -171,7 +171,6 @@ def export(
         Literal["jsonl", "sft"],
         option("Trajectories, or examples to train a model on.", "--format"),
     ] = "jsonl",
-    as_json: Json = False,
 ) -> None:
     """Write every trajectory, ordered by id, or lines to train a model on.
 
@@ -183,8 +182,6 @@ def export(
 
     What is ingested meanwhile may or may not be in.
     """
-    if output is None and as_json:
-        raise BadInput("--json: name the file with --output")
     with transient(MofNCompleteColumn()) as progress, ExitStack() as opened:
         exported = opened.enter_context(closing(open_store(read_settings()))).export()
         if form == "sft":
@@ -203,7 +200,6 @@ def export(
             atomic.replacing(output, mode=0o666, synced=True) as file,
         ):
             file.writelines(lines)
-    answered(FileWritten(output, output.stat().st_size), as_json)
 
 
 @app.command()
