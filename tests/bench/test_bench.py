@@ -199,14 +199,6 @@ def test_a_bench_does_not_go_on_with_another_graph(replayed: Lab) -> None:
     assert "bench: the graph has changed since" in ended.err.splitlines()[-1]
 
 
-def test_a_bench_of_which_all_is_left_out_has_failed(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "mcgs")).code == 0
-    shutil.rmtree(replayed.folder / "corpus/problems/scale")
-    ended = replayed.run("bench", "--rejudge", "bench", "--into", "again")
-    assert ended.code == 2
-    assert "again: every search was left out: mcgs: " in ended.err.splitlines()[-1]
-
-
 def test_results_that_somebody_changed_are_one_line(replayed: Lab) -> None:
     assert bench(replayed, "scale", arms=("--arm", "standard")).code == 0
     file = replayed.folder / "bench/results.json"
