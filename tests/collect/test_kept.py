@@ -2,8 +2,7 @@
 
 import pytest
 
-from regraph_kg.collect.judged_steps import settled
-from regraph_kg.collect.kept import choose_kept, counted_once
+from regraph_kg.collect.judged_steps import choose_kept, counted_once, settled
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.trajectory import FailedStep, Measurement, Step, Trajectory
 from tests.collect.toy_task import SERIAL, code
