@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.command_judge import CommandJudge
 from regraph_kg.evaluation.compare import LOOKS, Comparison, by_levels
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.gpu.kernels import advice, unfinished
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, comparable
-from regraph_kg.evaluation.project.judge import CommandJudge
 from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session

@@ -11,12 +11,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
-from regraph_kg.evaluation.checkup.kept import Checkup, checked_once
+from regraph_kg.evaluation.checkup.findings import (
+    Checkup,
+    ProblemFinding,
+    checked_once,
+    error,
+    note,
+)
+from regraph_kg.evaluation.command_judge import ProjectSession
 from regraph_kg.evaluation.gpu.device import turn
 from regraph_kg.evaluation.problem.functions import doing_nothing
 from regraph_kg.evaluation.problem.project import ProjectProblem
-from regraph_kg.evaluation.project.session import ProjectSession
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 
@@ -37,7 +42,7 @@ class ProjectChecker:
 
     def _look(self, problem: ProjectProblem) -> Iterator[ProblemFinding]:
         text, is_python = problem.serial_code, problem.is_python
-        idle = doing_nothing(text, problem.entry, python=is_python, plain_c=problem.is_c)
+        idle = doing_nothing(text, problem.entry, Path(problem.commands.file).suffix)
         if idle is None:
             about = f"{problem.commands.file} defines no function {problem.entry}"
             yield error("entry", about, 'entry = "NAME", a function that commands.file defines')

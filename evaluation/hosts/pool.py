@@ -20,10 +20,11 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +32,7 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import Judge, unmeasured
 from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus, pinned
 from regraph_kg.evaluation.hosts.judges import JudgeRequest, Judges, Seat
-from regraph_kg.evaluation.hosts.process import JudgeProcess, evaluate
+from regraph_kg.evaluation.hosts.process import JudgeProcess
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem, ProjectProblem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
@@ -93,7 +94,6 @@ class PoolOptions:
     """Options of a pool's judges; None: the default of `Judge`."""
 
     grade: Grade = "screening"
-    seed: int | None = None
     limits: JudgeLimits | None = None
     isolation: Isolation = "fresh"
     tries: int = 2
@@ -157,7 +157,6 @@ class JudgePool(Judges):
             Judge,
             cache,
             grade=options.grade,
-            seed=options.seed,
             limits=options.limits,
             isolation=options.isolation,
             gpu=0 if device == "cpu" else device,
@@ -171,7 +170,7 @@ class JudgePool(Judges):
             if isinstance(problem, ProjectProblem):
                 seconds += problem.longest_seconds
             with self._activities.activity(_activity(request, opened, own_cores=own_cores)):
-                report = process.ask(evaluate, open_judge, request, seconds=seconds)
+                report = process.ask(_evaluate, open_judge, request, seconds=seconds)
             opened.add(problem.name)
             return report
 
@@ -201,6 +200,33 @@ class JudgePool(Judges):
         seconds = time.perf_counter() - start
         report = unmeasured(self._machine, request.candidate, problem, request.grade, result)
         return report.model_copy(update={"stages": {"compile": seconds, "total": seconds}})
+
+
+_judges: dict[str, Judge] = {}
+"""In a judge's process: its only judge, which times a problem's serial code once."""
+
+
+def _evaluate(open_judge: Callable[[], Judge], request: JudgeRequest) -> EvalReport:
+    """In a judge's process. After a failure of ours the next candidate gets a fresh judge."""
+    if not _judges:
+        # As the process ends it runs these, and no atexit.
+        Finalize(None, _close, exitpriority=0)
+        _judges["it"] = open_judge()
+    try:
+        return _judges["it"].evaluate(
+            request.candidate,
+            request.problem,
+            grade=request.grade,
+            incumbent_seconds=request.incumbent_seconds,
+        )
+    except ToolError:
+        _close()
+        raise
+
+
+def _close() -> None:
+    while _judges:
+        _judges.popitem()[1].close()
 
 
 def devices_here(target: Target | None = None) -> tuple[Device, ...]:

@@ -7,23 +7,18 @@ Not covered: the program's main module must be a file, which the process imports
 module, guards its start with `__name__`).
 """
 
-import contextlib
 import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from ctypes import CDLL
 from multiprocessing import resource_tracker
-from multiprocessing.util import Finalize
+from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
-from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.hosts.judges import JudgeLost, JudgeRequest
-from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.evaluation.hosts.judges import JudgeLost
 
 _PR_SET_PDEATHSIG = 1
 
@@ -37,9 +32,8 @@ class JudgeProcess:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._executor: ProcessPoolExecutor | None = None
-        self._handle: int | None = None
+        self._process: BaseProcess | None = None
         self._killed = False
 
     def ask(self, call: Callable[..., T], *args: object, seconds: float | None = None) -> T:
@@ -51,7 +45,7 @@ class JudgeProcess:
         try:
             asked = self._running().submit(call, *args)
             return asked.result(seconds)
-        except (BrokenProcessPool, ProcessLookupError):
+        except BrokenProcessPool:
             lost = "judge: its process died while it judged (killed, out of memory?)"
         except TimeoutError:
             if asked is None or asked.done():
@@ -63,13 +57,9 @@ class JudgeProcess:
 
     def end(self) -> None:
         """End the process, which closes its judge, and wait for it; idempotent."""
-        with self._lock:
-            executor, self._executor = self._executor, None
-            handle, self._handle = self._handle, None
+        executor, self._executor = self._executor, None
         if executor:
             executor.shutdown(wait=True)
-        if handle is not None:
-            os.close(handle)
 
     def kill(self) -> None:
         """End it at once, from any thread; it is not started again."""
@@ -78,34 +68,32 @@ class JudgeProcess:
 
     def _running(self) -> ProcessPoolExecutor:
         if self._executor is None:
-            self._executor, process = _started()
-            with self._lock:
-                # A handle, as the kernel may give the id of a dead process to another one.
-                self._handle = os.pidfd_open(process)
+            self._executor, self._process = _started()
         if self._killed:  # looked at after the start: kill() may have come during it
             self._signal()
             raise JudgeLost("judge: stopped")
         return self._executor
 
     def _signal(self) -> None:
-        with self._lock, contextlib.suppress(ProcessLookupError):
-            if self._handle is not None:
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        if self._process is not None:
+            self._process.kill()  # does nothing once the process has been waited for
 
 
-def _started() -> tuple[ProcessPoolExecutor, int]:
-    """A process and its id; Ctrl-C is blocked there from its first moment."""
+def _started() -> tuple[ProcessPoolExecutor, BaseProcess | None]:
+    """An executor and its process; None where that has died already, as the next call notices."""
     resource_tracker.ensure_running()  # whose start unblocks what the next line blocks
+    # Ctrl-C is blocked there from its first moment, long before `_begin` runs.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # A fork would copy the locks that other threads hold.
+    spawn = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(1, spawn, _begin, (os.getpid(),))
     try:
-        # A fork would copy the locks that other threads hold.
-        spawn = multiprocessing.get_context("spawn")
-        executor = ProcessPoolExecutor(1, spawn, _begin, (os.getpid(),))
-        try:
-            return executor, executor.submit(os.getpid).result()
-        except BaseException:
-            executor.shutdown(wait=False)
-            raise
+        number = executor.submit(os.getpid).result()
+        children = multiprocessing.active_children()
+        return executor, next((child for child in children if child.pid == number), None)
+    except BaseException:
+        executor.shutdown(wait=False)
+        raise
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -116,30 +104,3 @@ def _begin(parent: int) -> None:
     CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died before the line above
         os._exit(1)
-
-
-_judges: dict[str, Judge] = {}
-"""In a judge's process: its only judge, which times a problem's serial code once."""
-
-
-def evaluate(open_judge: Callable[[], Judge], request: JudgeRequest) -> EvalReport:
-    """In a judge's process. After a failure of ours the next candidate gets a fresh judge."""
-    if not _judges:
-        # As the process ends it runs these, and no atexit.
-        Finalize(None, _close, exitpriority=0)
-        _judges["it"] = open_judge()
-    try:
-        return _judges["it"].evaluate(
-            request.candidate,
-            request.problem,
-            grade=request.grade,
-            incumbent_seconds=request.incumbent_seconds,
-        )
-    except ToolError:
-        _close()
-        raise
-
-
-def _close() -> None:
-    while _judges:
-        _judges.popitem()[1].close()

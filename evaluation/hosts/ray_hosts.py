@@ -1,18 +1,14 @@
 """Judges on several hosts: on each host of a Ray cluster one actor, with a pool of its devices.
 
-    with RayJudges("auto", cache_here) as judges:
-        report = judges.evaluate(candidate, problem)
-
 Ray (https://www.ray.io, the extra "ray") finds the hosts, moves candidates and reports, and notices
 when a host is gone. One actor takes a whole host, so that its pool (pool.py) can keep compilers
 away from measurements. Hosts that join later are used; a lost host costs its candidates under way a
-try, and the next try is elsewhere. Reports name the host. The first host says what device and
-toolchain times are of: one that differs is turned away, so that all times are of equal devices.
+try, and the next try is elsewhere. The first host says what device and toolchain times are of:
+others that differ are turned away, so that all times are of equal devices.
 
 Whoever may connect can run code on every host, as Ray does not confine what it runs. So this asks
 for Ray's token, unless the user's RAY_AUTH_MODE says otherwise.
-Not covered: loss of the cluster's head, which ends the run; a host that no longer answers but is
-not gone, until Ray calls it dead (about half a minute); encryption (a VPN or Ray's TLS do that).
+Not covered: loss of the cluster's head, which ends the run; encryption (a VPN or Ray's TLS).
 Seen with hosts that were processes of one machine, not yet with several machines.
 """
 
@@ -21,10 +17,9 @@ import platform
 import socket
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import wait
 from functools import partial
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -36,14 +31,13 @@ from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_her
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.target import TARGETS, Target
 
-_TRIES = 3
-_AT_ONCE = 64
+_TRIES, _AT_ONCE = 3, 64
 _SEATS_PER_DEVICE = 3
 """Candidates at a host for each of its devices: one judged, the next ones being compiled."""
 _LOOK_SECONDS, _CONNECT_SECONDS, _CLOSE_SECONDS = 2.0, 10.0, 30.0
-_OPENED_AT_MOST = 2
+_OPENED_AT_MOST = 2  # a judge may have died where its host lives; a host without one is let be
 
-DeviceFacts = Mapping[Target, tuple[str, str, str]]
+DeviceFacts = dict[Target, tuple[str, str, str]]
 """Target -> device, toolchain, hardware."""
 
 
@@ -55,12 +49,8 @@ class HostJudge:
 
     def about(self) -> tuple[str, int, DeviceFacts]:
         """Program, count of devices and facts of this host."""
-        pool = self._pool
-        facts = {
-            target: (pool.device(target), pool.toolchain(target), pool.hardware(target))
-            for target in TARGETS
-            if devices_here(target)
-        }
+        pool, targets = self._pool, [target for target in TARGETS if devices_here(target)]
+        facts = {t: (pool.device(t), pool.toolchain(t), pool.hardware(t)) for t in targets}
         return _program(), len(devices_here()), facts
 
     def judge(self, request: JudgeRequest) -> EvalReport:
@@ -89,10 +79,9 @@ class RayJudges(Judges):
         self._ray = _connect(address)
         super().__init__(_AT_ONCE, _TRIES, patience)
         self._arguments = cache_here, options or PoolOptions(tries=1)
-        self._standard: dict[Target, tuple[str, str, str]] = {}
+        self._standard: DeviceFacts = {}
         self._actors: dict[str, Any] = {}
-        self.turned_away: dict[str, str] = {}
-        """Hosts that are not used, and why."""
+        self._turned_away: dict[str, str] = {}
         self._ending = threading.Event()
         self._looker = threading.Thread(target=self._look, name="hosts", daemon=True)
         self._looker.start()
@@ -112,12 +101,12 @@ class RayJudges(Judges):
         else:
             wait(self._under_way.copy())
         self._ending.set()
-        self._looker.join()  # before the end of Ray: a call after it would start another cluster
-        actors = [*self._actors.values()]
+        # Before the end of Ray: a call after it would start another cluster.
+        self._looker.join()
         if not abandon:
-            closing = [actor.close.remote() for actor in actors]
+            closing = [actor.close.remote() for actor in self._actors.values()]
             self._ray.wait(closing, num_returns=max(1, len(closing)), timeout=_CLOSE_SECONDS)
-        for actor in actors:
+        for actor in self._actors.values():
             self._ray.kill(actor)
         self._threads.shutdown()
         self._ray.shutdown()
@@ -129,7 +118,7 @@ class RayJudges(Judges):
             return self._standard[target]
 
     def _nobody(self, target: Target) -> ToolError:
-        why = "".join(f"; {name} is not used: {text}" for name, text in self.turned_away.items())
+        why = "".join(f"; {name} is not used: {text}" for name, text in self._turned_away.items())
         return ToolError(
             f"judges: no host judges target {target}, for {self._patience:.0f} s; join one by"
             f" `ray start --address=HEAD:6379` (regraph docs evaluation){why}"
@@ -137,31 +126,28 @@ class RayJudges(Judges):
 
     def _look(self) -> None:
         """Watch for new hosts, until the end."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
+
         opened, opening = Counter[str](), dict[Any, tuple[str, str, Any]]()
         while not self._ending.is_set():
             under_way = [*self._actors, *(node for node, _, _ in opening.values())]
             for node in self._ray.nodes():
-                key, able = node["NodeID"], node["Alive"] and node["Resources"].get("CPU")
-                # At most twice: a judge may have died where the host lives.
-                if able and key not in under_way and opened[key] < _OPENED_AT_MOST:
-                    opened[key] += 1
-                    actor = self._opened(key, node["Resources"])
-                    opening[actor.about.remote()] = (key, node["NodeManagerHostname"], actor)
+                key, cores = node["NodeID"], node["Resources"].get("CPU")
+                able = node["Alive"] and cores and key not in under_way
+                if not able or opened[key] == _OPENED_AT_MOST:
+                    continue
+                opened[key] += 1
+                actor_class = self._ray.remote(HostJudge).options(
+                    num_cpus=cores,
+                    num_gpus=node["Resources"].get("GPU", 0),
+                    max_concurrency=_AT_ONCE,
+                    scheduling_strategy=NodeAffinitySchedulingStrategy(key, soft=False),
+                )
+                actor = actor_class.remote(*self._arguments)
+                opening[actor.about.remote()] = (key, node["NodeManagerHostname"], actor)
             for answer in self._ray.wait([*opening], timeout=0)[0] if opening else []:
                 self._welcome(answer, *opening.pop(answer))
             self._ending.wait(_LOOK_SECONDS)
-
-    def _opened(self, node: str, resources: Mapping[str, float]) -> Any:
-        """An actor that takes all of a host."""
-        scheduling = import_module("ray.util.scheduling_strategies")
-        affinity = scheduling.NodeAffinitySchedulingStrategy(node_id=node, soft=False)
-        actor = self._ray.remote(HostJudge).options(
-            num_cpus=resources["CPU"],
-            num_gpus=resources.get("GPU", 0),
-            max_concurrency=_AT_ONCE,
-            scheduling_strategy=affinity,
-        )
-        return actor.remote(*self._arguments)
 
     def _welcome(self, answer: Any, node: str, name: str, actor: Any) -> None:
         """Give a host's judge seats for the targets that it judges as the first host does."""
@@ -171,14 +157,15 @@ class RayJudges(Judges):
             program, devices, facts = str(error).strip().splitlines()[-1], 0, {}
         with self._changed:
             if program == _program():
-                self._standard = {**facts, **self._standard}
-            alike = [key for key, fact in facts.items() if fact[:2] == self._standard[key][:2]]
+                self._standard = facts | self._standard
+            standard = {key: fact[:2] for key, fact in self._standard.items()}
+            alike = [key for key, fact in facts.items() if fact[:2] == standard.get(key)]
             if alike:
                 self._actors[node] = actor
                 ask = partial(self._ask, node, name)
                 self._seats += [Seat(node, alike, ask) for _ in range(_SEATS_PER_DEVICE * devices)]
             else:
-                self.turned_away[name] = f"{program} {facts}, not {_program()} {self._standard}"
+                self._turned_away[name] = f"{program} {facts}, not {_program()} {self._standard}"
                 self._ray.kill(actor)
             self._changed.notify_all()
 
@@ -188,8 +175,7 @@ class RayJudges(Judges):
         try:
             report: EvalReport = self._ray.get(self._actors[node].judge.remote(request))
         except errors.RayTaskError as error:  # what the judge raised over there, or a bug
-            cause = error.cause
-            raise type(cause)(f"host {name}: {cause}") from None
+            raise type(error.cause)(f"host {name}: {error.cause}") from None
         except (errors.RayError, KeyError) as error:
             with self._changed:
                 self._actors.pop(node, None)
@@ -207,7 +193,7 @@ def _connect(address: str) -> Any:
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
-        ray = import_module("ray")
+        import ray  # noqa: PLC0415 (an extra)
     except ImportError:
         raise ToolError("Ray: not installed; pip install ray") from None
     host, _, port = address.removeprefix("ray://").rpartition(":")

@@ -1,37 +1,45 @@
-"""A function in a C++ or Python text: its head, and the text with a function that does nothing.
+"""A function in a C, C++ or Python text: its head, and the text with a function that does nothing.
 
-Not covered: functions that macros make, or that only another file defines.
+`suffix` is that of the text's file. Not covered: functions that macros make, or that only another
+file defines.
 """
 
 import ast
-import re
 from pathlib import Path
 
 
-def head_of(text: str, name: str, *, python: bool) -> str:
+def head_of(text: str, name: str, suffix: str) -> str:
     """A function up to its body, on one line; "" where the text defines none."""
-    if python:
+    if suffix == ".py":
         function = _python_function(text, name)
         return f"def {name}({ast.unparse(function.args)})" if function else ""
     span = _cpp_function(text, name)
     return " ".join(text.encode()[span[0] : span[1]].decode().split()) if span else ""
 
 
-def doing_nothing(text: str, name: str, *, python: bool, plain_c: bool = False) -> str | None:
+def doing_nothing(text: str, name: str, suffix: str) -> str | None:
     """The text with that function's body left out; None where the text defines none."""
-    return _idle_python(text, name) if python else _idle_cpp(text, name, plain_c=plain_c)
-
-
-def _idle_cpp(text: str, name: str, *, plain_c: bool) -> str | None:
+    if suffix == ".py":
+        function = _python_function(text, name)
+        if function is None:
+            return None
+        lines = text.split("\n")  # as the parser counts them: a form feed ends none
+        first = function.body[0]
+        start = lines[first.lineno - 1][: first.col_offset]
+        lines[first.lineno - 1 : function.end_lineno] = [f"{start}return None"]
+        return "\n".join(lines)
     span = _cpp_function(text, name)
     if span is None:
         return None
     content = text.encode()
-    head = content[span[0] : span[1]].partition(b"(")[0]
-    body = b"{ return 0; }" if plain_c else b"{ return {}; }"
-    if re.search(rb"\bvoid\s+[\w:]+$", head):
+    before, after = content[: span[1]], content[span[2] :]
+    head = before[span[0] :].partition(b"(")[0].split()
+    # The type of a function "void a::b(" is all that stands before its name.
+    if b"void" in head[:-1]:
         body = b"{}"
-    return (content[: span[1]] + body + content[span[2] :]).decode()
+    else:
+        body = b"{ return 0; }" if suffix == ".c" else b"{ return {}; }"  # C has no `{}` before C23
+    return (before + body + after).decode()
 
 
 def _cpp_function(text: str, name: str) -> tuple[int, int, int] | None:
@@ -42,17 +50,6 @@ def _cpp_function(text: str, name: str) -> tuple[int, int, int] | None:
         if function.name == name:
             return function.node.start_byte, function.body.start_byte, function.body.end_byte
     return None
-
-
-def _idle_python(text: str, name: str) -> str | None:
-    function = _python_function(text, name)
-    if function is None:
-        return None
-    lines = text.split("\n")  # as the parser counts them: a form feed ends none
-    first = function.body[0]
-    start = lines[first.lineno - 1][: first.col_offset]
-    lines[first.lineno - 1 : function.end_lineno] = [f"{start}return None"]
-    return "\n".join(lines)
 
 
 def _python_function(text: str, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

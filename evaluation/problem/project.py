@@ -1,26 +1,29 @@
 """A problem of an existing project: its own build, test and bench commands decide.
 
 The candidate stands in the place of one file, in a copy of the project. That proves less than the
-judge's own checks (`guarantee`): docs/dev/decisions/0025-own-commands.md.
-Not covered: how the commands are run (evaluation/project/); whether the tests are any good
-(evaluation/checkup/own_commands.py looks).
+judge's own checks (`guarantee`): docs/dev/decisions/0025-own-commands.md. Links are copied as links
+and never followed.
+Not covered: how the commands are run (evaluation/command_judge.py); whether the tests are any good
+(evaluation/checkup/own_commands.py looks); owners and extended attributes of files.
 """
 
+import fnmatch
 import hashlib
 import os
 import shlex
+import shutil
+import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints, field_validator
 
 from regraph_kg import regular
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.evaluation.problem.declaration import Identifier
 from regraph_kg.evaluation.problem.functions import head_of
-from regraph_kg.evaluation.problem.tree import digest_of
 from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.target import ON_CPU, Target
 from regraph_kg.models.text import plain
@@ -29,6 +32,12 @@ CommandLine = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 TimeLimit = Annotated[float, Field(gt=0, le=3600)]
 PrintedText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 _MOST_FILE_BYTES = 2**20
+_MOST_FILES, _MOST_BYTES = 20_000, 512 * 2**20
+_NEVER = (
+    *(".git", ".hg", ".svn", ".venv", "venv", "__pycache__", ".pytest_cache", "node_modules"),
+    *("runs", "CMakeCache.txt"),
+)
+"""Names that are never copied, beside what a problem excludes; "runs" are our own traces."""
 
 
 class Commands(Frozen):
@@ -43,9 +52,6 @@ class Commands(Frozen):
     bench: CommandLine
     passed: tuple[PrintedText, ...] = Field(min_length=1)
     """Each must be printed by the tests: exit code 0 alone proves nothing."""
-    result: Literal["same", "fixed"] = "same"
-    """"same": what the bench prints is compared with what the unchanged project prints for the same
-    secret seed. "fixed": compared, too, but the bench knows no seed, so that code may know it."""
     tolerance: float = Field(default=1e-6, ge=0, lt=1)
     """Relative, of numbers that the bench prints with a point or an exponent."""
     clock: Literal["process", "printed"] = "process"
@@ -127,14 +133,9 @@ class ProjectProblem(_Declared):
     def is_python(self) -> bool:
         return self.commands.file.endswith(".py")
 
-    @property
-    def is_c(self) -> bool:
-        """Whether the file is C, which is not all C++."""
-        return self.commands.file.endswith(".c")
-
     def signature(self) -> str:
         """The function's head as it stands in the file; "" where none is found."""
-        return head_of(self.serial_code, self.entry, python=self.is_python)
+        return head_of(self.serial_code, self.entry, Path(self.commands.file).suffix)
 
     def require(self, target: Target) -> None:
         """Raise `BadInput` for a target that commands cannot be timed on."""
@@ -147,15 +148,13 @@ class ProjectProblem(_Declared):
     @property
     def guarantee(self) -> str:
         """The basis of a verdict, for every report."""
-        bench = "each timed run prints what the unchanged project prints for the same secret seed"
-        if self.commands.result == "fixed":
-            bench += ", which is always one, so that code may know it without computing it"
         clock = "the bench's process is timed from outside"
         if self.commands.clock == "printed":
             clock = "times are the bench's own word"
         return (
             "weaker than the judge's own checks: the project's tests decide what is right, and the"
-            f" code runs in their process; {bench}; {clock}"
+            " code runs in their process; each timed run prints what the unchanged project prints"
+            f" for the same secret seed; {clock}"
         )
 
     @property
@@ -219,6 +218,65 @@ def project_fields(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         "tree": digest_of(folder, commands.exclude),
         "content": text,
     }
+
+
+def _files_of(folder: Path, exclude: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """Paths below `folder` that are copied: relative name and place, in order of the names.
+
+    `exclude` are patterns of relative names or of single names. Raises `BadInput` where they are
+    too many or too large.
+    """
+    count = size = 0
+    for name, path in _walk(folder, "", (*_NEVER, *exclude)):
+        count, size = count + 1, size + path.lstat().st_size
+        if count > _MOST_FILES or size > _MOST_BYTES:
+            raise BadInput(
+                f"{folder}: more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB would be"
+                f" copied for each judging, {name} among them; name what is not needed in"
+                " commands.exclude"
+            )
+        yield name, path
+
+
+def _walk(folder: Path, before: str, exclude: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    with file_errors(folder, "it is to be copied"):
+        entries = sorted(os.scandir(folder), key=lambda item: item.name)
+    # CMake refuses a build folder in another place than where it was made.
+    if before and any(entry.name == "CMakeCache.txt" for entry in entries):
+        return
+    for entry in entries:
+        name = f"{before}{entry.name}"
+        if any(fnmatch.fnmatch(item, rule) for rule in exclude for item in (entry.name, name)):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(Path(entry.path), f"{name}/", exclude)
+        elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+            yield name, Path(entry.path)
+
+
+def digest_of(folder: Path, exclude: Sequence[str]) -> str:
+    """Digest of names, contents and executable bits of what is copied. Raises `BadInput`."""
+    total = hashlib.sha256()
+    for name, path in _files_of(folder, exclude):
+        with file_errors(path, "it is to be copied"):
+            is_link = path.is_symlink()
+            content = os.fsencode(os.readlink(path)) if is_link else path.read_bytes()
+            mode = path.lstat().st_mode & stat.S_IXUSR
+        digest = hashlib.sha256(content).hexdigest()
+        total.update(f"{name}\0{is_link}{mode}{digest}\0".encode("utf-8", "surrogateescape"))
+    return f"sha256:{total.hexdigest()}"
+
+
+def copy(folder: Path, target: Path, exclude: Sequence[str] = ()) -> None:
+    """Copy what `_files_of` tells to a new folder, with times and modes. Raises `BadInput`."""
+    target.mkdir()
+    for name, path in _files_of(folder, exclude):
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with file_errors(path, "it is to be copied"):
+            shutil.copy2(path, place, follow_symlinks=False)
+        if not place.is_symlink():  # a build may write over a file that is read-only
+            place.chmod(stat.S_IMODE(place.stat().st_mode) | stat.S_IWUSR)
 
 
 def paths_of(path: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""`regraph graph`: ask the graph, count, check, embed, purge it; write it into a file."""
+"""`regraph graph`: ask the graph, count, embed, purge it; write it into a file."""
 
 import json
 from collections.abc import Iterable
@@ -11,10 +11,9 @@ from pydantic import JsonValue
 from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic
-from regraph_kg.cli.json_answers import FileWritten, answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, transient, watch
-from regraph_kg.cli.report import write_page
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.models.graph import Provenance, PurgeCounts
@@ -24,43 +23,23 @@ from regraph_kg.settings import read_settings
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
 
-LONGEST = 80
-"""Characters of a value that a table shows."""
-FINDINGS_SHOWN = 20
+LONGEST = 80  # characters of a value that a table shows
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def _root() -> None:
-    """The graph as a whole: ask, look, check, embed, export, purge."""
+    """The graph as a whole: ask, look, embed, export, purge."""
 
 
 @app.command()
-def stats(
-    page: Annotated[
-        Path | None, option("Write the graph as a page for a browser instead.", metavar="FILE")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Count what the graph holds, or show it as one page for colleagues who have no store.
-
-    On the page: what each technique gained on each device, the strongest transitions, and of each
-    technique what it is, when it applies, what follows it, and an example's code. It needs no
-    network and holds code of the graph's examples; of a large graph the techniques that were tried
-    most.
-    """
-    settings = read_settings()
-    if page is None:
-        with closing(open_store(settings)) as store:
-            totals = store.stats()
-        if not answered(totals, as_json):
-            typer.echo(str(totals))
-        return
-    from regraph_kg.pages.render import graph_page  # noqa: PLC0415 (counts need no templates)
-    from regraph_kg.runs.graph_page import view_graph  # noqa: PLC0415
-
-    write_page(page, graph_page(view_graph(settings)), as_json=as_json)
+def stats(*, as_json: Json = False) -> None:
+    """Count what the graph holds."""
+    with closing(open_store(read_settings())) as store:
+        totals = store.stats()
+    if not answered(totals, as_json):
+        typer.echo(str(totals))
 
 
 @app.command()
@@ -171,15 +150,15 @@ def embed(
     """
     settings = read_settings(embedder=embedder)
     with closing(open_store(settings)) as store:
-        if settings.embedder:
-            chosen = embedder_of(settings)
-            watch(embedding(store.reembed(chosen.space, chosen.embed)))
-        else:
-            chosen = embedder_of(settings, store.embedding_space())
-            watch(embedding(store.embed(chosen.space, chosen.embed)))
-    space = chosen.space
-    if not answered(space, as_json):
-        typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
+        # the graph's own embedder keeps all vectors that are there
+        space = None if settings.embedder else store.embedding_space()
+        chosen = embedder_of(settings, space)
+        watch(embedding(store.embed(chosen.space, chosen.embed, change=True)))
+    if not answered(chosen.space, as_json):
+        typer.echo(
+            f"every example is embedded by {chosen.space.model}"
+            f" ({chosen.space.dimension} dimensions)"
+        )
 
 
 @app.command()
@@ -192,7 +171,6 @@ def export(
         Literal["jsonl", "sft"],
         option("Trajectories, or examples to train a model on.", "--format"),
     ] = "jsonl",
-    as_json: Json = False,
 ) -> None:
     """Write every trajectory, ordered by id, or lines to train a model on.
 
@@ -204,8 +182,6 @@ def export(
 
     What is ingested meanwhile may or may not be in.
     """
-    if output is None and as_json:
-        raise BadInput("--json: name the file with --output")
     with transient(MofNCompleteColumn()) as progress, ExitStack() as opened:
         exported = opened.enter_context(closing(open_store(read_settings()))).export()
         if form == "sft":
@@ -224,29 +200,6 @@ def export(
             atomic.replacing(output, mode=0o666, synced=True) as file,
         ):
             file.writelines(lines)
-    answered(FileWritten(output, output.stat().st_size), as_json)
-
-
-@app.command()
-def check(*, as_json: Json = False) -> None:
-    """Count NEXT and the examples again from the trajectories, and compare.
-
-    Run it while nobody ingests: what is half-way then may be found too.
-
-    Exit code 1: something is wrong; regraph ingest --rebuild mends it.
-    """
-    with closing(open_store(read_settings())) as store:
-        findings = store.check()
-    if not answered(findings, as_json):
-        for finding in findings[:FINDINGS_SHOWN]:
-            typer.echo(finding)
-        typer.echo(
-            f"{len(findings)} findings: regraph ingest --rebuild mends them"
-            if findings
-            else "the graph is what its trajectories say"
-        )
-    if findings:
-        raise typer.Exit(1)
 
 
 @app.command()

@@ -1,7 +1,5 @@
 """`regraph runs`: searches, their results and states."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,26 +17,6 @@ from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.key import trace_key
 
 FOLDER = Path("runs")
-
-
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """A run in the list."""
-
-    run: str
-    problem: str
-    target: str
-    method: str
-    model: str
-    calls: int
-    most_calls: int
-    seconds: float
-    """Active seconds."""
-    best: float | None
-    """Speedup: of the answer, or as screened so far; None where nothing was faster."""
-    low: float | None
-    high: float | None
-    state: str
 
 
 def runs(
@@ -77,10 +55,15 @@ def _show(settings: Settings, record: RunRecord, *, code: bool, as_json: bool) -
             raise typer.Exit(1)
         typer.echo(plain(best.code or ""))
     elif as_json:
-        print_json(dict(record.summary()) | {"state": state_of(record)})
+        print_json(_told(record))
     else:
         rows = {"state": state_of(record), "trace": str(record.path)}
         display.print_summary(settings, record.summary(), rows)
+
+
+def _told(record: RunRecord) -> dict[str, object]:
+    """A run's summary, its name and its state."""
+    return dict(record.summary()) | {"run": record.path.stem, "state": state_of(record)}
 
 
 def trace_of(name: str, folder: Path) -> Path:
@@ -112,50 +95,41 @@ def state_of(record: RunRecord) -> str:
 
 
 def _list(settings: Settings, folder: Path, *, as_json: bool) -> None:
-    lines, unread = list[RunLine](), list[str]()
+    records, unread = list[RunRecord](), list[str]()
     for trace in _traces(folder):
         try:
-            lines.append(_line(_read(settings, trace)))
+            records.append(_read(settings, trace))
         except BadInput as error:
+            # one strange file must not hide all the others
             unread.append(str(error))
     if as_json:
-        print_json(lines)
-    elif lines:
-        _print(lines)
+        print_json(list(map(_told, records)))
+    elif records:
+        headings = ("run", "problem", "method", "model", "calls", "time", "best", "state")
+        print_rows(headings, map(_row, records), (4, 5))
     else:
         typer.echo(f"no runs in {folder}/; regraph optimize PROBLEM makes one")
     for why in unread:
         typer.echo(why, err=True)
 
 
-def _print(lines: Sequence[RunLine]) -> None:
-    rows = list[tuple[str, ...]]()
-    for line in lines:
-        sure = f" ({line.low:.3g} to {line.high:.3g})" if line.low and line.high else ""
-        best = f"{times(line.best)}{sure}" if line.best else "-"
-        calls = f"{line.calls} of {line.most_calls}"
-        cells = (line.run, f"{line.problem} ({line.target})", line.method, line.model)
-        rows.append((*cells, calls, seconds(line.seconds), best, line.state))
-    headings = ("run", "problem", "method", "model", "calls", "time", "best", "state")
-    print_rows(headings, rows, (4, 5))
-
-
-def _line(record: RunRecord) -> RunLine:
-    answer, header = record.answer, record.header
-    sure = answer[1].speedup_interval if answer else None
-    screened = record.bests[-1].step.speedup if record.bests and not record.finished else None
-    return RunLine(
+def _row(record: RunRecord) -> tuple[str, ...]:
+    """A run in the table; its speedup is the answer's, or as screened so far."""
+    header, best = record.header, "-"
+    if record.answer:
+        verdict = record.answer[1]
+        sure = f" ({verdict.speedup_interval.as_times})" if verdict.speedup_interval else ""
+        best = f"{times(verdict.speedup or 1)}{sure}"
+    elif record.bests and not record.finished:
+        best = times(record.bests[-1].step.speedup or 1)
+    return (
         record.path.stem,
-        header.problem,
-        header.target,
+        f"{header.problem} ({header.target})",
         header.method,
         header.model.partition(" ")[0],
-        record.cost.calls,
-        header.limits.calls,
-        round(record.seconds, 1),
-        answer[1].speedup if answer else screened,
-        sure.low if sure else None,
-        sure.high if sure else None,
+        f"{record.cost.calls} of {header.limits.calls}",
+        seconds(record.seconds),
+        best,
         state_of(record),
     )
 

@@ -9,8 +9,7 @@ from pydantic_core import PydanticCustomError
 
 Metric = Literal["call", "device"]
 """The timed call: "call" = host pointers, transfers included; "device" = device pointers."""
-KEPT = "x_"
-"""Prefix of the sender's own fields."""
+KEPT = "x_"  # prefix of the sender's own fields
 
 
 def _own_key(key: str) -> str:

@@ -12,8 +12,7 @@ from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import PlainText, digits, seconds, times
 
-Grade = Literal["screening", "full"]
-"""How thoroughly a candidate was judged (evaluate.py)."""
+Grade = Literal["screening", "full"]  # how thoroughly a candidate was judged (evaluate.py)
 
 
 AnswerKind = Literal[
@@ -53,10 +52,8 @@ class Outcome(StrEnum):
     """
 
     _value_: str
-    words: str
-    """Words that follow a number: "14 right, 3 did not compile"."""
-    kind: AnswerKind
-    """The kind of answers that ended so, where no more is known of them."""
+    words: str  # words that follow a number: "14 right, 3 did not compile"
+    kind: AnswerKind  # the kind of answers that ended so, where no more is known of them
 
     def __new__(cls, value: str, words: str = "", kind: AnswerKind | None = None) -> Self:
         if not words or kind is None:  # only looking one up does without
@@ -128,15 +125,12 @@ class Timing(Frozen):
 class Rivalry(Frozen):
     """Times of two codes that were taken in turn, in one session."""
 
-    code_hash: str
-    """Of the other code."""
-    ratio: float
-    """Its seconds over this one's: above 1 where this one is faster."""
+    code_hash: str  #: of the other code
+    ratio: float  #: its seconds over this one's: above 1 where this one is faster
     interval: Interval
     verdict: Literal["faster", "slower", "same", "unknown"]
     """Of this code; see evaluation/compare.py."""
-    pairs: int = 0
-    """Of workers that were timed in turn; 0: their levels told without that."""
+    pairs: int = 0  #: of workers that were timed in turn; 0: their levels told without that
 
 
 Bound = Literal["memory", "compute", "transfer"]
@@ -160,16 +154,14 @@ class SpeedOfLight(Frozen):
 class Roof(Frozen):
     """The shortest time that the device's measured peaks allow, and a call's distance from it."""
 
-    bound: Bound
-    """The limit that takes longest."""
+    bound: Bound  #: the limit that takes longest
     seconds: float
     """Duration of a call at the peak; whatever the device does at the same time overlaps."""
     share: float
     """`seconds` over the measured duration. Above 1 where caches or a better algorithm help."""
     reached: float
     """Rate of the bounding resource in the measured call: byte/s, or flop/s for "compute"."""
-    peak: float
-    """The measured peak of that resource, in the same unit."""
+    peak: float  #: the measured peak of that resource, in the same unit
     floor_seconds: float | None = None
     """Below this the declared bytes cannot have moved; None where the problem may exit early."""
     light: SpeedOfLight | None = None
@@ -181,20 +173,16 @@ class Roof(Frozen):
 class WorkAccount(Frozen):
     """The declared work of one call, compared with the device's peaks."""
 
-    seconds: float
-    """Median duration of the call."""
+    seconds: float  #: median duration of the call
     flop: int | None
     """Declared floating-point operations of a call; None where the problem declares none."""
     bytes: int
     """Declared bytes of a call; else every array once, arrays that are read and written twice."""
     flop_per_second: float | None
     bytes_per_second: float
-    intensity: float | None
-    """flop per byte."""
-    roof: Roof | None
-    """None where the device's peaks have not been measured."""
-    notes: tuple[str, ...] = ()
-    """Notes on these figures; never a reason to fail."""
+    intensity: float | None  #: flop per byte
+    roof: Roof | None  #: None where the device's peaks have not been measured
+    notes: tuple[str, ...] = ()  #: notes on these figures; never a reason to fail
 
     def __str__(self) -> str:
         """How near the peak: "61 % of peak memory bandwidth (1.23 of 2.02 TB/s; ..)"."""
@@ -227,11 +215,9 @@ class EvalReport(Frozen):
     outcome: Outcome
     diagnosis: PlainText = ""
     """Why it failed, fit for a repair prompt; at most 1,500 characters. Empty when passed."""
-    device: PlainText
-    """Statistics key: GPU model for cuda, CPU model and thread count for openmp."""
+    device: PlainText  #: statistics key: GPU model for cuda, CPU model and thread count for openmp
     toolchain: PlainText
-    evaluator: str
-    """Version of the judge's rules."""
+    evaluator: str  #: version of the judge's rules
     grade: Grade
     timing: Timing | None = None
     baseline: Timing | None = None

@@ -14,17 +14,13 @@ from regraph_kg.models.trajectory import Disclosure, Trajectory
 EFFECT_SCALE = 2**20
 """Sums of log2 effects are integers, round(2^20 * log2 x): exact in any order of writers."""
 
-UNTIMED = 0.0
-"""Among `effects`: it passed there, with an unknown gain."""
+UNTIMED = 0.0  # among `effects`: it passed there, with an unknown gain
 
-UNMEASURED = "unmeasured"
-"""Device of unmeasured steps, and of failures without a noted device."""
+UNMEASURED = "unmeasured"  # device of unmeasured steps, and of failures without a noted device
 
-LEARNED_TRIES = 8
-"""Tries learned from one model that count on an edge, whatever its other tries."""
+LEARNED_TRIES = 8  # tries learned from one model that count on an edge, whatever its other tries
 
-RelabelLevel = Literal["exact", "lexical", "model"]
-"""How far relabelling goes beyond known names."""
+RelabelLevel = Literal["exact", "lexical", "model"]  # how far relabelling goes beyond known names
 
 RelabelStage = Literal[RelabelLevel, "given", "alias", "compound", "new", "code", "embed"]
 """The deciding stage; see ingest/relabel. "embed" stands in graphs of 2026-11 only."""
@@ -38,11 +34,9 @@ class Relabelled:
     technique: str
     stage: RelabelStage
     score: float = 1.0
-    model: str = ""
-    """Name and digest of the model that decided or embedded; empty where none did."""
+    model: str = ""  # name and digest of the model that decided or embedded; empty where none did
     prompt_hash: str = ""
-    also: tuple[str, ...] = ()
-    """The step's further techniques; never `technique`."""
+    also: tuple[str, ...] = ()  # the step's further techniques; never `technique`
 
 
 EmbeddedKind = Literal["text", "code"]
@@ -56,11 +50,9 @@ class EmbeddingSpace:
     Each example has two, a text's and a code's (`EmbeddedKind`), which are never compared.
     """
 
-    model: str
-    """With its revision, or a digest of what it is."""
+    model: str  # with its revision, or a digest of what it is
     dimension: int
-    prompts: str = ""
-    """JSON: the prefixes of a query and of a document; "" where there are none."""
+    prompts: str = ""  # JSON: the prefixes of a query and of a document; "" where there are none
 
     def difference(self, other: "EmbeddingSpace") -> str:
         """The difference of two spaces, for a message: "of A (4 dimensions), not of B (5)"."""
@@ -78,10 +70,8 @@ class Vector:
     """The place of a text or a code in a space."""
 
     space: EmbeddingSpace
-    packed: bytes = field(repr=False)
-    """A unit vector: little-endian float32."""
-    kind: EmbeddedKind = "text"
-    """The vector of an example that it is compared with."""
+    packed: bytes = field(repr=False)  # a unit vector: little-endian float32
+    kind: EmbeddedKind = "text"  # the vector of an example that it is compared with
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +79,7 @@ class EmbeddingProgress:
     """Progress of one of the steps by which a graph gets its vectors."""
 
     step: Literal["embedding", "clearing"]
-    done: int
-    """Examples."""
+    done: int  # examples
     total: int
 
 
@@ -107,8 +96,7 @@ class MergePlan:
     labels: tuple[Relabelled, ...]
     failed_labels: tuple[Relabelled, ...] = ()
     new: tuple[Technique, ...] = ()
-    created: str = ""
-    """When the plan was made; UTC, ISO 8601."""
+    created: str = ""  # when the plan was made; UTC, ISO 8601
 
     def path(self) -> tuple[str, ...]:
         """Technique ids from the start on; `len(steps) + 1` of them."""
@@ -170,8 +158,7 @@ class Successor:
     verified_elsewhere: int = 0
     sum_log2_elsewhere: int = 0
     declined: int = 0
-    after: str = ""
-    """In pooled figures: the technique that it followed most."""
+    after: str = ""  # in pooled figures: the technique that it followed most
 
     @property
     def effect(self) -> float | None:
@@ -227,18 +214,12 @@ class Example:
     created: str
     similarity: float | None = None
     """Cosine, -1 to 1, of its text or code to the vector asked about; None = not embedded."""
-    learner: str | None = None
-    """The model whose search it was learned from; None for a given one."""
-    verified_on: tuple[str, ...] = ()
-    """Devices, sorted."""
-    effects: tuple[float, ...] = ()
-    """The latest on each of them; `UNTIMED` where unknown."""
-    disclosed: Disclosure = "code"
-    """Less than "code" leaves out `before` and `after`."""
-    diff: str = ""
-    """The disclosed difference in place of the two codes."""
-    also: tuple[str, ...] = ()
-    """Ids of the step's further techniques."""
+    learner: str | None = None  #: the model whose search it was learned from; None for a given one
+    verified_on: tuple[str, ...] = ()  #: devices, sorted
+    effects: tuple[float, ...] = ()  #: the latest on each of them; `UNTIMED` where unknown
+    disclosed: Disclosure = "code"  #: less than "code" leaves out `before` and `after`
+    diff: str = ""  #: the disclosed difference in place of the two codes
+    also: tuple[str, ...] = ()  #: ids of the step's further techniques
 
     @classmethod
     def is_complete(cls, properties: Mapping[str, Any]) -> bool:
@@ -285,15 +266,11 @@ class KnownFailure:
     """A failed try of a transition, of which a prompt may warn."""
 
     outcome: Outcome
-    diagnosis: str
-    """Empty where unknown."""
-    before: str
-    """The code that it was tried on."""
-    code: str
-    """The tried code; empty where it is not disclosed."""
+    diagnosis: str  #: empty where unknown
+    before: str  #: the code that it was tried on
+    code: str  #: the tried code; empty where it is not disclosed
     problem: str
-    model: str
-    """The model that tried it."""
+    model: str  #: the model that tried it
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,17 +288,10 @@ class TransitionStats:
     examples: int
     tried: int
     verified: int
-    verified_first: int
-    failed: Mapping[str, int]
     sum_log2_effect: int
     """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
     declined: int = 0
     """How often a model said that the technique does not apply: no try, and no failure."""
-
-    @property
-    def mean(self) -> float | None:
-        """Geometric mean of the effects; None where nothing was verified."""
-        return _geometric_mean(self.sum_log2_effect, self.verified)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,8 +304,7 @@ class GraphStats:
     transitions: int
     pairs: int
     trajectories: int
-    targets: Mapping[Target, int]
-    """Trajectories per target."""
+    targets: Mapping[Target, int]  # trajectories per target
 
     def __str__(self) -> str:
         by_target = ", ".join(f"{count} {target}" for target, count in sorted(self.targets.items()))
@@ -363,8 +332,7 @@ class PurgeCounts:
     trajectories: int = 0
     examples: int = 0
     failures: int = 0
-    techniques: int = 0
-    """Techniques that an ingest made, without a review and without any use."""
+    techniques: int = 0  # techniques that an ingest made, without a review and without any use
 
     def __add__(self, other: "PurgeCounts") -> "PurgeCounts":
         """Both together."""
@@ -383,5 +351,4 @@ class GraphTable:
 
     columns: Sequence[str]
     rows: Sequence[Sequence[JsonValue]]
-    cut: bool
-    """Whether there were more rows than were asked for."""
+    cut: bool  # whether there were more rows than were asked for

@@ -24,8 +24,7 @@ class ModelSpec:
     """A language model as it is named: "recorded", "ollama:NAME", "openai:NAME", "batch:FOLDER"."""
 
     kind: ModelKind
-    name: str = ""
-    """Name of a server's model, or a folder's path; "" where there is none."""
+    name: str = ""  # name of a server's model, or a folder's path; "" where there is none
 
     @classmethod
     def parse(cls, text: str) -> Self:

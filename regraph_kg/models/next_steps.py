@@ -9,40 +9,30 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.models.text import times
 
-_REASONING = 160
-"""Characters of an example's reasoning that are shown."""
+_REASONING = 160  # characters of an example's reasoning that are shown
 
 
 class SuggestedStep(Frozen):
     """A technique that was seen to follow, what came of it, and where it was done."""
 
-    technique: str
-    """Its id."""
+    technique: str  #: its id
     name: str
     definition: str
-    applies: str
-    """When it applies."""
-    hurts: str
-    """When it does harm."""
+    applies: str  #: when it applies
+    hurts: str  #: when it does harm
     expected: float
     """What a try gains on average, its risk to fail included: what a search goes by at first."""
     effect: float | None
     """Geometric mean of time before / time after, of the `verified`; None: nothing passed yet."""
     tried: int
-    verified: int
-    """Right ones of those tried, timed or known to pass."""
-    declined: int
-    """How often a model said that it does not apply."""
-    examples: int
-    """On all devices."""
+    verified: int  #: right ones of those tried, timed or known to pass
+    declined: int  #: how often a model said that it does not apply
+    examples: int  #: on all devices
     measured: Literal["device", "other-devices", "none"]
     """Where its figures were measured: on the device asked about, or on others."""
-    in_code: bool
-    """Whether the code shows already what this technique alone leaves behind."""
-    fits: bool | None
-    """Whether it can be applied to the code; None: the text alone does not tell."""
-    why: str
-    """Why, in a sentence."""
+    in_code: bool  #: whether the code shows already what this technique alone leaves behind
+    fits: bool | None  #: whether it can be applied to the code; None: the text alone does not tell
+    why: str  #: why, in a sentence
     follows: bool
     """Whether it was seen to follow; else its figures are those after whatever other techniques."""
     nearest: tuple[Example, ...]
@@ -74,11 +64,9 @@ class SuggestedStep(Frozen):
 class UnfitStep(Frozen):
     """A technique that was seen to follow, and cannot be applied to the code."""
 
-    technique: str
-    """Its id."""
+    technique: str  #: its id
     name: str
-    why: str
-    """What the code lacks, or has already, in a sentence."""
+    why: str  #: what the code lacks, or has already, in a sentence
 
 
 class NextSteps(Frozen):
@@ -90,17 +78,14 @@ class NextSteps(Frozen):
 
     schema_version: Literal[3] = 3
     target: Target
-    after: str
-    """Id of the technique that was applied last; "TARGET/start": none yet."""
-    device: str
-    """Whose figures go first; "": any."""
+    after: str  #: id of the technique that was applied last; "TARGET/start": none yet
+    device: str  #: whose figures go first; "": any
     steps: tuple[SuggestedStep, ...]
     """Those that may be applied to the code, the most promising first; after those that were seen
     to follow come, for serial code that few fit, others; what the code shows already last."""
     left_out: tuple[UnfitStep, ...]
     """Those that were seen to follow, and cannot be applied to the code."""
-    similar: tuple[Example, ...]
-    """Steps of any kind that began with code most like this one."""
+    similar: tuple[Example, ...]  #: steps of any kind that began with code most like this one
 
     def __str__(self) -> str:
         steps = (f"\n{number}. {step}" for number, step in enumerate(self.steps, 1))

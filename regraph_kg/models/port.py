@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-LAUNCH = "launch"
-"""The host function, on device pointers, that a model's part must define."""
+LAUNCH = "launch"  # the host function, on device pointers, that a model's part must define
 _COMMENT = re.compile(r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 _BOUNDS = re.compile(r"__launch_bounds__\s*\([^()]*\)")
@@ -35,18 +34,14 @@ class NotPorted:
 class Port:
     """A program in three parts, of which the model writes the middle one."""
 
-    entry: str
-    """The function that callers know; `tail` defines it."""
-    head: str
-    """Headers."""
+    entry: str  # the function that callers know; `tail` defines it
+    head: str  # headers
     start: str
     """The part that a model gets and rewrites: kernels and `launch`, or the user's function."""
     tail: str
     """The entry: passes its arguments on (to the device), calls the function, returns results."""
-    signature: str
-    """Signature of the function that the model's part must define, without a body."""
-    function: str = LAUNCH
-    """Its name."""
+    signature: str  # signature of the function that the model's part must define, without a body
+    function: str = LAUNCH  # its name
     types: tuple[tuple[str, str], ...] = ()
     """Structs that `tail` needs, by name: their definitions, which also stand in `start`."""
     parallel: bool = False

@@ -50,10 +50,8 @@ class NewLaunch(Frozen):
     """A recipe's launch of a kernel that the current code launches otherwise."""
 
     kernel: str
-    body: str
-    """The kernel's definition in the current code, as tokens."""
-    old: str
-    """`<<<1, 1>>>` as tokens, in all launches there."""
+    body: str  # the kernel's definition in the current code, as tokens
+    old: str  # `<<<1, 1>>>` as tokens, in all launches there
     new: str
     count: str = ""
     """The number that the grid is computed from, if any; at 0 there is nothing to launch."""
@@ -66,16 +64,11 @@ class Prompt(Frozen):
     system: str
     user: str
     seed: int = 0
-    begun: str = ""
-    """The answer's beginning; a capable server has the model go on from there."""
-    ready: str = ""
-    """The code of the answer where a model has nothing to write: none is asked."""
-    rest: str = ""
-    """The code after the one loop that an answer writes, whatever it says there."""
-    launch: NewLaunch | None = None
-    """The new launch of its kernel."""
-    stop: tuple[str, ...] = ()
-    """Texts that end a begun answer, where they come."""
+    begun: str = ""  # the answer's beginning; a capable server has the model go on from there
+    ready: str = ""  # the code of the answer where a model has nothing to write: none is asked
+    rest: str = ""  # the code after the one loop that an answer writes, whatever it says there
+    launch: NewLaunch | None = None  # the new launch of its kernel
+    stop: tuple[str, ...] = ()  # texts that end a begun answer, where they come
     answer_schema: Mapping[str, object] | None = None
     """JSON schema of the answer, which is then drawn at temperature 0. A server may enforce it in
     part or not at all, and a cut answer breaks it: take only "stop", and validate the text."""
@@ -96,16 +89,14 @@ class Reply(Frozen):
     text: PromptText
     code: PromptText = ""
     """The code of an answer that was begun for the model, where `text` does not hold it."""
-    mended: tuple[str, ...] = ()
-    """Mends of the text for `code`."""
+    mended: tuple[str, ...] = ()  # mends of the text for `code`
     launch: NewLaunch | None = None
     """The new launch of a changed kernel that the answer launches as before."""
     finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
-    model: str = ""
-    """Name and digest of the model that answered."""
+    model: str = ""  # name and digest of the model that answered
 
 
 PathElement = Annotated[str, StringConstraints(pattern=rf"^({NAMES})/[a-z0-9-]+(#[1-9][0-9]*)?$")]
@@ -118,11 +109,9 @@ class RecordedAnswer(Frozen):
     attempt: int = Field(default=0, ge=0)
     repair: int = Field(default=0, ge=0)
     ask: AskKind = "code"
-    text: str = Field(min_length=1)
-    """The full reply, code in one fenced block."""
+    text: str = Field(min_length=1)  # the full reply, code in one fenced block
     author: str = ""
-    expect: Outcome | None = None
-    """The judge's expected outcome; only tests read it."""
+    expect: Outcome | None = None  # the judge's expected outcome; only tests read it
 
     def key(self, problem: str, target: Target) -> PromptKey:
         """The key of the prompt that this answers."""

@@ -34,8 +34,7 @@ class Task:
     guarantee: str = ""
     ports: tuple[Port, ...] = ()
     """Programs made of the serial code, of which one may be the start; the fastest first."""
-    port: Port | None = None
-    """The port that is the start; None: the serial code is."""
+    port: Port | None = None  # the port that is the start; None: the serial code is
 
     @property
     def start(self) -> str:
@@ -66,8 +65,7 @@ FinalGrade = Literal["full", "screening"]
 class SearchChoice:
     """The user's choice of a search."""
 
-    problem: str
-    """A name in the corpus, or a folder."""
+    problem: str  # a name in the corpus, or a folder
     target: Target
     settings: MethodSettings
     prompting: Prompting
@@ -76,10 +74,8 @@ class SearchChoice:
     final: FinalGrade
     seed: int
     model: ModelSpec
-    judge: Path | None
-    """A trace whose verdicts are replayed; None evaluates here and now."""
-    include_own: bool
-    """Whether the search may read the problem's own examples."""
+    judge: Path | None  # a trace whose verdicts are replayed; None evaluates here and now
+    include_own: bool  # whether the search may read the problem's own examples
     graph: GraphShown = "whole"
 
 
@@ -91,34 +87,25 @@ class RunHeader(Frozen):
     """
 
     schema_version: Literal[5] = 5
-    version: str
-    """Of this program."""
-    created: str
-    """UTC, ISO 8601."""
+    version: str  # of this program
+    created: str  # UTC, ISO 8601
     problem: str
-    serial: str
-    """Hash of the serial code."""
+    serial: str  # hash of the serial code
     target: Target
     settings: SerializeAsAny[MethodSettings]
     """The search knows the settings' class: its `read_header` reads a header from a file."""
     prompting: Prompting
     limits: SearchLimits
-    parallel: int
-    """Calls of the model under way at once, at most."""
+    parallel: int  # calls of the model under way at once, at most
     final: FinalGrade
     seed: int
-    model: str
-    """Name and digest."""
-    judge: str
-    """"live", or "recorded:<digest>"."""
+    model: str  # name and digest
+    judge: str  # "live", or "recorded:<digest>"
     device: str
     toolchain: str
-    prompts: str
-    """Version and digest of the prompt templates."""
-    excluded: str | None
-    """The problem whose examples the search did not read; None: it read all."""
-    machine: str = ""
-    """The machine, as prompts describe it; "" where they do not."""
+    prompts: str  # version and digest of the prompt templates
+    excluded: str | None  # the problem whose examples the search did not read; None: it read all
+    machine: str = ""  # the machine, as prompts describe it; "" where they do not
     guarantee: str = ""
     """The verdicts' base, where that is less than the judge's own checks; else ""."""
     graph: GraphShown = "whole"
@@ -133,8 +120,7 @@ class Cost(Frozen):
     """Spent resources. A call is one budget unit; a thought, a token, a second are not."""
 
     calls: int = 0
-    thoughts: int = 0
-    """Calls that were not to yield code."""
+    thoughts: int = 0  #: calls that were not to yield code
     evaluations: int = 0
     prompt_tokens: int = 0
     output_tokens: int = 0
@@ -174,10 +160,8 @@ class Deed:
 class StepRecord(Frozen):
     """One new sample: technique `technique` applied as sample `sample` of its step."""
 
-    path: tuple[str, ...]
-    """Path elements up to and including this step (see `PromptKey.path`)."""
-    technique: str | None
-    """None where the method walks no graph."""
+    path: tuple[str, ...]  #: path elements up to and including this step (see `PromptKey.path`)
+    technique: str | None  #: None where the method walks no graph
     sample: int
     outcome: Outcome | None
     """None where the recorded model had no answer; DECLINED where it said that the technique does
@@ -185,20 +169,17 @@ class StepRecord(Frozen):
     speedup: float | None
     """Over the serial code, screened: the lower bound where the timing was unstable; None unless
     the code is right."""
-    gain: float | None
-    """Log gain of the step itself, where the method learns such."""
+    gain: float | None  #: log gain of the step itself, where the method learns such
     cost: Cost
     code: str | None
     """The file that the answer's last code makes, mended; None where it held none, or nothing new.
     """
-    diagnosis: str = ""
-    """The failure's diagnosis, or the reason of an answer that declined."""
+    diagnosis: str = ""  #: the failure's diagnosis, or the reason of an answer that declined
     applied: Applied = "asked"
     did: str | None = None
     """Id of the technique that a step of "other" applied instead, where known: the step counts for
     that technique, and later steps build upon it."""
-    mended: tuple[str, ...] = ()
-    """Mends of the last answer's form before the judge."""
+    mended: tuple[str, ...] = ()  #: mends of the last answer's form before the judge
 
     @property
     def tried(self) -> bool:
@@ -230,12 +211,10 @@ class SimulationRecord(Frozen):
     """
 
     iteration: int
-    path: tuple[str, ...]
-    """Path elements of the selected path, the first new sample included."""
+    path: tuple[str, ...]  #: path elements of the selected path, the first new sample included
     steps: tuple[StepRecord, ...]
     reward: float | None
-    spent: int
-    """Budget units spent so far, this iteration included."""
+    spent: int  #: budget units spent so far, this iteration included
     best_speedup: float
     """Screened speedup of the best verified code so far; 1.0 is the serial code."""
     best_path: tuple[str, ...]
@@ -256,12 +235,9 @@ class RoofShare(Frozen):
 class TakenBack(Frozen):
     """The fastest code of a search, where the final measurement did not confirm it."""
 
-    searched: float
-    """Its speedup in the search."""
-    outcome: Outcome
-    """Its outcome, measured again."""
-    speedup: float | None
-    """Measured again; None where it is not right."""
+    searched: float  #: its speedup in the search
+    outcome: Outcome  #: its outcome, measured again
+    speedup: float | None  #: measured again; None where it is not right
     interval: Interval | None
 
 
@@ -269,8 +245,7 @@ class CommonFailure(Frozen):
     """The commonest failure of a search; of equally common ones the latest."""
 
     outcome: Outcome
-    diagnosis: str
-    """Its first line; empty where nothing is known."""
+    diagnosis: str  #: its first line; empty where nothing is known
     count: int
 
 
@@ -288,37 +263,26 @@ class RunSummary(Frozen):
     active_seconds: float
     final: FinalGrade
     iterations: int
-    cost: Cost
-    """Cost of the search, without the finalists' evaluations."""
-    unrecorded: int
-    """Actions closed because the recorded model had no answer for them."""
-    outcomes: dict[str, int]
-    """Samples by outcome, declined ones included."""
-    failure: CommonFailure | None
-    """None where nothing failed."""
-    applied: dict[str, int]
-    """Right samples by what they did (`Applied`)."""
-    relabelled: int
-    """The number of "other" samples with a known technique."""
-    by_rule: int = 0
-    """Samples that a rule wrote, without the model; each counts as a call."""
+    cost: Cost  #: cost of the search, without the finalists' evaluations
+    unrecorded: int  #: actions closed because the recorded model had no answer for them
+    outcomes: dict[str, int]  #: samples by outcome, declined ones included
+    failure: CommonFailure | None  #: None where nothing failed
+    applied: dict[str, int]  #: right samples by what they did (`Applied`)
+    relabelled: int  #: the number of "other" samples with a known technique
+    by_rule: int = 0  #: samples that a rule wrote, without the model; each counts as a call
     best_path: tuple[str, ...]
     """Path elements that led to the answer; empty for the serial code, and without a graph."""
     best_code: str
-    speedup: float
-    """Re-measured in a fresh worker; 1.0 when the serial code is the answer."""
+    speedup: float  #: re-measured in a fresh worker; 1.0 when the serial code is the answer
     speedup_interval: Interval | None
-    improved: bool
-    """The re-measured interval lies above 1."""
+    improved: bool  #: the re-measured interval lies above 1
     taken_back: TakenBack | None = None
     """The fastest of the search, where no code was confirmed; None: nothing seemed faster."""
     device: str
     toolchain: str
     excluded: str | None
     stopped: Stopped
-    roof: RoofShare | None
-    """None where nothing passed, or the roof is unknown."""
+    roof: RoofShare | None  #: None where nothing passed, or the roof is unknown
     declined: str = ""
     """The commonest reason of declined answers; of equally common ones the latest."""
-    guarantee: str = ""
-    """As in the header."""
+    guarantee: str = ""  #: as in the header

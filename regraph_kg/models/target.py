@@ -24,11 +24,9 @@ DeviceKind = Literal["cpu", "gpu"]
 class TimingEffort:
     """The amount of timing of a candidate at one grade."""
 
-    seconds: float
-    """Time of one worker's timed calls."""
+    seconds: float  # time of one worker's timed calls
     workers: int
-    half_width: float
-    """A series is known well enough when its half-width is this."""
+    half_width: float  # a series is known well enough when its half-width is this
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +34,18 @@ class TargetTraits:
     """All that differs between targets but for their compilers."""
 
     name: Target
-    language: str
-    """Its name in a sentence."""
-    suffix: str
-    """Suffix of a source file, with its dot."""
+    language: str  # its name in a sentence
+    suffix: str  # suffix of a source file, with its dot
     compiler: Literal["g++", "nvcc"]
-    flags: tuple[str, ...]
-    """Compiler flags besides the common ones."""
+    flags: tuple[str, ...]  # compiler flags besides the common ones
     device: DeviceKind
-    needs: str
-    """The judge's requirements, for a help text."""
-    prompt: str
-    """Name of the prompt template with the target's rules for code (search/prompts/)."""
-    short_names: tuple[str, ...]
-    """Its short names in techniques' names."""
+    needs: str  # the judge's requirements, for a help text
+    prompt: str  # name of the prompt template with the target's rules for code (search/prompts/)
+    short_names: tuple[str, ...]  # its short names in techniques' names
     efforts: Mapping["Grade", TimingEffort]
-    least_samples: int
-    """Fewest samples of one worker."""
-    acceptable: float
-    """A series whose half-width is above this goes on for a while."""
-    unstable: float
-    """Reach of a level (log) above which a time means nothing."""
+    least_samples: int  # fewest samples of one worker
+    acceptable: float  # a series whose half-width is above this goes on for a while
+    unstable: float  # reach of a level (log) above which a time means nothing
     scatter: Mapping[Metric, float]
     """Standard deviation of the logarithm of a worker's median, by metric."""
 
@@ -116,8 +105,7 @@ ON_CPU = tuple(traits.name for traits in TARGETS.values() if not traits.on_gpu)
 ON_GPU = tuple(traits.name for traits in TARGETS.values() if traits.on_gpu)
 USUAL: Target = "openmp"
 """The default target; serial code, which is C++ on a CPU, is timed as its candidates are."""
-NAMES = "|".join(TARGETS)
-"""In a pattern, any of them."""
+NAMES = "|".join(TARGETS)  # in a pattern, any of them
 NEEDS = "; ".join(f"{traits.name}: {traits.needs}" for traits in TARGETS.values()) + "."
 """For a help text."""
 

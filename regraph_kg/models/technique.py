@@ -40,31 +40,23 @@ class Technique(Frozen):
     target: Target
     family: Family | None = None
     definition: str = ""
-    applies: str = ""
-    """When it applies, in one sentence."""
-    hurts: str = ""
-    """When it makes code slower or wrong, in one sentence."""
+    applies: str = ""  #: when it applies, in one sentence
+    hurts: str = ""  #: when it makes code slower or wrong, in one sentence
     needs: tuple[str, ...] = ()
     """Predicates over a code's facts (search/fit/predicates.py) that must all hold for it to be
     applied; "a|b": one of them is enough."""
-    pointless: tuple[str, ...] = ()
-    """Predicates of which any makes it pointless."""
+    pointless: tuple[str, ...] = ()  #: predicates of which any makes it pointless
     leaves: tuple[str, ...] = ()
     """Marks of which its step leaves at least one: "new simd" (search/fit/applied.py). A new mark
     tells it from all others."""
-    recipe: str = ""
-    """Instructions in two lines, for a small model."""
-    steps: tuple[str, ...] = ()
-    """The recipe of a large technique in smaller ones, in their order."""
+    recipe: str = ""  #: instructions in two lines, for a small model
+    steps: tuple[str, ...] = ()  #: the recipe of a large technique in smaller ones, in their order
     aliases: tuple[str, ...] = ()
-    source: str = ""
-    """The document that describes it: of a vendor, of a standard, or a paper."""
+    source: str = ""  #: the document that describes it: of a vendor, of a standard, or a paper
     replaces: tuple[TechniqueId, ...] = ()
     """Ids of techniques that were merged into this one; trajectories under them come here."""
-    review: bool = False
-    """Made by an ingest under an unknown name, and not yet reviewed."""
-    created: str = ""
-    """UTC, ISO 8601; empty for the shipped vocabulary."""
+    review: bool = False  #: made by an ingest under an unknown name, and not yet reviewed
+    created: str = ""  #: UTC, ISO 8601; empty for the shipped vocabulary
 
     def __str__(self) -> str:
         lines = {
@@ -303,8 +295,7 @@ _SAME = {"indices": "index", "matrices": "matrix"} | {
 }
 _INVARIANT = frozenset({"series", "species"})
 
-_SLUG = 120
-"""Longest slug; a longer one is cut and hashed."""
+_SLUG = 120  # longest slug; a longer one is cut and hashed
 
 
 def _split(word: str) -> str:

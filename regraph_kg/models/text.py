@@ -44,5 +44,4 @@ def quoted(text: str) -> str:
     return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-PlainText = Annotated[str, AfterValidator(plain)]
-"""A field that may hold foreign text."""
+PlainText = Annotated[str, AfterValidator(plain)]  # a field that may hold foreign text

@@ -26,11 +26,9 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"
 NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
 Disclosure = Literal["code", "diff", "statistics"]
 """The disclosed part of a source, the most first; docs/curation.md describes each."""
-WITHHELD = "(withheld)"
-"""Stands for a step's label where only statistics are disclosed."""
+WITHHELD = "(withheld)"  # stands for a step's label where only statistics are disclosed
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]
-"""Bounded so that a ratio of two stays finite."""
+Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]  # bounded so that a ratio of two stays finite
 
 
 class Source(Extensible):
@@ -89,10 +87,8 @@ class Measurement(Extensible):
     pairs: int = Field(default=0, ge=0)
     """Pairs of workers that the effect comes from, one of the code before and one of that after;
     0: not timed in turn, since workers' levels told."""
-    repairs: int = Field(default=0, ge=0)
-    """Repair calls it took; 0 counts as verified at first."""
-    diagnosis: NoteText = ""
-    """Why the step failed."""
+    repairs: int = Field(default=0, ge=0)  # repair calls it took; 0 counts as verified at first
+    diagnosis: NoteText = ""  # why the step failed
     roofline: RooflinePosition | None = None
     """The position of the code after the step; None where the device's peaks were unmeasured."""
     ruled_out: bool = False
@@ -149,18 +145,14 @@ def standing(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
 class Step(Extensible):
     """One optimization step: its technique, its reason, and the code after it."""
 
-    label: Name
-    """The technique's name as the model wrote it."""
-    technique: TechniqueId | None = None
-    """Resolved technique id, once relabelled."""
+    label: Name  # the technique's name as the model wrote it
+    technique: TechniqueId | None = None  # resolved technique id, once relabelled
     also: Annotated[tuple[TechniqueId, ...], Field(max_length=8)] = ()
     """Ids of further techniques of the step; outside the identity, as `technique` is."""
     reasoning: NoteText = ""
     detail: NoteText = ""
-    code: NoteText = ""
-    """The whole code after it; empty only where it is not disclosed."""
-    diff: NoteText = ""
-    """The removed and added lines, where only these are disclosed."""
+    code: NoteText = ""  # the whole code after it; empty only where it is not disclosed
+    diff: NoteText = ""  # the removed and added lines, where only these are disclosed
     measurements: tuple[Measurement, ...] = ()
 
 
@@ -180,10 +172,8 @@ class FailedStep(Extensible):
     code_hash: NoteText = ""
     code: NoteText = ""
     """The tried code; a store keeps it for a few failures of a pair, as evidence."""
-    device: Name | None = None
-    """Where it failed; None = unknown, counted under "unmeasured"."""
-    ruled_out: bool = False
-    """As of a measurement; outside the identity."""
+    device: Name | None = None  # where it failed; None = unknown, counted under "unmeasured"
+    ruled_out: bool = False  # as of a measurement; outside the identity
 
     @property
     def key(self) -> str:
@@ -208,8 +198,7 @@ class Trajectory(Extensible):
     target: Target
     problem: Name
     disclosed: Disclosure = "code"
-    content: Digest | None = None
-    """The id of the trajectory that this one discloses in part."""
+    content: Digest | None = None  # the id of the trajectory that this one discloses in part
     serial: NoteText = ""
     source: Source = Source()
     steps: tuple[Step, ...] = Field(min_length=1, max_length=100)

@@ -1,4 +1,4 @@
-"""The text of a page from its values.
+"""The text of a page, and the values that stand on it.
 
 Text of others (a model, a candidate, a compiler) gets into a page in two ways: as text that
 the template escapes, and within JSON in a block that no browser runs, in which `<` is written as an
@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -20,26 +20,107 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from regraph_kg.models.text import plain, seconds, times
-from regraph_kg.pages.views import GraphView, RunView
 
+LONGEST_TEXT = 60_000
+"""Characters of one text; the rest of a longer one is left out."""
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One call of the model for a step: prompt ("" where it is not known) and answer."""
+
+    prompt: str
+    answer: str
+
+
+@dataclass(slots=True)
+class Node:
+    """A step in the tree and in the plots of a search. The first one, 0, is the serial code."""
+
+    id: int
+    parent: int | None
+    name: str
+    """The technique's name, with the number of a later sample."""
+    ended: str
+    """The outcome in a word or two."""
+    speedup: float | None = None
+    """None: it failed."""
+    gain: float | None = None
+    """Gain over the code before."""
+    call: int = 0
+    """Calls that had ended when it was recorded."""
+    at: float = 0.0
+    """Active seconds then."""
+    best: bool = False
+    """Whether it was faster than all before it."""
+    answer: bool = False
+    """Whether it is on the way to the answer, or to the best so far."""
+    facts: dict[str, str] = field(default_factory=dict)
+    """Other facts by name."""
+    diagnosis: str = ""
+    code: str = ""
+    diff: str = ""
+    """Diff to the code before."""
+    turns: tuple[Exchange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRow:
+    """Failures of one kind."""
+
+    count: int
+    ended: str
+    diagnosis: str
+    technique: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run as its page shows it."""
+
+    title: str
+    file: str
+    state: str
+    headline: str
+    speedup: float | None
+    """The answer's final speedup, else the best screened one; None: nothing faster."""
+    interval: str
+    roofline: str
+    share: float | None
+    """Share of what the device allows, 0 to 1."""
+    path: str
+    code: str
+    notes: tuple[str, ...]
+    rows: Mapping[str, str]
+    """Method and costs."""
+    machine: Mapping[str, str]
+    failures: tuple[FailureRow, ...]
+    """The most frequent first."""
+    nodes: tuple[Node, ...]
+    commands: tuple[str, ...]
+    """Commands that repeat the run."""
+    system: str
+    """The system prompt; "" where it is not known."""
+    settings: Mapping[str, str]
+
+    @property
+    def bests(self) -> list[Node]:
+        """Each new best, in the order in which they were found."""
+        return sorted((node for node in self.nodes if node.best), key=lambda node: node.call)
 
 
 def runs_page(runs: Sequence[RunView], *, live: bool = False) -> str:
     """One page of these runs, side by side where they are several."""
-    data = as_data([asdict(run) for run in runs])
-    values = {"runs": runs, "live": live, "data": Markup(data)}
+    # the scripts draw the steps; all else stands in the page as text
+    drawn = [{"title": run.title, "nodes": list(map(asdict, run.nodes))} for run in runs]
+    values = {"runs": runs, "data": Markup(as_data(drawn))}
     return _page("runs.html", values, ["d3.min.js", "runs.js"], live=live)
-
-
-def graph_page(graph: GraphView) -> str:
-    """One page of a graph."""
-    return _page("graph.html", {"graph": graph, "live": False}, [])
 
 
 def bench_page(sections: Sequence[Any]) -> str:
     """One page of bench results, as tables (regraph_kg/bench/tables.py)."""
-    return _page("bench.html", {"sections": sections, "live": False}, [])
+    return _page("bench.html", {"sections": sections}, [])
 
 
 def _page(
@@ -47,12 +128,23 @@ def _page(
 ) -> str:
     scripts = list(map(_asset, assets))
     style = _asset("page.css")
-    template = _environment().get_template(name)
-    return template.render(
-        **values,
-        scripts=[Markup(script) for script in scripts],
-        style=Markup(style),
-        policy=_policy(scripts, style, live=live),
+    hashes = " ".join(map(_hash, scripts)) or "'none'"
+    connect = "'self'" if live else "'none'"
+    # the content security policy: a script that got in by a fault of ours would not run
+    policy = (
+        f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; img-src data:;"
+        f" connect-src {connect}; base-uri 'none'; form-action 'none'"
+    )
+    return (
+        _environment()
+        .get_template(name)
+        .render(
+            **values,
+            scripts=list(map(Markup, scripts)),
+            style=Markup(style),
+            policy=policy,
+            live=live,
+        )
     )
 
 
@@ -65,29 +157,18 @@ def as_data(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value with plain texts, and None for NaN and infinities."""
+    """A value with plain texts of bounded length, and None for NaN and infinities."""
+    if isinstance(value, Markup):
+        return value
     if isinstance(value, str):
-        return plain(value)
+        # a stranger's trace may hold whole books
+        return plain(value[:LONGEST_TEXT])
     if isinstance(value, float):
+        # JSON knows neither
         return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {_plain(name): _plain(item) for name, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _finalized(value: Any) -> Any:
-    """A value as a template writes it: plain text; markup stays as it is."""
-    return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _policy(scripts: Sequence[str], style: str, *, live: bool) -> str:
-    """The page's content security policy."""
-    hashes = " ".join(map(_hash, scripts)) or "'none'"
-    connect = "'self'" if live else "'none'"
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; img-src data:;"
-        f" connect-src {connect}; base-uri 'none'; form-action 'none'"
-    )
 
 
 def _hash(text: str) -> str:
@@ -106,7 +187,8 @@ def _environment() -> Environment:
         loader=PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_finalized,
+        # whatever a template writes is plain text, too
+        finalize=_plain,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -4,17 +4,17 @@ The record that undo reads lies in the user's data folder, never beside a trace:
 of runs could name any file and any content. Not covered: a write to a file between two reads of it.
 """
 
-import base64
 import difflib
-import hashlib
-import json
 import os
 import re
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from regraph_kg import atomic, private, regular
 from regraph_kg.errors import BadInput, file_errors
@@ -29,9 +29,17 @@ _QUOTED = re.compile(rb'[\x00-\x1f\x7f"\\]')
 class HomeChange:
     """A file's content before and after; `before` None: it is new."""
 
+    # a user's file may have any encoding, and JSON holds none of its bytes
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        ser_json_bytes="base64", val_json_bytes="base64"
+    )
+
     path: Path
     before: bytes | None
     after: bytes
+
+
+_RECORD = TypeAdapter(list[HomeChange])
 
 
 def patch(changes: Sequence[HomeChange]) -> bytes:
@@ -76,26 +84,18 @@ def write(changes: Sequence[HomeChange], record: Path) -> None:
 
     After a kill some may be written; `take_back` restores them.
     """
-    for path, _, after in _recorded(record) if record.exists() else ():
-        content = content_of(path)
-        if content is not None and _hash(content) == after:
+    for change in _recorded(record) if record.exists() else ():
+        if content_of(change.path) == change.after:
             # a second record would lose the contents from before the first
             raise BadInput(
-                f"{path}: holds this run's code already; take that back first"
+                f"{change.path}: holds this run's code already; take that back first"
                 " (regraph apply RUN --undo), or use --patch"
             )
-    rows = [
-        {
-            "path": str(change.path.resolve()),
-            "before": None if change.before is None else base64.b64encode(change.before).decode(),
-            "after": _hash(change.after),
-        }
-        for change in changes
-    ]
+    whole = [replace(change, path=change.path.resolve()) for change in changes]
     # the record stands before the first write, so that a kill between two files can be undone
     with file_errors(record, "it is to say how to take this back"):
         private.make_folder(record.parent)
-        atomic.write(record, json.dumps(rows))
+        atomic.write(record, _RECORD.dump_json(whole))
     try:
         for change in changes:
             if content_of(change.path) != change.before:
@@ -106,7 +106,7 @@ def write(changes: Sequence[HomeChange], record: Path) -> None:
     except BaseException:  # also Ctrl-C: nothing stays half written
         for change in changes:
             if content_of(change.path) == change.after:
-                _restore(change.path, change.before)
+                _restore(change)
         record.unlink(missing_ok=True)
         raise
 
@@ -118,30 +118,21 @@ def take_back(record: Path) -> list[Path]:
     """
     if not record.exists():
         raise BadInput("nothing of this run was applied here, or it was taken back")
-    olds = _recorded(record)
+    changes = _recorded(record)
     # all are looked at before one is restored: an undo is whole or not at all
-    for path, before, after in olds:
-        content = content_of(path)
-        if content != before and (content is None or _hash(content) != after):
-            raise BadInput(f"{path}: was changed since it was applied; take it back by hand")
-    for path, before, _ in olds:
-        _restore(path, before)
+    for change in changes:
+        if content_of(change.path) not in (change.before, change.after):
+            raise BadInput(f"{change.path}: was changed since it was applied; take it back by hand")
+    for change in changes:
+        _restore(change)
     record.unlink()
-    return [path for path, _, _ in olds]
+    return [change.path for change in changes]
 
 
-def _recorded(record: Path) -> list[tuple[Path, bytes | None, str]]:
-    """Each file's path, its content before, and the hash of the written content."""
+def _recorded(record: Path) -> list[HomeChange]:
     try:
-        return [
-            (
-                Path(row["path"]),
-                None if row["before"] is None else base64.b64decode(row["before"]),
-                row["after"],
-            )
-            for row in json.loads(record.read_bytes())
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
+        return _RECORD.validate_json(record.read_bytes())
+    except (OSError, ValidationError):
         raise BadInput(f"{record}: cannot be read; take the change back by hand") from None
 
 
@@ -157,6 +148,7 @@ def _replace(path: Path, content: bytes) -> None:
     real = path.resolve()
     with file_errors(path, "make it writable, or use --patch"):
         mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else None
+        # a rename would replace a file that its owner protects
         if mode is not None and not mode & 0o222:
             raise PermissionError(13, "is read-only")
         with atomic.replacing(real, mode=0o666) as file:
@@ -165,13 +157,9 @@ def _replace(path: Path, content: bytes) -> None:
                 os.fchmod(file.fileno(), mode)
 
 
-def _restore(path: Path, before: bytes | None) -> None:
-    if before is None:
-        with file_errors(path, "delete it by hand"):
-            path.unlink(missing_ok=True)
-    elif content_of(path) != before:
-        _replace(path, before)
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _restore(change: HomeChange) -> None:
+    if change.before is None:
+        with file_errors(change.path, "delete it by hand"):
+            change.path.unlink(missing_ok=True)
+    elif content_of(change.path) != change.before:
+        _replace(change.path, change.before)

@@ -21,8 +21,15 @@ from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError, f
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
-from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
-from regraph_kg.ingest.read import Accepted, Rejected, read, split
+from regraph_kg.ingest.read import (
+    Accepted,
+    FileOrigin,
+    Rejected,
+    read,
+    read_origin,
+    sidecar,
+    split,
+)
 from regraph_kg.ingest.relabel.aliases import Label, NameUse
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
@@ -42,10 +49,8 @@ NO_TRAJECTORIES = (
 )
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
-KEPT_BYTES = 2**16
-"""Bytes of a line that its list keeps."""
-SPOOLED = 2**20
-"""Bytes of a list of rejected lines that stay in memory."""
+KEPT_BYTES = 2**16  # bytes of a line that its list keeps
+SPOOLED = 2**20  # bytes of a list of rejected lines that stay in memory
 SMOOTH = 1000
 """Units of the embedding's progress; the number of examples a unit changes between steps."""
 
@@ -55,8 +60,7 @@ class IngestSource:
     """Files to ingest, and the relabelling of their names."""
 
     files: Sequence[Path]
-    vocabulary: Path | None = None
-    """A list of techniques; None: the corpus's."""
+    vocabulary: Path | None = None  # a list of techniques; None: the corpus's
     level: RelabelLevel = "lexical"
 
 
@@ -66,12 +70,11 @@ class Ingested:
 
     added: int = 0
     known: int = 0
-    disclosed_otherwise: int = 0
-    """Known trajectories that stay as they were disclosed before."""
+    disclosed_otherwise: int = 0  # known trajectories that stay as they were disclosed before
     examples: int = 0
     measurements: int = 0
-    techniques: int = 0
-    """New techniques that the vocabulary lacks."""
+    techniques: int = 0  # new techniques that the vocabulary lacks
+    nameless_failures: int = 0  # failures that were left out: no technique has their name
     rejected: int = 0
     rejected_files: list[Path] = field(default_factory=list)
     """Lists of rejected lines with the reasons."""
@@ -89,6 +92,7 @@ class Ingested:
         self.examples += batch.counts.examples
         self.measurements += batch.counts.measurements
         self.techniques += batch.counts.techniques
+        self.nameless_failures += batch.nameless_failures
         self.rejected += len(batch.rejected)
 
     def __str__(self) -> str:
@@ -105,6 +109,11 @@ class Ingested:
             f"new in the graph: {self.examples} examples, {self.measurements} measurements,"
             f" {self.techniques} techniques that the vocabulary lacks"
         )
+        if self.nameless_failures:
+            lines.append(
+                f"{self.nameless_failures} failures left out: no technique has their name; give"
+                " it one (--vocabulary), then run the same command again"
+            )
         if self.measurements:
             lines.append("measurements are what the files claim: none was made here")
         lines += [f"rejected lines, with reasons: {path}" for path in self.rejected_files]
@@ -118,8 +127,7 @@ class NameVerdict(Relabelled):
     name: str | None = None
     definition: str | None = None
     target: Target | None = None
-    steps: int = 0
-    """Steps and failures that use the name."""
+    steps: int = 0  # steps and failures that use the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +136,7 @@ class _File:
 
     path: Path
     origin: FileOrigin | None
-    copy: BinaryIO | None = None
-    """The content of a pipe, which can be read only once."""
+    copy: BinaryIO | None = None  # the content of a pipe, which can be read only once
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:

@@ -34,15 +34,11 @@ class Lesson:
 
     run: Path
     trajectories: Annotated[tuple[Trajectory, ...], PlainSerializer(len, int)] = ()
-    steps: int = 0
-    """Verified steps, each once."""
+    steps: int = 0  # verified steps, each once
     failures: int = 0
-    declined: int = 0
-    """Steps that the model declined."""
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    """Number of unused steps by reason."""
-    refused: str | None = None
-    """Why there is none."""
+    declined: int = 0  # steps that the model declined
+    left_out: Mapping[str, int] = field(default_factory=dict)  # number of unused steps by reason
+    refused: str | None = None  # why there is none
 
     def __str__(self) -> str:
         counts = f"{len(self.trajectories):>12} {self.steps:>7} {self.failures:>9}"

@@ -21,8 +21,7 @@ from regraph_kg.search.beliefs import Beliefs
 from regraph_kg.search.fit.applied import shows
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
 
-MOST_SUCCESSORS = 256
-"""Most successors of one technique that are read; none has more today."""
+MOST_SUCCESSORS = 256  # most successors of one technique that are read; none has more today
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +29,11 @@ class Question:
     """A question to a graph about a code."""
 
     code: str
-    after: str
-    """Id of the technique that was applied last, or the target's start."""
+    after: str  # id of the technique that was applied last, or the target's start
     target: Target
     device: str = ""
-    limit: int = 5
-    """Techniques."""
-    examples: int = 1
-    """Most examples of each technique, and of any technique."""
+    limit: int = 5  # techniques
+    examples: int = 1  # most examples of each technique, and of any technique
     exclude_problem: str | None = None
 
 

@@ -1,13 +1,14 @@
 """Runs as pages: from traces to the values of a page.
 
-Not here: how a trace is read (search/run_record.py), which steps are shown (steps_shown.py), the
-page's text (pages/render.py).
+A page holds some of a large run's steps: those on the way to the answer first, then former bests,
+then the rest in their order; a step comes with all before it. Their texts come in the same order
+until the page has enough. Not here: how a trace is read (search/run_record.py), the page's text
+(pages/render.py).
 """
 
-import itertools
+import difflib
 import re
 import shlex
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,30 +16,26 @@ from regraph_kg import report
 from regraph_kg.errors import BadInput, RegraphError
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.run import RunHeader, Task
+from regraph_kg.models.run import RunHeader, StepRecord, Task
 from regraph_kg.models.target import TARGETS
-from regraph_kg.models.text import times
-from regraph_kg.pages.views import Dot, FailureRow, RunView
-from regraph_kg.runs.steps_shown import (
-    MOST_CHARACTERS,
-    MOST_FACT,
-    PageShare,
-    step_name,
-    steps_shown,
-)
+from regraph_kg.models.text import seconds, times
+from regraph_kg.pages.render import Exchange, FailureRow, Node, RunView
 from regraph_kg.search.methods import kind_of
-from regraph_kg.search.run_record import RunRecord, TracedStep
+from regraph_kg.search.run_record import RunRecord, TracedStep, place_of
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.problems import find_problem, task_of
 
 MOST_RUNS = 20
-MOST_FACTS = 100
-"""Facts of a machine, or of settings."""
-MOST_FAILURES = 20
-MOST_DIAGNOSIS = 200
-"""Characters of a diagnosis that decide whether failures are the same."""
+MOST_STEPS = 1_500
+"""Steps of a page, shared by its runs."""
+MOST_CHARACTERS = 1_400_000
+"""Characters of codes, prompts and answers likewise: six bytes each at most, so that a page stays
+within 10 MB."""
+MOST_LINES = 2_000
+"""Lines of codes that are compared."""
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
+_HARMLESS = (Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
 
 
 def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]:
@@ -47,39 +44,37 @@ def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]
     paths = list(dict.fromkeys(traces))
     if len(paths) > MOST_RUNS:
         raise BadInput(f"{len(paths)} runs are too many for a page: name {MOST_RUNS} at most")
-    share = PageShare().of(len(paths))
-    return tuple(_view(settings, RunRecord.read(path, key), share) for path in paths)
+    return tuple(_view(settings, RunRecord.read(path, key), 1 / len(paths)) for path in paths)
 
 
-def _view(settings: Settings, run: RunRecord, share: PageShare) -> RunView:
+def _view(settings: Settings, run: RunRecord, share: float) -> RunView:
     header, answer = run.header, run.answer
     task = _task(settings, header)
     serial = task.serial if task else ""
-    tree = steps_shown(run, serial, share)
+    nodes, left_out = steps_shown(
+        run, serial, steps=int(MOST_STEPS * share), characters=int(MOST_CHARACTERS * share)
+    )
+    # what was taken back when it was measured again is no result
     best = None if run.finished and answer is None else run.best
     judged = answer[1] if answer else None
     interval = judged.speedup_interval if judged else None
-    failures = failure_rows(run)
+    account = judged.account if judged else None
     return RunView(
-        title=_short(f"{header.problem}, {header.target}"),
+        title=f"{header.problem}, {header.target}",
         file=run.path.name,
         state=run.state(),
-        headline=_short(_headline(run)),
+        headline=_headline(run),
         speedup=judged.speedup if judged else best.speedup if best else None,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-        roofline=str(judged.account) if judged and judged.account else "",
-        share=_share(judged),
-        path=_short(report.path(best.path)) if best else "",
-        code=((best.code or "") if best else serial)[:MOST_CHARACTERS],
-        notes=(*_notes(run, serial), *tree.left_out),
+        interval=interval.as_times if interval else "",
+        roofline=str(account) if account else "",
+        share=min(1.0, account.roof.share) if account and account.roof else None,
+        path=report.path(best.path) if best else "",
+        code=(best.code or "") if best else serial,
+        notes=(*_notes(run, serial), *left_out),
         rows=_rows(run),
         machine=_machine(header, judged),
-        failures=failures[:MOST_FAILURES],
-        more_failures=len(failures[MOST_FAILURES:]),
-        bests=tuple(map(_dot, _thinned(run.bests, share.dots // 4))),
-        dots=tuple(map(_dot, _thinned(run.steps, share.dots))),
-        nodes=tree.nodes,
+        failures=failure_rows(run),
+        nodes=nodes,
         commands=tuple(_commands(run)),
         system=next((prompt.system for prompt in run.prompts.values()), ""),
         settings=_settings(header),
@@ -136,20 +131,23 @@ def _notes(run: RunRecord, serial: str) -> Iterator[str]:
 def _rows(run: RunRecord) -> dict[str, str]:
     summary = run.summary()
     rows = report.run_rows(summary, walks=kind_of(summary.method).walks)
+    # these have places of their own on the page
     elsewhere = {"path", "device", "failures"}
-    return _facts({name: text for name, text in rows.items() if name not in elsewhere})
+    return {name: text for name, text in rows.items() if name not in elsewhere}
 
 
 def _machine(header: RunHeader, judged: EvalReport | None) -> dict[str, str]:
-    """Facts of the machine and the judge."""
+    """Facts of the machine and the judge; "" is unknown."""
     facts = {
         "device": header.device,
         "machine": header.machine,
         "compiler": header.toolchain,
-        "judge": f"version {judged.evaluator}, times by {judged.metric}" if judged else "",
-        "other work meanwhile": judged.load or "none" if judged else "",
     }
-    return _facts(facts | dict(judged.facts) if judged else facts)
+    if judged is None:
+        return facts
+    facts["judge"] = f"version {judged.evaluator}, times by {judged.metric}"
+    facts["other work meanwhile"] = judged.load or "none"
+    return facts | dict(judged.facts)
 
 
 def _settings(header: RunHeader) -> dict[str, str]:
@@ -163,7 +161,7 @@ def _settings(header: RunHeader) -> dict[str, str]:
         "serial code": header.serial,
         "examples of the problem itself": "left out" if header.excluded else "read, too",
     }
-    return _facts(head | {name: str(value) for name, value in (method | prompting).items()})
+    return head | {name: str(value) for name, value in (method | prompting).items()}
 
 
 def _commands(run: RunRecord) -> Iterator[str]:
@@ -173,6 +171,7 @@ def _commands(run: RunRecord) -> Iterator[str]:
     options = {
         "--target": header.target,
         "--method": header.method,
+        # a trace does not hold the folder of answers by file
         "--model": str(model) if model and not model.by_file else "",
         "--budget": str(header.limits.calls),
         "--parallel": str(header.parallel) if header.parallel > 1 else "",
@@ -188,50 +187,156 @@ def _commands(run: RunRecord) -> Iterator[str]:
         yield shlex.join(["regraph", "apply", run.path.stem])
 
 
-def _share(judged: EvalReport | None) -> float | None:
-    roof = judged.account.roof if judged and judged.account else None
-    return None if roof is None else min(1.0, roof.share)
-
-
 def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
-    """Failures, equal but for numbers in their diagnoses: most first, of equals the latest.
+    """Failures, equal but for numbers in their diagnoses: most first.
 
-    A row shows the latest diagnosis, and the most frequent technique.
+    A row shows the latest diagnosis and its technique.
     """
-    ways: dict[tuple[Outcome, str], list[tuple[str, str]]] = {}
+    rows: dict[tuple[Outcome, str], FailureRow] = {}
     for step in (traced.step for traced in run.steps):
-        harmless = (None, Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
-        if step.outcome in harmless or step.speedup is not None:
+        if step.outcome is None or step.outcome in _HARMLESS or step.speedup is not None:
             continue
-        diagnosis = step.diagnosis.partition("\n")[0][:MOST_DIAGNOSIS]
+        diagnosis = step.diagnosis.partition("\n")[0]
         way = step.outcome, _NUMBER.sub("0", diagnosis)
-        ways[way] = ways.pop(way, [])  # moves to the end: the latest failure
-        ways[way].append((diagnosis, step.technique or ""))
-    rows = []
-    for (outcome, _), steps in sorted(reversed(ways.items()), key=lambda item: -len(item[1])):
-        technique = Counter(technique for _, technique in steps).most_common(1)[0][0]
-        words = technique.partition("/")[2].replace("-", " ")
-        rows.append(FailureRow(len(steps), outcome.words, steps[-1][0], words))
-    return tuple(rows)
+        before = rows[way].count if way in rows else 0
+        rows[way] = FailureRow(before + 1, step.outcome.words, diagnosis, _words(step.technique))
+    return tuple(sorted(rows.values(), key=lambda row: -row.count))
 
 
-def _dot(traced: TracedStep) -> Dot:
-    ended = traced.step.outcome.words if traced.step.outcome else ""
-    return Dot(traced.call, traced.at, traced.step.speedup, step_name(traced.step), ended)
+def steps_shown(
+    run: RunRecord, serial: str, *, steps: int, characters: int
+) -> tuple[tuple[Node, ...], list[str]]:
+    """The tree of a run and what it leaves out, in words; `serial` "": not known."""
+    parents = _parents(run.steps)
+    chosen = _chosen(run, parents, steps)
+    nodes, numbers = [Node(0, None, "serial code", "given", 1.0, code=serial)], {-1: 0}
+    bests = {id(best.step) for best in run.bests}
+    # a parent's path is shorter, so that it stands before its steps
+    for number in sorted(chosen, key=lambda step: (len(run.steps[step].step.path), step)):
+        numbers[number] = len(nodes)
+        traced, parent = run.steps[number], parents[number]
+        before = 1.0 if parent == -1 else run.steps[parent].step.speedup
+        nodes.append(_node(traced, len(nodes), numbers[parent], before))
+        nodes[-1].best = id(traced.step) in bests
+    if run.best is not None:
+        best = next(number for number, traced in enumerate(run.steps) if traced.step is run.best)
+        for number in _way(best, parents):
+            nodes[numbers.get(number, 0)].answer = True
+    left_out = []
+    if len(chosen) < len(run.steps):
+        left_out.append(f"the tree shows {len(chosen)} of {len(run.steps)} steps")
+    turns = _turns(run)
+    for count, number in enumerate(chosen):
+        if characters <= 0:
+            left_out.append(f"code and answers of {count} of these steps are in the page")
+            break
+        parent = parents[number]
+        before_it = serial if parent == -1 else run.steps[parent].step.code or ""
+        characters -= _tell(run, nodes[numbers[number]], run.steps[number].step, before_it, turns)
+    return tuple(nodes), left_out
 
 
-def _thinned(steps: Sequence[TracedStep], most: int) -> Sequence[TracedStep]:
-    """At most `most` steps at equal distances, the last one among them."""
-    # a slice from the end backwards holds the last step
-    return steps[:: -max(1, -(-len(steps) // max(1, most)))][::-1]
+def _node(traced: TracedStep, number: int, parent: int, before: float | None) -> Node:
+    step = traced.step
+    facts = {"technique": step.technique or "the model's own choice", "in fact": _words(step.did)}
+    name = _words(step.technique or "".join(step.path[-1:]).partition("#")[0]) or "answer"
+    return Node(
+        number,
+        parent,
+        f"{name} #{step.sample}" if step.sample else name,
+        "right" if step.speedup is not None or step.outcome is None else step.outcome.words,
+        step.speedup,
+        step.speedup / before if step.speedup and before else None,
+        traced.call,
+        traced.at,
+        facts={name: text for name, text in facts.items() if text},
+    )
 
 
-def _short(text: str) -> str:
-    """A text of bounded length: a stranger's may be a whole book."""
-    return text if len(text) <= MOST_FACT else f"{text[:MOST_FACT]}.."
+def _words(technique: str | None) -> str:
+    return (technique or "").partition("/")[2].replace("-", " ")
 
 
-def _facts(facts: Mapping[str, str]) -> dict[str, str]:
-    """The facts with a text, at most `MOST_FACTS`, each a line."""
-    pairs = ((_short(name), _short(text)) for name, text in facts.items() if text)
-    return dict(itertools.islice(pairs, MOST_FACTS))
+def _parents(steps: Sequence[TracedStep]) -> dict[int, int]:
+    """Each step's parent, whose code it began with; -1 is the serial code."""
+    places: dict[tuple[str, ...], int] = {}
+    for number, traced in enumerate(steps):
+        if traced.step.path and traced.step.speedup is not None:
+            places.setdefault(traced.step.path, number)
+    parents = {}
+    for number, traced in enumerate(steps):
+        before = traced.step.path[:-1]
+        while before and places.get(before, number) == number:
+            before = before[:-1]
+        parents[number] = places[before] if before else -1
+    return parents
+
+
+def _way(number: int, parents: Mapping[int, int]) -> list[int]:
+    """A step and its ancestors, the serial code included."""
+    way = [number]
+    while way[-1] != -1:
+        way.append(parents[way[-1]])
+    return way
+
+
+def _chosen(run: RunRecord, parents: Mapping[int, int], most: int) -> list[int]:
+    """Numbers of the steps to show, the most important first."""
+    numbers = {id(traced.step): number for number, traced in enumerate(run.steps)}
+    first = [] if run.best is None else [numbers[id(run.best)]]
+    first += [numbers[id(best.step)] for best in reversed(run.bests)]
+    chosen: dict[int, None] = {}
+    for number in (*first, *range(len(run.steps))):
+        way = [step for step in _way(number, parents)[:-1] if step not in chosen]
+        if len(chosen) + len(way) <= most:
+            chosen |= dict.fromkeys(way)
+    return list(chosen)
+
+
+Turns = Mapping[tuple[tuple[str, ...], int], Sequence[Exchange]]
+
+
+def _turns(run: RunRecord) -> Turns:
+    """What the model was asked and answered at each place of the search."""
+    turns: dict[tuple[tuple[str, ...], int], list[Exchange]] = {}
+    for key, reply in run.replies:
+        prompt = run.prompts[key].user if key in run.prompts else ""
+        turns.setdefault((key.path, key.attempt), []).append(Exchange(prompt, reply.text))
+    return turns
+
+
+def _tell(run: RunRecord, node: Node, step: StepRecord, before: str, turns: Turns) -> int:
+    """Fill the texts of a node; return how many characters they have."""
+    node.turns = tuple(turns.get(place_of(step), ()))
+    node.code = step.code or ""
+    node.diagnosis = step.diagnosis
+    node.diff = _diff(before, node.code) if before and node.code else ""
+    hash_ = code_hash(node.code)
+    if hash_ in run.reports:
+        node.facts |= measured(run.reports[hash_])
+    again = run.finals.get(hash_)
+    if again is not None and again.speedup is not None:
+        node.facts["measured again"] = times(again.speedup)
+    told = (node.code, node.diagnosis, node.diff)
+    return sum(map(len, told)) + sum(len(turn.prompt + turn.answer) for turn in node.turns)
+
+
+def measured(judged: EvalReport) -> dict[str, str]:
+    """Facts of a measurement, in words."""
+    interval, account = judged.speedup_interval, judged.account
+    facts = {
+        "time of a call": seconds(judged.timing.median) if judged.timing else "",
+        "95 % interval": interval.as_times if interval else "",
+        "roofline": str(account) if account and account.roof else "",
+        "not a quiet machine": judged.load,
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _diff(before: str, after: str) -> str:
+    """A unified diff, without its head; "" where the two are alike."""
+    old, new = (text.removesuffix("\n").split("\n") for text in (before, after))
+    # difflib takes minutes for long files
+    if max(len(old), len(new)) > MOST_LINES:
+        return ""
+    return "\n".join([*difflib.unified_diff(old, new, lineterm="")][2:])

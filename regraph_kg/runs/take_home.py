@@ -25,7 +25,7 @@ from regraph_kg.search.run_record import RunRecord
 WIDTH = 98
 """Characters of a comment's line."""
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*\n?", re.MULTILINE)
-_MARK = "// regraph: "
+_MARK = b"// regraph: "
 """First characters of the files that this module makes."""
 
 
@@ -76,14 +76,9 @@ def brought_home(answer: RunAnswer, problem: Problem, home: Home, folder: Path) 
 def _answer_file(path: Path, entry: str, suffix: str) -> Path:
     """The answer's file; it has the entry's name where another answer has the plain one."""
     file = path.with_name(f"{path.stem}_regraph{suffix}")
-    content = content_of(file)
-    if content is None or f"\nnamespace regraph_{entry} {{".encode() in content:
-        return file
-    return (
-        file
-        if not content.startswith(_MARK.encode())
-        else file.with_stem(f"{path.stem}_{entry}_regraph")
-    )
+    content = content_of(file) or b""
+    other = content.startswith(_MARK) and f"\nnamespace regraph_{entry} {{".encode() not in content
+    return file.with_stem(f"{path.stem}_{entry}_regraph") if other else file
 
 
 def put_into(answer: RunAnswer, problem: Problem, path: Path) -> list[HomeChange]:
@@ -91,7 +86,7 @@ def put_into(answer: RunAnswer, problem: Problem, path: Path) -> list[HomeChange
     content = content_of(path)
     text = f"{answer_comment(answer, problem, None)}\n{answer.code.rstrip()}\n"
     serial = problem.serial_code.strip().encode()
-    if content is None or content.startswith(_MARK.encode()):
+    if content is None or content.startswith(_MARK):
         return [HomeChange(path, content, text.encode())]
     if content.count(serial) != 1:
         raise BadInput(f"{path}: does not hold the problem's serial.cpp; give a new FILE with --to")
@@ -103,40 +98,28 @@ def into_project(answer: RunAnswer, problem: ProjectProblem, to: Path | None) ->
     content = content_of(problem.home)
     if content != problem.content.encode():
         raise BadInput(f"{problem.home}: changes now; run the same command again")
-    mark = "#" if problem.is_python else "//"
-    comment = "\n".join(_comment(line, mark) for line in _project_notes(answer, problem))
+    commands = problem.commands
+    rests_on = [
+        f"timed by {commands.bench}; tested by {'; '.join(commands.test)}",
+        f"guarantee: {problem.guarantee}",
+    ]
+    comment = _comment(answer, problem.entry, rests_on, "#" if problem.is_python else "//")
     text = f"{comment}\n{answer.code.rstrip()}\n".encode()
     return [HomeChange(to or problem.home, content if to is None else content_of(to), text)]
 
 
-def _project_notes(answer: RunAnswer, problem: ProjectProblem) -> list[str]:
-    """Lines of the comment for later readers of the code."""
-    verdict, commands = answer.verdict, problem.commands
-    return [
-        f"regraph: {problem.entry}, {_speed(verdict)}",
-        f"on {verdict.device}, by {verdict.toolchain}",
-        f"timed by {commands.bench}; tested by {'; '.join(commands.test)}",
-        f"guarantee: {problem.guarantee}",
-        _origin(answer),
-    ]
-
-
 def answer_comment(answer: RunAnswer, problem: Problem, home: Home | None) -> str:
-    """The comment for later readers of the code."""
-    verdict = answer.verdict
+    """The comment of an answer to a problem, with what was tested and what is assumed."""
     subject = f"{home.function} of {Path(home.file).name}" if home else problem.name
     tolerance = problem.tolerance
     rule = tolerance if isinstance(tolerance, str) else tolerance.model_dump_json()
     calls = "host pointers" if problem.metric == "call" else "pointers to the device's memory"
     assumed = ["arrays do not overlap", calls, *(home.assumes if home else ())]
-    lines = [
-        f"{_MARK}{subject}, {_speed(verdict)}",
-        f"on {verdict.device}, compiled with {verdict.toolchain}",
+    rests_on = [
         f"{_tested_shapes(problem)}, {problem.precision}, tolerance {rule}",
         f"assumes: {'; '.join(assumed)}",
-        _origin(answer),
     ]
-    return "\n".join(_comment(line) for line in lines)
+    return _comment(answer, subject, rests_on)
 
 
 def _tested_shapes(problem: Problem) -> str:
@@ -149,18 +132,19 @@ def _tested_shapes(problem: Problem) -> str:
     return f"timed at {timed or 'its one shape'}; right at {'; '.join(shapes)}{secret}{only}"
 
 
-def _speed(verdict: EvalReport) -> str:
+def _comment(answer: RunAnswer, subject: str, rests_on: list[str], mark: str = "//") -> str:
+    """The comment for later readers of the code: how fast, where, what it rests on, by whom."""
+    verdict, header = answer.verdict, answer.run.header
     interval = verdict.speedup_interval
     sure = f" (95 %: {interval.as_times})" if interval else ""
-    return f"{times(verdict.speedup or 1)} as fast as its serial code{sure}"
-
-
-def _origin(answer: RunAnswer) -> str:
-    header = answer.run.header
-    return (
+    lines = [
+        f"regraph: {subject}, {times(verdict.speedup or 1)} as fast as its serial code{sure}",
+        f"on {verdict.device}, by {verdict.toolchain}",
+        *rests_on,
         f"found by regraph-kg {version('regraph-kg')}, {header.created[:10]}, {header.model}, run"
-        f" {answer.run.path.name}; path: {report.path(answer.step.path) or 'none'}"
-    )
+        f" {answer.run.path.name}; path: {report.path(answer.step.path) or 'none'}",
+    ]
+    return "\n".join(_harmless(line, mark) for line in lines)
 
 
 def _with_call(content: bytes, home: Home, file: str) -> bytes:
@@ -184,9 +168,9 @@ def _in_namespace(code: str, entry: str) -> str:
     return f"{above}\nnamespace regraph_{entry} {{\n\n{body}\n\n}}  // namespace regraph_{entry}\n"
 
 
-def _comment(line: str, mark: str = "//") -> str:
+def _harmless(line: str, mark: str) -> str:
     """A line as comment lines that no text in it can end."""
-    text = plain(line.removeprefix("// ")).replace("\n", " ").replace("\\", "/")
+    text = plain(line).replace("\n", " ").replace("\\", "/")
     text = text.replace("??/", "///")  # a trigraph of the same
     parts = textwrap.wrap(text, WIDTH, break_long_words=False, subsequent_indent="  ")
     return "\n".join(f"{mark} {part}" for part in parts)
@@ -195,6 +179,6 @@ def _comment(line: str, mark: str = "//") -> str:
 def _ours(path: Path) -> bytes | None:
     """The file's content if this made it; None where there is none. Raises `BadInput`."""
     content = content_of(path)
-    if content is not None and not content.startswith(_MARK.encode()):
+    if content is not None and not content.startswith(_MARK):
         raise BadInput(f"{path}: is there already, and not of regraph; move it away")
     return content

@@ -30,8 +30,9 @@ def test_runs_are_listed_with_what_came_of_them(here: Path) -> None:
     assert err.count("no regular file; give a trace") == 2
     listed = {load["run"]: load for load in json.loads(out)}
     assert (code, "other.jsonl:1: not a line of a trace" in err) == (0, True)
-    assert listed[whole.stem]["best"] == pytest.approx(2.0138, abs=1e-3)
-    assert listed[whole.stem]["low"] < 2 < listed[whole.stem]["high"]
+    assert listed[whole.stem]["speedup"] == pytest.approx(2.0138, abs=1e-3)
+    interval = listed[whole.stem]["speedup_interval"]
+    assert interval["low"] < 2 < interval["high"]
     states = {listed[path.stem]["state"] for path in (whole, nothing, torn)}
     assert states == {"done", "done: nothing surely faster", "interrupted: --resume goes on"}
     with torn.open("rb") as file:

@@ -29,9 +29,3 @@ def test_a_page_that_cannot_be_written_says_so_and_leaves_nothing(grown: Lab) ->
     done = grown.run("report", str(trace), "-o", "folder")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert not list(grown.folder.glob("tmp*"))
-
-
-def test_the_graph_of_the_command_is_a_page(grown: Lab) -> None:
-    done = grown.run("graph", "stats", "--page", "g.html")
-    assert (done.code, done.err) == (0, "")
-    assert "Strongest transitions" in (grown.folder / "g.html").read_text(encoding="utf-8")

@@ -7,7 +7,8 @@ from pydantic import TypeAdapter
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary
-from regraph_kg.runs.steps_shown import PageShare, steps_shown
+from regraph_kg.pages.render import Node
+from regraph_kg.runs.run_page import steps_shown
 from regraph_kg.search.run_record import VALUES, RunRecord
 from regraph_kg.search.trace import Trace
 from tests.pages.traces import record, searched, step
@@ -30,6 +31,10 @@ def long_run(folder: Path, steps: int, code: str = "int x;") -> Path:
         return trace.path
 
 
+def tree(run: RunRecord) -> tuple[Node, ...]:
+    return steps_shown(run, SERIAL, steps=1_000, characters=10**6)[0]
+
+
 def told(summary: RunSummary) -> dict[str, object]:
     """A summary without what is not in a trace: judging's seconds."""
     plain = summary.model_dump(exclude={"active_seconds"})
@@ -47,24 +52,24 @@ def test_a_record_sums_a_run_up_as_the_search_did(whole: tuple[Path, Run]) -> No
 
 def test_each_step_stands_below_the_code_that_it_began_with(whole: tuple[Path, Run]) -> None:
     path, run = whole
-    shown = steps_shown(RunRecord.read(path, SEAL), SERIAL, PageShare())
+    nodes = tree(RunRecord.read(path, SEAL))
     codes = {
         step.path: step.code for record in run.records for step in record.steps if step.speedup
     }
-    by_code = {node.code: node for node in shown.nodes}
+    by_code = {node.code: node for node in nodes}
     checked = 0
     for way, code in codes.items():
-        parent = shown.nodes[by_code[code or ""].parent or 0]
+        parent = nodes[by_code[code or ""].parent or 0]
         assert parent.code == codes.get(way[:-1], SERIAL)
         checked += len(way) > 1
     assert checked > 3
-    answer = [node.code for node in shown.nodes if node.answer]
+    answer = [node.code for node in nodes if node.answer]
     assert answer[-1] == run.answer.code
 
 
 def test_a_step_has_its_difference_and_what_the_model_said(whole: tuple[Path, Run]) -> None:
-    shown = steps_shown(RunRecord.read(whole[0], SEAL), SERIAL, PageShare())
-    first = next(node for node in shown.nodes if node.parent == 0 and node.right)
+    nodes = tree(RunRecord.read(whole[0], SEAL))
+    first = next(node for node in nodes[1:] if node.parent == 0 and node.speedup)
     assert f"-{SERIAL}" in first.diff.splitlines()
     assert f"+{first.code.strip()}" in first.diff.splitlines()
     assert first.turns[0].answer.startswith("I change this.\n```cpp\n")
@@ -83,9 +88,9 @@ def test_a_well_summed_line_that_no_search_writes_is_refused(
 
 def test_of_a_large_run_the_best_steps_are_shown_with_all_before_them(tmp_path: Path) -> None:
     found = RunRecord.read(long_run(tmp_path, 500), SEAL)
-    shown = steps_shown(found, SERIAL, PageShare(nodes=200, characters=10_000))
-    assert len(shown.nodes) == 201
-    assert max(node.speedup or 0 for node in shown.nodes) == found.bests[-1].step.speedup
-    assert shown.left_out[0] == "the tree shows 200 of 500 steps"
-    texts = sum(len(node.code) + len(node.diff) for node in shown.nodes)
-    assert 2_000 < texts < 10_000
+    nodes, left_out = steps_shown(found, SERIAL, steps=200, characters=10_000)
+    assert len(nodes) == 201
+    assert max(node.speedup or 0 for node in nodes) == found.bests[-1].step.speedup
+    assert left_out[0] == "the tree shows 200 of 500 steps"
+    texts = sum(len(node.code) + len(node.diff) for node in nodes)
+    assert 2_000 < texts < 10_500

@@ -16,6 +16,10 @@
 
   function draw() {
     runs = JSON.parse(document.getElementById("data").textContent);
+    for (const run of runs) {
+      run.dots = run.nodes.slice(1); // the first one is the serial code
+      run.bests = run.dots.filter((node) => node.best).sort((one, other) => one.call - other.call);
+    }
     document.querySelectorAll(".plot").forEach(plot);
     document.querySelectorAll(".tree").forEach(tree);
   }
@@ -76,14 +80,14 @@
       .attr("d", d3.linkHorizontal((node) => node.y, (node) => node.x)
         .source((link) => [link.source.x, link.source.y]).target((link) => [link.target.x, link.target.y])
         .x((point) => point[1]).y((point) => point[0]));
-    const classes = ({ data }) => `step${data.right ? "" : " failed"}${data.answer ? " answer" : ""}`;
-    const said = ({ data }) => data.right ? times(data.speedup) : data.ended;
+    const classes = ({ data }) => `step${data.speedup === null ? " failed" : ""}${data.answer ? " answer" : ""}`;
+    const said = ({ data }) => data.speedup === null ? data.ended : times(data.speedup);
     const steps = plane.selectAll(null).data(root.descendants()).join("g").attr("class", classes)
       .attr("transform", (node) => `translate(${node.y},${node.x})`).attr("role", "treeitem")
       .attr("aria-level", (node) => node.depth + 1).attr("tabindex", -1)
       .attr("aria-label", (node) => `${node.data.name} ${said(node)}${node.data.answer ? ", on the way to the best code" : ""}`);
-    steps.filter(({ data }) => data.right).append("circle").attr("class", "mark").attr("r", 5);
-    steps.filter(({ data }) => !data.right).append("path").attr("class", "mark").attr("d", "M-4,-4L4,4M4,-4L-4,4");
+    steps.filter(({ data }) => data.speedup !== null).append("circle").attr("class", "mark").attr("r", 5);
+    steps.filter(({ data }) => data.speedup === null).append("path").attr("class", "mark").attr("d", "M-4,-4L4,4M4,-4L-4,4");
     steps.append("text").attr("x", 9).attr("dy", "-.35em").text(({ data }) => `${data.name} `);
     steps.append("text").attr("x", 9).attr("dy", "1em").text(said);
     const view = zoomed(box, svg, plane, root);

@@ -32,14 +32,15 @@ def test_findings_are_lines_and_errors_exit_2(
     assert done.returncode == 2
     lines = done.stdout.splitlines()
     assert lines[0].startswith("scale: 1 error (looked at in ")
-    assert lines[1].startswith("  error  signature: argument 3, a, is double in serial.cpp")
+    assert lines[1].startswith("  error  signature: ")
+    assert "scale(const float*, float*, double, int)" in lines[1]
     assert lines[2] == "nowhere: 1 error (looked at in 0.0 s)"
     assert "neither a folder nor in" in lines[3]
     assert "scale: compiling the serial code" in done.stderr
     known = run("problem", "check", str(folder), "--json")
     assert known.stderr == ""
     (plain,) = json.loads(known.stdout)
-    assert plain["findings"][0]["write"] == 'type = "float64" in [[args]] a'
+    assert plain["findings"][0]["about"] == "signature"
 
 
 @pytest.mark.nightly
@@ -51,7 +52,7 @@ def test_all_problems_of_the_corpus_are_looked_at_unless_some_are_named(
     problem_folder().rename(tmp_path / "corpus" / "problems" / "mine")
     done = run("problem", "check")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("scale: 1 note (looked at ")
+    assert done.stdout.startswith("scale: ")  # a note on its time depends on the machine
 
 
 def test_a_search_looks_at_the_problem_before_it_sends_a_prompt(

@@ -4,9 +4,7 @@ The projects are real: make and g++ build them, their own programs test and time
 """
 
 import itertools
-import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation import command_judge
+from regraph_kg.evaluation.command_judge import ProjectSession
 from regraph_kg.evaluation.compile.sandboxed import Ran
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
-from regraph_kg.evaluation.project import session
-from regraph_kg.evaluation.project.copies import Copy, scratch_folder
 from regraph_kg.models.evaluation import Candidate, Outcome
 
 from . import projects
@@ -106,14 +104,18 @@ def test_one_run_that_the_machine_holds_up_decides_nothing(
     judged: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a busy machine may: it would be taken for code without an end."""
-    runs, real = itertools.count(), Copy.run
+    runs, real = itertools.count(), ProjectSession._run
 
-    def held_up(self: Copy, commands: Sequence[str], seconds: float, seed: int = 0) -> Ran:
+    def held_up(
+        self: ProjectSession, commands: Sequence[str], seconds: float, seed: int = 0
+    ) -> Ran:
         ran = real(self, commands, seconds, seed)
-        is_candidate = "asked" in str(self.work) and commands == ["./bench 20000"]
-        return ran if not is_candidate or next(runs) else replace(ran, code=None)
+        # The first run is the unchanged project's, the second the candidate's.
+        is_held_up = commands == ["./bench 20000"] and next(runs) == 1
+        return replace(ran, code=None) if is_held_up else ran
 
-    monkeypatch.setattr(Copy, "run", held_up)
+    judged(projects.KERNEL)  # the project is open by then
+    monkeypatch.setattr(ProjectSession, "_run", held_up)
     report = judged(projects.FASTER)
     assert next(runs) > 3
     assert report.outcome in TIMED, report.diagnosis
@@ -123,7 +125,7 @@ def test_a_bench_that_tells_its_own_seconds_is_held_against_the_clock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And may take long to start: what ends a run is how long that of the project takes."""
-    monkeypatch.setattr(session, "_LEAST_SECONDS", 0.05)
+    monkeypatch.setattr(command_judge, "_LEAST_SECONDS", 0.05)
     telling = """\
     system("sleep 0.1");
     printf("regraph-seconds %g\\n", y[0] > 1e6 ? 100 : y[0] < -1e6 ? 1e-310 : 1e-4);
@@ -189,23 +191,3 @@ def test_a_cmake_project_is_built_tested_by_ctest_and_timed(tmp_path: Path) -> N
     assert right.speedup is not None
     assert right.speedup > 1.5
     assert wrong.outcome is Outcome.WRONG_ANSWER
-
-
-def test_what_a_killed_session_left_is_removed_by_the_next(scratch: Path) -> None:
-    process = subprocess.Popen(["sleep", "60"])
-    left, mine = (scratch / f"regraph-project-{number}-x" for number in (process.pid, os.getpid()))
-    for folder in (left, mine):
-        folder.mkdir()
-    assert scratch_folder().exists()
-    assert left.exists(), "its session lives"
-    process.kill()
-    process.wait()
-    elsewhere = scratch / "elsewhere"
-    elsewhere.mkdir()
-    link = scratch / f"regraph-project-{process.pid}-link"
-    link.symlink_to(elsewhere)
-    scratch_folder()
-    assert not left.exists()
-    assert mine.exists()
-    assert elsewhere.exists()
-    assert link.is_symlink()
