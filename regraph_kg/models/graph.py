@@ -138,8 +138,8 @@ class MergeCounts:
 class Successor:
     """A technique seen after another one, with its statistics.
 
-    `examples` and `declined` count over all devices; `statistics` says whose `tried`, `verified` and
-    `sum_log2_effect` (fixed point, `EFFECT_SCALE`) are. Beside the asked device's figures,
+    `examples` and `declined` count over all devices; `statistics` says whose `tried`, `verified`
+    and `sum_log2_effect` (fixed point, `EFFECT_SCALE`) are. Beside the asked device's figures,
     `.._elsewhere` are the others', else zero. One model's learned tries count in either as
     `LEARNED_TRIES` at most, or as many as all other tries where those are more.
     """
