@@ -76,6 +76,7 @@ def apply(  # noqa: PLR0913 (a command's options)
             f"wrote {patch}; take it in the root folder of your repository: git apply {patch}"
         )
         return
+    # text of a model cannot steer the terminal, and the change is seen before it is made
     typer.echo(plain(text.decode("utf-8", "replace")), nl=False)
     _require_consent(changes, to, yes=yes)
     home_changes.write(changes, record)
@@ -96,6 +97,7 @@ def _changes(
         problem, home = find_problem(settings, name), load_home(problem_folder(settings, name))
     except BadInput as error:
         raise BadInput(f"{error}; --problem FOLDER names the folder of its problem") from None
+    # the answer is right for the code that its search began with, and for no other
     if code_hash(problem.serial_code) != answer.run.header.serial:
         raise BadInput(
             f"{trace}: it began with other serial code than problem {name} has now; name the"
@@ -125,6 +127,7 @@ def _require_consent(changes: list[HomeChange], to: Path | None, *, yes: bool) -
         if not typer.confirm("write this?", err=True):
             raise typer.Exit(1)
         return
+    # a new file is harmless; one that is there may be anything, as .bashrc
     for path in (change.path.resolve() for change in changes if change.before is not None):
         if to is None and not _SOURCE.fullmatch(path.suffix):
             raise BadInput(

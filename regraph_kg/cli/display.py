@@ -101,6 +101,7 @@ def require_good(settings: Settings, name: str) -> None:
     checkup = checked(settings, name)
     if checkup.errors:
         raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
+    # a check that was recalled was told when it was made
     if checkup.seconds is not None:
         print_checkup(checkup, err=True)
 

@@ -169,6 +169,7 @@ def choose(options: Options, model: str) -> tuple[SearchChoice, ...]:
         was = traced_choice(usual, options.resume)
         new_method = options.method or _texts(options) or options.fast
         usual = replace(was, settings=usual.settings) if new_method else was
+    # a share of the calls may be under way at once, so that they are known first
     limits = usual.limits
     if options.budget is not None:
         limits = _with(limits, {"calls": options.budget}, "--budget ")
@@ -193,6 +194,7 @@ def resume_command(options: Options, problem: str, trace: Path, output: Path | N
     words = ["regraph", "optimize", problem, "--resume", str(trace)]
     for name, value in {"--model": options.model, "--output": output}.items():
         words += [name, str(value)] if value is not None else []
+    # the last of several counts, as everywhere
     for text in _texts(options, f"{_RUN}judge=")[-1:]:
         words += ["--set", text]
     return shlex.join(words)
@@ -202,6 +204,7 @@ def _check(options: Options) -> None:
     """Raise `BadInput` for options that do not go together."""
     problems, output = options.problems, options.output
     several = len(problems) > 1
+    # two searches of one problem would write to one file
     twice = next((problem for problem in problems if problems.count(problem) > 1), None)
     if twice is not None:
         raise BadInput(f"problem {twice} is named twice; name it once")
@@ -234,6 +237,7 @@ def _set(base: M, options: Options, prefix: str, owner: str) -> M:
     names, changes = set_names(type(base)), dict[str, str | None]()
     for text in _texts(options, prefix):
         name, equals, value = text.removeprefix(prefix).partition("=")
+        # a misspelt setting must not vanish silently
         if not equals or name not in names:
             raise BadInput(
                 f"set {text!r}: {owner} knows {', '.join(names) or 'no setting'};"

@@ -62,6 +62,7 @@ def follow(settings: Settings, runs: Sequence[Path], output: Path) -> None:
     with suppress(KeyboardInterrupt):
         while True:
             stamp = str([(path.stat(), locks.is_held(path)) for path in runs if path.exists()])
+            # a lock that is given back ends a search, though its trace is as before
             if stamp != before:
                 before, began = stamp, perf_counter()
                 page = runs_page(view_runs(settings, runs), reload=RELOAD)

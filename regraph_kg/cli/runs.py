@@ -68,9 +68,11 @@ def _told(record: RunRecord) -> dict[str, object]:
 
 def trace_of(name: str, folder: Path) -> Path:
     """The trace that a path, a name in `folder`, or the beginning of one means."""
+    # a path goes first: a stem of another folder may look like it
     if Path(name).is_file():
         return Path(name)
     traces = {trace.stem: trace for trace in _traces(folder)}
+    # a whole name goes before names that begin with it
     matches = [traces[stem] for stem in traces if stem == name] or [
         traces[stem] for stem in traces if stem.startswith(name)
     ]

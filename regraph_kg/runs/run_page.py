@@ -49,6 +49,7 @@ def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]
 
 def _view(settings: Settings, run: RunRecord, share: float) -> RunView:
     header, answer = run.header, run.answer
+    # a trace holds the hash of the serial code alone
     task = _task(settings, header)
     serial = task.serial if task else ""
     nodes, left_out = steps_shown(
@@ -194,9 +195,11 @@ def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
     """
     rows: dict[tuple[Outcome, str], FailureRow] = {}
     for step in (traced.step for traced in run.steps):
+        # a declined step and a noisy clock are no fault of the code
         if step.outcome is None or step.outcome in _HARMLESS or step.speedup is not None:
             continue
         diagnosis = step.diagnosis.partition("\n")[0]
+        # the same fault names another line or value each time
         way = step.outcome, _NUMBER.sub("0", diagnosis)
         before = rows[way].count if way in rows else 0
         rows[way] = FailureRow(before + 1, step.outcome.words, diagnosis, _words(step.technique))
@@ -266,6 +269,7 @@ def _parents(steps: Sequence[TracedStep]) -> dict[int, int]:
     parents = {}
     for number, traced in enumerate(steps):
         before = traced.step.path[:-1]
+        # a step after a failed one began with the last right code before it
         while before and places.get(before, number) == number:
             before = before[:-1]
         parents[number] = places[before] if before else -1

@@ -155,6 +155,7 @@ def require_graph(settings: Settings, choice: SearchChoice) -> None:
     if not kind_of(choice.settings.method).walks:
         return
     excluded = None if choice.include_own else find_problem(settings, choice.problem).name
+    # a store that is down is told at once: nobody has spent anything yet
     with closing(open_store(settings, retry_seconds=2.0)) as store:
         start = start_id(choice.target)
         neighbourhood = store.neighbourhood(start, device="", limit=1, exclude_problem=excluded)
@@ -175,9 +176,9 @@ class SearchPreview:
     method: str
     model: str
     calls: int
-    """Those for thoughts included."""
+    """Calls for code and for thoughts."""
     prompt_tokens: int
-    """Of the first prompt, estimated."""
+    """Tokens of the first prompt, estimated."""
     first_prompt: Prompt
 
     def __str__(self) -> str:
@@ -199,6 +200,7 @@ def preview(settings: Settings, choice: SearchChoice) -> SearchPreview:
     with open_dry_search(settings, choice) as search:
         header = search.header
         method = begin_method(search.task, header, search.world, Ledger(header.limits))
+        # it is dropped at its first question, so that nothing is asked
         iteration = method.iteration()
         first = next(iteration, None) if iteration else None
     assert isinstance(first, ModelRequest), "nothing is evaluated before an answer"

@@ -77,6 +77,7 @@ def _answer_file(path: Path, entry: str, suffix: str) -> Path:
     """The answer's file; it has the entry's name where another answer has the plain one."""
     file = path.with_name(f"{path.stem}_regraph{suffix}")
     content = content_of(file) or b""
+    # the answer of another function of this file stays
     other = content.startswith(_MARK) and f"\nnamespace regraph_{entry} {{".encode() not in content
     return file.with_stem(f"{path.stem}_{entry}_regraph") if other else file
 
@@ -149,11 +150,13 @@ def _comment(answer: RunAnswer, subject: str, rests_on: list[str], mark: str = "
 
 def _with_call(content: bytes, home: Home, file: str) -> bytes:
     """The user's file, its function's body replaced by a call of the entry."""
+    # an include that is there twice is harmless, but nobody asked for it
     missing = [
         include for include in home.includes if f"#include {include}".encode() not in content
     ]
     above = [*(f"#include {include}" for include in missing), f"// in {file}", home.declaration]
     declared, wrapper = ("\n".join(above) + "\n\n").encode(), home.wrapper.encode()
+    # the file keeps the ends of lines that most of it has
     if content.count(b"\r\n") * 2 > content.count(b"\n"):
         declared, wrapper = (text.replace(b"\n", b"\r\n") for text in (declared, wrapper))
     place, (start, end) = home.declare_at, home.replace
@@ -162,6 +165,7 @@ def _with_call(content: bytes, home: Home, file: str) -> bytes:
 
 def _in_namespace(code: str, entry: str) -> str:
     """The answer's includes, then the rest in a namespace, where names cannot collide."""
+    # a header within a namespace would declare its names there
     includes = dict.fromkeys(line.strip() for line in _INCLUDE.findall(code))
     body = re.sub(r"\n{3,}", "\n\n", _INCLUDE.sub("", code)).strip()
     above = "".join(f"{include}\n" for include in includes)
