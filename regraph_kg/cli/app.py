@@ -146,6 +146,7 @@ GONE = {
     "ingest --target": "a file beside the step list: regraph docs ingest",
     "ingest --writers": "run several regraph ingest at once",
     "learn --export": "regraph graph export, once it is learned; --dry-run tells what it would be",
+    "mcp --read-only": "regraph mcp; it writes steps to runs/agents, and the graph never",
     "next --all": "regraph next; its answer names what is left out, and --json says why",
     "optimize --learn": "regraph learn RUN, once the search has ended",
     "runs --again": "regraph evaluate PROBLEM ONE --against OTHER",

@@ -36,7 +36,7 @@ def test_over_http_check_and_verdicts_state_the_weaker_guarantee(project: Projec
             assert wrong["guarantee"].startswith(WEAKER)
             scale = await call(client, "evaluate", problem="scale", code=project.serial)
             assert scale["guarantee"] == ""
-            left = (await call(client, "search_status"))["judge_seconds_left"]
+            left = (await call(client, "known_problems"))["judge_seconds_left"]
             assert 0 < left < 899
 
     with serving(project) as server:
