@@ -33,6 +33,8 @@ SENT_TO: Mapping[str, tuple[str, ...]] = {
 }
 """Each secret, and the settings that say who gets to see it."""
 GONE: Mapping[str, str] = {
+    "embedder_document_prompt": "the prompts that a sentence-transformers model declares itself",
+    "embedder_query_prompt": "the prompts that a sentence-transformers model declares itself",
     "store_ca": "SSL_CERT_FILE, which every TLS connection of this machine reads",
     "stop_at_roof": "regraph optimize --set limit.seconds=600 ends a search early",
 }
@@ -88,10 +90,6 @@ class Settings(BaseModel):
     """"hash", "ollama:NAME" or "sentence-transformers:NAME"; None = as the graph's, or "hash"."""
     embedder_device: str = Field(default="cpu", min_length=1)
     """Device of "sentence-transformers:NAME": "cpu", "cuda", "cuda:1". The GPU is the judge's."""
-    embedder_query_prompt: str | None = None
-    """What stands before a text that is looked for; None: what the model declares, if it does."""
-    embedder_document_prompt: str | None = None
-    """What stands before the text and code of an example; None: likewise."""
     model_timeout_seconds: float = Field(default=600, gt=0)
     """Longest silence of a model's server."""
     model_temperature: float = Field(default=0.7, ge=0, le=2)
