@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from corpus.tools.measure import jobs, main
+from corpus.tools.measure import check_serial, jobs, main, with_measurements
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.evaluation.measure import check_serial, is_measured, measure, with_measurements
+from regraph_kg.evaluation.measure import is_measured, measurements
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.report import WHOLE
 from regraph_kg.models.evaluation import (
     Candidate,
     EvalReport,
@@ -185,30 +184,11 @@ def test_what_was_timed_under_load_is_timed_again_and_never_counts(
 ) -> None:
     judge: Any = Busy(quiet)
     given = Trajectory.model_validate_json(write(RIGHT).read_text())
-    told = measure(given, load_problem(PROBLEM), judge, "run")
+    told = with_measurements(given, measurements(given, load_problem(PROBLEM), judge, "run"))
     ((one,),) = [step.measurements for step in told.steps]
     assert (judge.asked, one.outcome) == (asked, outcome)
     assert (one.effect is None) is (outcome is Outcome.UNSTABLE_TIMING)
     assert is_measured(told, judge) is (outcome is Outcome.PASSED)
-
-
-class Whole(Busy):
-    """A judge whose times are of more than the calls until then."""
-
-    def evaluate(self, candidate: Candidate, problem: Problem) -> EvalReport:
-        report = super().evaluate(candidate, problem)
-        facts = {WHOLE: "whole batches"} if report.load else {}
-        return report.model_copy(update={"load": "", "facts": facts})
-
-
-@pytest.mark.parametrize(("quiet", "outcome"), [(2, Outcome.PASSED), (9, Outcome.UNSTABLE_TIMING)])
-def test_what_was_timed_with_more_than_its_calls_is_no_measurement(
-    quiet: int, outcome: Outcome, write: Callable[..., Path]
-) -> None:
-    judge: Any = Whole(quiet)
-    given = Trajectory.model_validate_json(write(RIGHT).read_text())
-    told = measure(given, load_problem(PROBLEM), judge, "run")
-    assert [m.outcome for step in told.steps for m in step.measurements] == [outcome]
 
 
 class InTurn(Busy):
@@ -234,7 +214,7 @@ class InTurn(Busy):
 def test_a_step_is_timed_in_turn_with_the_one_before_it(write: Callable[..., Path]) -> None:
     judge: Any = InTurn()
     given = Trajectory.model_validate_json(write(RIGHT, SIMD).read_text())
-    told = measure(given, load_problem(PROBLEM), judge, "run")
+    told = with_measurements(given, measurements(given, load_problem(PROBLEM), judge, "run"))
     (first,), (second,) = (step.measurements for step in told.steps)
     assert judge.rivals == [None, RIGHT]
     assert (first.before_seconds, first.seconds) == (1.0, 1.0), "the serial code's"
