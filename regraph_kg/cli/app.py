@@ -138,7 +138,10 @@ def main() -> None:
 
 
 GONE = {
+    "apply --json": "regraph apply; its exit code says whether it was done",
     "docs --schema": "regraph docs trajectory-schema; an answer of --json has its value's fields",
+    "graph export --json": "regraph graph export, which writes one JSON object a line",
+    "report --json": "regraph report, which says where the page is",
     "graph export --unverified": "regraph graph export, whose trajectories have every step",
     "graph purge --dry-run": "regraph graph purge, which only tells unless --yes is given",
     "ingest --problem": "a file beside the step list: regraph docs ingest",
