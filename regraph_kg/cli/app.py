@@ -142,6 +142,8 @@ GONE = {
     "graph export --json": "regraph graph export, which writes one JSON object a line",
     "report --json": "regraph report, which says where the page is",
     "graph export --unverified": "regraph graph export, whose trajectories have every step",
+    "bench --dry-run": "--budget, which bounds the calls of each search",
+    "collect --dry-run": "--trajectories and --steps, which bound the calls",
     "graph purge --dry-run": "regraph graph purge, which only tells unless --yes is given",
     "ingest --problem": "a file beside the step list: regraph docs ingest",
     "ingest --serial": "a file beside the step list: regraph docs ingest",
