@@ -14,7 +14,6 @@ from regraph_kg.ingest.cascade import Cascade, CodeReader, by_code
 from regraph_kg.ingest.disclose import disclosed
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
-from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Disclosure, Trajectory
@@ -63,12 +62,6 @@ def open_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabula
     return vocabulary
 
 
-def survey(lines: Iterable[Accepted | Rejected]) -> dict[Label, NameUse]:
-    """The labels that the good lines hold, and how they are used."""
-    good = (line.trajectory for line in lines if isinstance(line, Accepted))
-    return uses_of(good)
-
-
 def ingest(
     lines: Iterable[Accepted | Rejected],
     store: GraphStore,
@@ -98,6 +91,7 @@ def portions(
 
     Of each trajectory only what `disclose` allows is in it. Names are held against code by `read`.
     """
+    # Once: the same new technique in two lines must not differ by its date.
     created = datetime.now(UTC).isoformat(timespec="seconds")
     for batch in _batches(lines, batch_lines):
         plans: list[MergePlan] = []
@@ -106,6 +100,7 @@ def portions(
         for place, line in enumerate(batch):
             if isinstance(line, Rejected):
                 continue
+            # One bad line stops no other.
             try:
                 found, more = planned(line.trajectory, cascade, disclose, read, created)
             except BadInput as error:
@@ -130,6 +125,7 @@ def planned(
     """
     known = cascade.vocabulary.known
     labels = cascade.relabel(trajectory)
+    # Names first: code decides only between what they leave open, or contradicts them.
     if read is not None:
         labels = by_code(labels, trajectory, known, read)
     findings = labels.findings

@@ -58,17 +58,6 @@ def failure(commonest: CommonFailure | None) -> str:
     return f"{text}: {diagnosis}" if diagnosis else text
 
 
-def shortfall(summary: RunSummary) -> str:
-    """Why nothing was found: what was measured again, the search's end, its `failure`, declines."""
-    reasons = [
-        taken_back(summary.taken_back),
-        _STOPPED[summary.stopped],
-        failure(summary.failure),
-        _declined(summary),
-    ]
-    return "; ".join(filter(None, reasons)) or "nothing was faster"
-
-
 def taken_back(best: TakenBack | None) -> str:
     """The best of a search that is no answer: "1.97x in the search, measured again 1.02x (..)".
 
@@ -145,6 +134,7 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         "judge": "" if summary.judge == "live" else f"{summary.judge}: verdicts were replayed",
         "measured": "" if summary.final == "full" else "the best again, as in the search (quick)",
         **_course(summary),
+        "best seen": taken_back(summary.taken_back),
         "failures": failure(summary.failure),
         "declined": _declined(summary),
         **_price(summary.cost, summary.active_seconds),
@@ -167,38 +157,6 @@ def limits(budget: SearchLimits) -> str:
         "" if budget.seconds is None else seconds(budget.seconds),
     ]
     return ", ".join(filter(None, parts))
-
-
-def several_table(searches: Sequence[tuple[str, RunSummary | None, str]]) -> str:
-    """One line a search: its problem, its result and cost, or how it ended without a summary."""
-    lines: list[tuple[str, ...]] = [
-        ("problem", "speedup", "95 %", "calls", "tokens", "evaluations", "time")
-    ]
-    for problem, summary, ended in searches:
-        if summary is None:
-            lines.append((problem, ended, *["-"] * 5))
-            continue
-        cost, spread = summary.cost, summary.speedup_interval
-        sure = summary.improved and spread is not None
-        lines.append(
-            (
-                problem,
-                times(summary.speedup) if sure else "none",
-                spread.as_times if sure and spread is not None else "-",
-                f"{cost.calls}",
-                f"{cost.prompt_tokens + cost.output_tokens}",
-                f"{cost.evaluations}",
-                seconds(summary.active_seconds),
-            )
-        )
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [f"{line[0]:<{widths[0]}}"]
-            + [f"{text:>{width}}" for text, width in zip(line[1:], widths[1:], strict=True)]
-        )
-        for line in lines
-    )
 
 
 def energy(joules: float) -> str:

@@ -1,9 +1,8 @@
 """Bolt: managed transactions against Neo4j or the embedded store; nothing else opens a driver.
 
-reader.py reads the driver's values. The driver retries deadlocks, conflicts and lost
-connections; any other failure becomes a `StoreError` of one line without the password. In a
-cluster, any server answers reads and knows this object's writes (bookmarks). Not covered: reads
-that follow another process's write at once may miss it.
+The driver retries deadlocks, conflicts and lost connections; any other failure becomes a
+`StoreError` of one line without the password. Not covered: in a cluster, reads that follow another
+process's write at once may miss it.
 """
 
 import re
@@ -85,6 +84,7 @@ class Bolt:
         refuses.
         """
         self._address = address
+        # Any server of a cluster answers reads; bookmarks make it wait for our own writes.
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
         require_bolt(address.uri)
         try:
@@ -128,19 +128,17 @@ class Bolt:
         than the driver waits. A connection lost during the commit may have committed: `work`
         must find its own earlier effect.
         """
+        clash = 0
         with self._writers_turn(), self._driver_call():
-            for clash in range(CLASH_TRIES):
+            while True:
                 try:
-                    return self._write_once(work)
+                    with self._session(neo4j.WRITE_ACCESS) as session:
+                        return session.execute_write(lambda tx: work(self._query(tx)))
                 except (exceptions.IncompleteCommit, exceptions.Neo4jError, Overtaken) as error:
-                    if not _is_clash(error):
+                    if clash == CLASH_TRIES or not _is_clash(error):
                         raise
                 time.sleep(FIRST_RETRY_SECONDS * 2**clash)
-            return self._write_once(work)
-
-    def _write_once(self, work: Callable[[Query], T]) -> T:
-        with self._session(neo4j.WRITE_ACCESS) as session:
-            return session.execute_write(lambda tx: work(self._query(tx)))
+                clash += 1
 
     def define_all(self, name: str) -> None:
         """Run every statement of a file that changes the schema, each by itself."""
@@ -160,6 +158,7 @@ class Bolt:
             try:
                 with session.begin_transaction(timeout=seconds) as tx:
                     answer = tx.run(statement, dict(parameters))
+                    # Not all rows: a person's query may match the whole graph.
                     rows = [record.values() for record in islice(answer, limit)]
                     tx.rollback()
                     return list(answer.keys()), rows
@@ -172,6 +171,7 @@ class Bolt:
                 code = error.code or ""
                 if "TransactionTimedOut" in code:
                     raise TimeoutError from None
+                # The store's own refusal, where the words alone did not show the write.
                 if code in _READ_ONLY:
                     raise BadInput("query: refused, as only reading is allowed") from None
                 embedded = self._address.folder is not None and code == UNKNOWN
@@ -212,6 +212,7 @@ class Bolt:
         ):
             for clash in range(CLASH_TRIES):
                 try:
+                    # Not in a managed transaction: Neo4j forbids schema and data in one.
                     session.run(statement, parameters).consume()
                 except exceptions.Neo4jError as error:
                     if not error.is_retryable() and error.code not in OVERTAKEN:
@@ -299,6 +300,7 @@ class Bolt:
             return f"has no database {self._address.database!r}; see REGRAPH_STORE_DATABASE"
         if code in _MESSAGES:
             return _MESSAGES[code]
+        # The embedded store's errors do not name their cause.
         folder = self._address.folder
         if folder is not None and (code.startswith("Neo.DatabaseError") or code == GONE):
             return _embedded_failure(folder)

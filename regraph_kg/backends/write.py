@@ -1,15 +1,12 @@
 """Writes facts in one transaction each: merges, purges, and a rebuild; NEXT follows by addition.
 
 Only the transaction that created a trajectory's node writes its steps; a later sender adds only
-measurements and failures, and a known trajectory keeps its disclosure: failures of another one
-cannot be compared and are left out. A partly disclosed trajectory names its own content; a
-contradicting one is refused.
+measurements and failures. A partly disclosed trajectory names its own content; a contradicting one
+is refused.
 
 NEXT rows are linear sums of what trajectories contribute (`statistics.contribution`), so that a
-merge adds, a purge subtracts, and no order of writers matters. Recounting the pairs of each batch
-costs too much on a hot pair (docs/dev/decisions/0035-facts-counted-when-asked.md). Locks are taken
-in this order, in each statement sorted by id: trajectories, techniques, NEXT, which every writer
-wants and which therefore come last.
+merge adds, a purge subtracts, and no order of writers matters (ADR 0035). Locks are taken in this
+order, in each statement sorted by id: trajectories, techniques, NEXT.
 """
 
 from collections import defaultdict
@@ -42,7 +39,7 @@ from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, Replan
 from regraph_kg.models.graph import MergeCounts, MergePlan, PurgeCounts
 from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import FailedStep, Trajectory
+from regraph_kg.models.trajectory import FailedStep
 
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps", "source")
@@ -72,11 +69,6 @@ class Arrival:
     """`Trajectory.id`."""
     plan: MergePlan
     evidence: Evidence
-
-    @property
-    def trajectory(self) -> Trajectory:
-        """The planned trajectory."""
-        return self.plan.trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +123,13 @@ def _rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
 
 
 def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
+    # Before anything is written: a refused trajectory must not make techniques.
     conflicts = _ref_clashes(ask, batch)
     accepted = {arrival.key: arrival for arrival in batch if arrival.key not in conflicts}
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
     created = create_techniques(ask, new)
     nodes = {
-        key: node(one.trajectory, key, one.evidence) | trajectory_counts(one.evidence)
+        key: node(one.plan.trajectory, key, one.evidence) | trajectory_counts(one.evidence)
         for key, one in accepted.items()
     }
     rows = [{"id": key, "properties": properties} for key, properties in nodes.items()]
@@ -158,10 +151,11 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
         # A newer judge's measurement replaces older ones: what counted before is taken out whole.
         add(growth, contribution(addition.after))
         add(growth, contribution(addition.before), -1)
+    # Last, as every writer wants these locks.
     _add_to_next(ask, growth)
     return known + MergeCounts(
         added=len(added),
-        examples=sum(len(arrival.trajectory.steps) for arrival in added),
+        examples=sum(len(arrival.plan.trajectory.steps) for arrival in added),
         techniques=created,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(addition.after.measured() - addition.before.measured() for addition in additions),
@@ -185,7 +179,8 @@ def _recognize(
                 " target or number of steps"
             )
             continue
-        same = stored_disclosure(arrival.trajectory.disclosed) == row["disclosed"]
+        # Failures of another disclosure have other keys: they cannot be compared.
+        same = stored_disclosure(arrival.plan.trajectory.disclosed) == row["disclosed"]
         after = before.plus(
             arrival.evidence.measurements, arrival.evidence.failures if same else ()
         )
@@ -198,8 +193,8 @@ def _recognize(
 
 def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:
     """Ids to refuse, with the reason: their ref names other content."""
-    refs = {arrival.key: arrival.trajectory.ref for arrival in batch if arrival.trajectory.ref}
-    rows = [{"id": key, "ref": ref} for key, ref in refs.items()]
+    refs = {arrival.key: arrival.plan.trajectory.ref for arrival in batch}
+    rows = [{"id": key, "ref": ref} for key, ref in refs.items() if ref]
     return {
         row["id"]: f"ref {refs[row['id']]!r} already names other content"
         f" (trajectory {row['other'][:12]})"
@@ -218,6 +213,7 @@ def _create_examples(ask: Query, added: Sequence[Arrival], nodes: Mapping[str, G
         for one, steps in zip(added, texts, strict=True)
         for number, pair in enumerate(one.evidence.pairs, 1)
     ]
+    # Writers that lock in one order cannot deadlock.
     rows.sort(key=lambda row: (Pair.of(row), row["properties"]["id"]))
     if ask("create_transitions", rows=rows)[0]["written"] != len(rows):
         refuse_missing(ask, (end for row in rows for end in Pair.of(row)))
@@ -260,7 +256,7 @@ def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[d
                 "pair": pair.id,
                 **pair._asdict(),
                 "trajectory": arrival.key,
-                "problem": arrival.trajectory.problem,
+                "problem": arrival.plan.trajectory.problem,
                 "code": failure.code or None,
                 **failure.model_dump(mode="json", include=_FAILURE),
             },
@@ -364,6 +360,7 @@ def _read_technique(key: str, properties: Mapping[str, Any]) -> Technique:
 
 def delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
     """Delete trajectories with all that follows from them; skip those that are gone."""
+    # Read under a lock: another purge, or new measurements, would change what is subtracted.
     held = {
         row["id"]: Evidence.read(row)
         for row in ask("hold_trajectories", ids=sorted(ids))
@@ -410,6 +407,7 @@ def rebuild(
     """
     total = sum(row["trajectories"] for row in bolt.rows("count_trajectories"))
     bolt.write(lambda ask: ask("set_meta", state={"rebuilding": True}))
+    # In portions: one transaction that deletes a large graph runs out of memory.
     for name in ("strip_relationships", "strip_nodes"):
         while bolt.write(partial(_strip, name=name)):
             pass

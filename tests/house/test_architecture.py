@@ -32,7 +32,7 @@ VIOLATIONS = {
     "inside-runs": ("runs.choice", "runs.ingest"),
     "inside-backends": ("backends.write", "backends.store"),
     "inside-llm": ("llm.ollama", "llm.scripted"),
-    "inside-collect": ("collect.judged_steps", "collect.kept"),
+    "inside-collect": ("collect.judged_steps", "collect.openevolve"),
     "inside-ingest": ("ingest.read", "ingest.plan"),
     "inside-relabel": ("ingest.relabel.lexical", "ingest.relabel.model"),
 }
