@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTEST   = $(BIN)/python -m pytest $(if $(REQUIRE),--require=$(REQUIRE))
 
 .DEFAULT_GOAL := help
-.PHONY: help need demo test test-slow test-nightly test-stress test-docker check docs bench ollama-test-server llama-test-server small-model clean
+.PHONY: help need demo test test-slow test-nightly test-stress test-docker check docs bench ollama-test-server small-model clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -82,9 +82,6 @@ bench: $(VENV)/.dev ## measure, then rewrite docs/results.md
 
 ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 6 minutes)
 	@$(BIN)/python tests/install_ollama.py
-
-llama-test-server: $(VENV)/.dev ## build a real llama.cpp server for the tests (C++, 7 minutes)
-	@$(BIN)/python tests/install_llama_cpp.py
 
 small-model: $(VENV)/.dev ## real small models for the tests: weights, Ollama, PyTorch (Go, 10 minutes, 7 GB)
 	@$(BIN)/python tests/install_small_model.py

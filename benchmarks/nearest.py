@@ -22,8 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from regraph_kg.backends.embeddings import text_of
-from regraph_kg.backends.vectors import PROPERTIES
+from regraph_kg.backends.vectors import PROPERTIES, text_of
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import Embedder
 from regraph_kg.llm.ngrams import HASHED, HashEmbedder
@@ -241,7 +240,7 @@ def main() -> None:
         try:
             for spec in specs:
                 embedder = embedder_of(settings.model_copy(update={"embedder": spec}))
-                list(store.reembed(embedder.space, embedder.embed))
+                list(store.embed(embedder.space, embedder.embed, change=True))
                 examples = every_example(store, embedder)
                 rows += judged(embedder.space.model, by_store(store, embedder))
                 by_code.append(codes(store, embedder, examples))

@@ -30,6 +30,8 @@ class Batch:
 
     counts: MergeCounts
     rejected: tuple[Rejected, ...]
+    nameless_failures: int = 0
+    """Failures that the graph did not get: no technique has their name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,12 @@ class Portion:
     plans: tuple[MergePlan, ...]
     findings: tuple[str, ...] = ()
     """Findings about steps that do not match their names."""
+    nameless_failures: int = 0
 
     def merged(self, store: GraphStore) -> Batch:
         """Merge the plans into `store`."""
         counts = store.merge(self.plans)
-        return Batch(counts, tuple(_rejected(self.lines, counts)))
+        return Batch(counts, tuple(_rejected(self.lines, counts)), self.nameless_failures)
 
 
 def read_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabulary:
@@ -99,6 +102,7 @@ def portions(
     for batch in _batches(lines, batch_lines):
         plans: list[MergePlan] = []
         findings: list[str] = []
+        nameless = 0
         for place, line in enumerate(batch):
             if isinstance(line, Rejected):
                 continue
@@ -109,7 +113,8 @@ def portions(
                 continue
             plans.append(found)
             findings += more
-        yield Portion(tuple(batch), tuple(plans), tuple(findings))
+            nameless += len(line.trajectory.failures) - len(found.trajectory.failures)
+        yield Portion(tuple(batch), tuple(plans), tuple(findings), nameless)
 
 
 def planned(

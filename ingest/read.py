@@ -1,25 +1,28 @@
 """Reads trajectory files line by line; a bad line becomes a `Rejected`, and stops nothing.
 
 Two formats: Trajectory JSONL (models/trajectory.py), and step lists `[{think, method, detail,
-code}]`, one list a line, which say neither problem nor target nor serial code: a `FileOrigin`
-does. A pretty-printed file (its first line is a bare bracket) is one document.
+code}]`, one list a line, which say neither problem nor target nor serial code: `steps.json.toml`
+beside `steps.json` does. That names no file outside its own folder: who wrote it may be a stranger,
+and the graph is shared. A pretty-printed file (its first line is a bare bracket) is one document.
 
 An object that has a key twice is refused: readers of JSON differ in which one they take.
 """
 
 import codecs
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from regraph_kg.errors import BadInput
-from regraph_kg.ingest.origin import FileOrigin
-from regraph_kg.models.base import KEPT
+from regraph_kg.errors import BadInput, first_mistake
+from regraph_kg.models.base import KEPT, Frozen
+from regraph_kg.models.target import Target
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Name, NoteText, Text, Trajectory
 
@@ -29,6 +32,9 @@ LONGEST_REASON = 300
 """Characters."""
 SHOWN_FIELDS = 4
 """Fields of a line of another system that its reason names."""
+SIDECAR = ".toml"
+"""Suffix of the file beside a step list."""
+_HINT = "write problem, target and serial (a file), a line each: regraph docs ingest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,21 @@ class Rejected:
     reason: str
 
 
+class FileOrigin(Frozen):
+    """The facts that a step list lacks."""
+
+    target: Target
+    problem: Name
+    serial: str
+
+
+class _Sidecar(FileOrigin):
+    """The file beside a step list."""
+
+    serial: Name
+    """Path of the serial code."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Doubled:
     """Stands for an object that has a key twice."""
@@ -78,6 +99,39 @@ class UpstreamStep(BaseModel):
 
 
 _STEP_LIST = TypeAdapter(list[UpstreamStep])
+
+
+def sidecar(path: Path) -> Path:
+    """Path of the origin file of `path`."""
+    return path.with_name(path.name + SIDECAR)
+
+
+def read_origin(path: Path) -> FileOrigin | None:
+    """The origin that stands beside `path`; None where nothing does. `BadInput` for a bad one."""
+    beside = sidecar(path)
+    try:
+        origin = _Sidecar.model_validate(tomllib.loads(beside.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadInput(f"{beside}: {error.strerror}; make it readable, or remove it") from None
+    except ValidationError as error:
+        raise BadInput(f"{beside}: {first_mistake(error)}; {_HINT}") from None
+    except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, or nested too deeply
+        raise BadInput(f"{beside}: not TOML: {error}; {_HINT}") from None
+    serial = beside.parent / origin.serial
+    # A stranger's file must not send what lies elsewhere on this machine to a shared graph.
+    if not serial.resolve().is_relative_to(beside.parent.resolve()):
+        raise BadInput(f"{beside}: serial: {origin.serial} is in another folder; put it beside")
+    if serial.exists() and not serial.is_file():
+        raise BadInput(f"{beside}: serial: {origin.serial} is no file; {_HINT}")
+    try:
+        code = serial.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{serial}: {error.strerror}; give the serial code's file") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{serial}: not UTF-8 text; give the serial code's file") from None
+    return FileOrigin(target=origin.target, problem=origin.problem, serial=code)
 
 
 def split(stream: BinaryIO) -> Iterator[InputLine]:

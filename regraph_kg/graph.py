@@ -144,17 +144,15 @@ class GraphStore(Protocol):
     def embedding_space(self) -> EmbeddingSpace | None:
         """The space of the examples' vectors; None before the first ones."""
 
-    def embed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
+    def embed(
+        self, space: EmbeddingSpace, embed: Embed, *, change: bool = False
+    ) -> Iterator[EmbeddingProgress]:
         """Give a vector to every example that has none; the first ones decide the graph's space.
 
         Code or text that is not disclosed gets none. New examples have none before this call. An
-        unfinished call loses nothing. `BadInput` for another space than the graph's.
-        """
-
-    def reembed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
-        """As `embed`, in any space: vectors of another one are cleared first.
-
-        Meanwhile only what has a new vector is found by one. A stopped call is made again.
+        unfinished call loses nothing and is made again. `BadInput` for another space than the
+        graph's, unless `change`: its vectors are cleared first, and meanwhile only what has a new
+        vector is found by one.
         """
 
     def transitions(self) -> tuple[TransitionStats, ...]:
@@ -162,12 +160,6 @@ class GraphStore(Protocol):
 
     def stats(self) -> GraphStats:
         """Totals."""
-
-    def check(self) -> tuple[str, ...]:
-        """Contradictions between the trajectories and what follows from them, a line each.
-
-        Beside writers it may find what is only unfinished. `rebuild` mends all.
-        """
 
     def export(self) -> Iterator[Trajectory]:
         """Every trajectory with its resolved technique ids and measurements, ordered by id."""

@@ -28,11 +28,12 @@ PREFIX = "REGRAPH_"
 TESTS = "REGRAPH_TEST_"
 """Begins names in the environment that belong to the test suite, and are no settings."""
 SENT_TO: Mapping[str, tuple[str, ...]] = {
-    "store_password": ("store", "store_ca"),
+    "store_password": ("store",),
     "openai_key": ("openai_url",),
 }
 """Each secret, and the settings that say who gets to see it."""
 GONE: Mapping[str, str] = {
+    "store_ca": "SSL_CERT_FILE, which every TLS connection of this machine reads",
     "stop_at_roof": "regraph optimize --set limit.seconds=600 ends a search early",
 }
 """Settings of earlier versions, and what does their work now."""
@@ -55,8 +56,6 @@ class Settings(BaseModel):
     """Its password; goes only to an address from where it comes from itself."""
     store_database: str | None = None
     """Name of the database; the server's default if not given."""
-    store_ca: Path | None = None
-    """PEM file of who signed the server's certificate, for +s; else the machine's authorities."""
     store_idle_seconds: float = Field(default=600, gt=0)
     """The embedded store ends by itself after this long without a client."""
     data_dir: Path = Path(platformdirs.user_data_dir("regraph"))

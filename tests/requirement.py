@@ -11,7 +11,6 @@ KNOWN = (
     "gpu",
     "nvcc",
     "ollama",
-    "llama-cpp",
     "browser",
     "axe",
     "inspector",

@@ -3,10 +3,10 @@
 // code before the step. Its order is cautious: a mean of few measurements is drawn towards 1.
 // Parameters: device
 // :param device => 'NVIDIA H200'
-// Columns: after, apply, times faster (geometric mean), verified, tried, declined (said not to apply), without repair, examples
+// Columns: after, apply, times faster (geometric mean), verified, tried, declined (said not to apply), examples
 MATCH (s:Technique)-[n:NEXT]->(d:Technique)
 WHERE n.device = $device
-WITH s, d, sum(n.sum_log2_effect) / 1048576.0 AS doublings, sum(n.verified) AS verified, sum(n.tried) AS tried, sum(n.verified_first) AS first,
+WITH s, d, sum(n.sum_log2_effect) / 1048576.0 AS doublings, sum(n.verified) AS verified, sum(n.tried) AS tried,
      sum(n.declined) AS declined, sum(n.examples) AS examples
 WHERE verified > 0
 WITH *
@@ -18,5 +18,4 @@ RETURN s.name AS after,
        verified,
        tried,
        declined,
-       first AS `without repair`,
        examples

@@ -21,8 +21,7 @@ from regraph_kg.evaluation.checkup.calibrate import Trials
 from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
 from regraph_kg.evaluation.problem.inputs import generate
 from regraph_kg.evaluation.problem.problem import Argument, Array, Problem
-from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
-from regraph_kg.evaluation.verify.patterns import number
+from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, number
 from regraph_kg.evaluation.verify.reference import Case
 
 _OTHER_SEED = 1000

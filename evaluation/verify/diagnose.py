@@ -3,27 +3,27 @@
 The comparison is !(|d| <= tolerance): NaN fails unless the truth has it. Where a complex truth is
 not finite each of its parts that is not must be the same, and the other one near.
 
-A diagnosis tells the first wrong element, their count, the shape, patterns of their values and
-of their places (patterns.py, one of each at most), and three more elements.
+A diagnosis tells the first wrong element, their count, the shape, how many were never written and
+how many are NaN or infinite, and three more elements.
 
-Not covered: patterns of arrays above 2^22 elements and of samples: they take seconds, or are lost.
+Not covered: what the mistake is. Patterns of values and places were named once; with them, repairs
+brought no more (docs/results.md).
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from regraph_kg.evaluation.problem.problem import RESULT, Array
 from regraph_kg.evaluation.problem.types import is_rounded, parts, wide
 from regraph_kg.evaluation.verify import large_outputs
-from regraph_kg.evaluation.verify.patterns import PLACES, VALUES, Wrong, number
 
 LENGTH = 1500
 """Characters of a whole diagnosis at most."""
 _EXAMPLES = 3
 _NEAR = 2.0**-10
 """How far off, relative to itself, a finite part is beside one that is not."""
-_LARGE = 2**22
 _CHUNK = 2**16
 """Elements compared at once: what is computed of them stays in the cache."""
 
@@ -78,7 +78,7 @@ def mismatch(
         return truth.blocks.fault(name, output) if truth.blocks else None
     if truth.at is not None:
         return _of_sample(name, actual, truth, bad)
-    return explain(name, Wrong(actual, truth.values, bad, truth.tolerance, poison))
+    return _explained(name, actual, truth, bad, poison)
 
 
 def _agrees(output: Array, truth: ExpectedOutput) -> bool:
@@ -139,33 +139,42 @@ def _of_sample(name: str, actual: Array, truth: ExpectedOutput, bad: Array) -> s
     )
 
 
-def explain(name: str, wrong: Wrong) -> str:
-    """At most 1,500 characters: the first wrong element, how many, the pattern, other elements."""
-    flat = np.flatnonzero(wrong.bad)
-    shape = list(wrong.bad.shape)
+def _explained(name: str, actual: Array, truth: ExpectedOutput, bad: Array, poison: int) -> str:
+    """At most 1,500 characters: the first wrong element, how many, what they hold, others."""
+    flat = np.flatnonzero(bad)
+    first = int(flat[0])
+    allowed = float(np.broadcast_to(truth.tolerance, bad.shape).flat[first])
     text = (
-        f"{_element(name, wrong, int(flat[0]))} (tolerance {_allowed(wrong, int(flat[0])):.3g});"
-        f" {flat.size} of {wrong.bad.size} elements are wrong, shape {shape}"
+        f"{_element(name, actual, truth, first)} (tolerance {allowed:.3g});"
+        f" {flat.size} of {bad.size} elements are wrong, shape {list(bad.shape)}"
     )
-    if wrong.bad.size <= _LARGE:
-        for table in (VALUES, PLACES):
-            remark = next(filter(None, (pattern(wrong) for pattern in table)), None)
-            text += f"; {remark}" if remark else ""
+    for what, count in _held(actual[bad], poison):
+        text += f"; they {what}" if count == flat.size else f"; {count} of them {what}"
     if flat.size > 1:
         chosen = flat[np.linspace(1, flat.size - 1, _EXAMPLES).astype(int)]
-        examples = [_element(name, wrong, int(index)) for index in dict.fromkeys(chosen.tolist())]
-        text += f"; also {'; '.join(examples)}"
+        others = [_element(name, actual, truth, at) for at in dict.fromkeys(chosen.tolist())]
+        text += f"; also {'; '.join(others)}"
     return text[:LENGTH]
 
 
-def _element(name: str, wrong: Wrong, flat: int) -> str:
-    index = tuple(int(i) for i in np.unravel_index(flat, wrong.bad.shape))
-    at = f"[{', '.join(map(str, index))}]"
-    actual, right = number(wrong.output[index]), number(wrong.expected[index])
+def _held(wrong: Array, poison: int) -> list[tuple[str, int]]:
+    """What wrong elements hold that says more than their values, and how many do."""
+    written = np.ascontiguousarray(wrong).view(np.uint8).reshape(wrong.size, -1) != poison
+    found = [("were never written", int(np.count_nonzero(~written.any(axis=1))))]
+    if is_rounded(wrong) and not found[0][1]:  # poison may be NaN itself
+        found += [("are NaN", int(np.count_nonzero(np.isnan(wrong))))]
+        found += [("are infinite", int(np.count_nonzero(np.isinf(wrong))))]
+    return [(what, count) for what, count in found if count]
+
+
+def _element(name: str, actual: Array, truth: ExpectedOutput, flat: int) -> str:
+    index = tuple(int(i) for i in np.unravel_index(flat, actual.shape))
     array, dot, field = name.partition(".")  # of a struct
+    at = f"[{', '.join(map(str, index))}]"
     label = "the returned value" if name == RESULT else f"{array}{at}{dot}{field}"
-    return f"{label} is {actual}, expected {right}"
+    return f"{label} is {number(actual[index])}, expected {number(truth.values[index])}"
 
 
-def _allowed(wrong: Wrong, flat: int) -> float:
-    return float(np.broadcast_to(wrong.tolerance, wrong.bad.shape).flat[flat])
+def number(value: Any) -> str:
+    """An element as text: integers exactly, floats to 9 digits."""
+    return str(int(value)) if isinstance(value, np.integer | int) else f"{value:.9g}"

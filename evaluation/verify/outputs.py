@@ -20,9 +20,14 @@ import numpy as np
 from regraph_kg.evaluation.problem.problem import Array, Problem
 from regraph_kg.evaluation.problem.rows import Rows, columns, rows_of
 from regraph_kg.evaluation.problem.types import is_rounded, wide
-from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput, mismatch, wrong_elements
+from regraph_kg.evaluation.verify.diagnose import (
+    Expected,
+    ExpectedOutput,
+    mismatch,
+    number,
+    wrong_elements,
+)
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput
-from regraph_kg.evaluation.verify.patterns import number
 
 _MOST_MATCHED = 256
 _MOST_TOLD = 64

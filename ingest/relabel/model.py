@@ -15,8 +15,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, reduce
+from functools import reduce
 from operator import add
 from pathlib import Path
 from string import Template
@@ -79,10 +80,6 @@ class SortingAnswer(Frozen):
     """The answer's schema."""
 
     groups: tuple[NameGroup, ...]
-
-
-class _UnusableAnswer(ValueError):
-    """An answer that cannot be used, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,26 +145,14 @@ class Sorter:
     def _ask(
         self, target: Target, batch: Sequence[Bundle], known: Sequence[Technique], number: int
     ) -> list[_Group]:
-        """The groups of a batch; each name alone where the answer is unusable."""
+        """The groups of a batch, as the model answers."""
         prompt = question(target, batch, known, code=number != SECOND)
-        groups: Sequence[NameGroup] | None = None
-        for again in (False, True):
-            reply = self._model.complete(prompt)
-            try:
-                groups = read_answer(reply, len(batch), known)
-                break
-            except _UnusableAnswer as error:
-                if again or reply.finish != "stop":  # a cut answer would be cut again
-                    break
-                prompt = _again(prompt, str(error))
-        if groups is None:
-            numbers = range(1, len(batch) + 1)
-            groups = [NameGroup(members=(number,), technique=NEW) for number in numbers]
+        reply = self._model.complete(prompt)
         digest = hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest()
         said = (reply.model or self._model.name, f"sha256:{digest[:16]}", reply.finish == "pending")
         return [
             _Group(tuple(batch[one - 1] for one in group.members), group, (number,), *said)
-            for group in groups
+            for group in read_answer(reply, len(batch), known)
         ]
 
     def _joined(self, target: Target, groups: list[_Group]) -> list[_Group]:
@@ -274,38 +259,24 @@ def labels_asked(key: DecisionKey) -> tuple[str, list[str]]:
 
 
 def read_answer(reply: Reply, size: int, known: Sequence[Technique]) -> list[NameGroup]:
-    """The groups of an answer about `size` names; one that is in none is alone, and new."""
-    if reply.finish != "stop":
-        raise _UnusableAnswer(reply.finish)
+    """The groups of an answer about `size` names; one that is in none is alone, and new.
+
+    An answer that cannot be used has none: its names stay apart, which harms nothing, and a rebuild
+    asks again.
+    """
+    groups: tuple[NameGroup, ...] = ()
     # A model that runs on has lost the question.
-    if len(reply.text) > ANSWER_ROOM * (size + 1):
-        raise _UnusableAnswer("it is too long")
-    fenced = re.fullmatch(r"\s*```(?:json)?\s*(\{.*\})\s*```\s*", reply.text, re.DOTALL)
-    try:
-        text = fenced[1] if fenced else reply.text
-        groups = SortingAnswer.model_validate_json(text, strict=True).groups
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        reason = f"{place}: {first['msg']}" if place else "it is not that JSON object"
-        raise _UnusableAnswer(reason) from None
+    if reply.finish == "stop" and len(reply.text) <= ANSWER_ROOM * (size + 1):
+        fenced = re.fullmatch(r"\s*```(?:json)?\s*(\{.*\})\s*```\s*", reply.text, re.DOTALL)
+        with suppress(ValidationError):
+            text = fenced[1] if fenced else reply.text
+            groups = SortingAnswer.model_validate_json(text, strict=True).groups
     stands = Counter(number for group in groups for number in group.members)
-    if any(times > 1 or not 1 <= number <= size for number, times in stands.items()):
-        raise _UnusableAnswer("members: a number is unknown, or stands twice")
-    if {group.technique for group in groups} - {NEW, *(technique.id for technique in known)}:
-        raise _UnusableAnswer("technique: none of the listed ids")
-    # A forgotten name is kept apart, which harms nothing.
+    strange = {group.technique for group in groups} - {NEW, *(one.id for one in known)}
+    if strange or any(times > 1 or not 1 <= number <= size for number, times in stands.items()):
+        groups, stands = (), Counter()
     missing = [number for number in range(1, size + 1) if number not in stands]
     return [*groups, *(NameGroup(members=(number,), technique=NEW) for number in missing)]
-
-
-def _again(prompt: Prompt, reason: str) -> Prompt:
-    """The same question, after an answer that could not be used."""
-    assert isinstance(prompt.key, DecisionKey)
-    key = prompt.key.model_copy(update={"attempt": 1})
-    user = f"{prompt.user}\n\n{_fill('again', reason=reason)}"
-    # Another seed: the same one would bring the same answer.
-    return prompt.model_copy(update={"key": key, "user": user, "seed": prompt.seed + 1})
 
 
 def _object(properties: Mapping[str, object]) -> dict[str, object]:
@@ -332,14 +303,11 @@ def _used(number: int, bundle: Bundle, *, code: bool) -> str:
 
 
 def _described(technique: Technique) -> str:
-    return _fill(
-        "candidate",
-        id=technique.id,
-        review=" (under review)" if technique.review else "",
-        name=_printable(technique.name),
-        definition=_printable(technique.definition, LONGEST_DEFINITION),
-        aliases=_printable(", ".join(technique.aliases[:MOST_ALIASES])) or "-",
-    )
+    review = " (under review)" if technique.review else ""
+    definition = _printable(technique.definition, LONGEST_DEFINITION)
+    aliases = _printable(", ".join(technique.aliases[:MOST_ALIASES])) or "-"
+    name = f"{technique.id}{review}: {_printable(technique.name)}"
+    return f"- {name}. {definition} Also called: {aliases}"
 
 
 def _printable(label: str, longest: int = LONGEST_LABEL) -> str:
@@ -371,9 +339,5 @@ def _plainly_named(technique: Technique, label: str) -> bool:
 
 
 def _fill(template: str, **values: str) -> str:
-    return _template(template).substitute(values).strip()
-
-
-@cache
-def _template(name: str) -> Template:
-    return Template((_FOLDER / f"relabel_{name}.txt").read_text(encoding="utf-8"))
+    text = (_FOLDER / f"relabel_{template}.txt").read_text(encoding="utf-8")
+    return Template(text).substitute(values).strip()

@@ -7,11 +7,11 @@ link while it is read, by somebody who may write the folder anyhow.
 import stat
 from pathlib import Path
 
-from regraph_kg.api.sources import read_source
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.project import paths_of
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, problem_names
+from regraph_kg.wiring.sources import read_source
 
 LONGEST_CODE = 2**20
 """Characters of a code that an agent sends, and bytes of a file that it names."""

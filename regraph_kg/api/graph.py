@@ -13,7 +13,6 @@ from pathlib import Path
 from threading import RLock
 from typing import Self
 
-from regraph_kg.api.sources import code_of
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import place
@@ -25,6 +24,7 @@ from regraph_kg.runs.next_steps import Question, next_steps
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.open_model import embedder_of
+from regraph_kg.wiring.sources import code_of
 from regraph_kg.wiring.stores import open_store
 
 

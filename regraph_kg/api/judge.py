@@ -14,7 +14,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Self
 
-from regraph_kg.api.sources import code_of
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
@@ -22,6 +21,7 @@ from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.judges import local_judge
 from regraph_kg.wiring.problems import find_problem
+from regraph_kg.wiring.sources import code_of
 
 
 def load_problem(name: str | Path, settings: Settings | None = None) -> AnyProblem:

@@ -1,11 +1,10 @@
 """Address: where a graph store listens and how to log in; its URI's forms, encryption, display.
 
 bolt://   one server                 neo4j://   a cluster: reads go to its replicas
-+s        TLS, certificate checked against the machine's authorities, or those of `ca`
++s        TLS, certificate checked against the machine's authorities (or SSL_CERT_FILE's)
 +ssc      TLS, any certificate: against eavesdroppers only
 """
 
-import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -13,9 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from regraph_kg.errors import BadInput
 
-CHECKED = "+s"
-SCHEMES = frozenset(f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("", CHECKED, "+ssc"))
-
+SCHEMES = frozenset(f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("", "+s", "+ssc"))
 
 Engine = Literal["neo4j", "neo4j_2026", "embedded"]
 """The kind of server, which chooses the query text where the dialects differ."""
@@ -33,34 +30,21 @@ class Address:
     engine: Engine = "neo4j"
     writers: Path | None = None
     """A lock file on which writers take turns; None = the server keeps them apart."""
-    ca: Path | None = None
-    """Certificates (PEM) that vouch for the server's; None = those of the machine."""
     folder: Path | None = None
     """The folder of data and log; None = on another machine, or unknown."""
 
 
-def endpoint(address: Address) -> tuple[str, ssl.SSLContext | None]:
-    """The driver's URI and TLS for an address (None: as the URI says).
-
-    `BadInput` for an unusable URI or CA file.
-    """
-    parts = _split(address.uri)
+def require_bolt(uri: str) -> None:
+    """Raise `BadInput` for a URI that is no Bolt server's, or that holds a password."""
+    parts = _split(uri)
     if parts.scheme not in SCHEMES or not parts.hostname:
-        raise unusable(address.uri)
+        raise unusable(uri)
+    # A URI is shown in messages and lists of processes; a password in it would be, too.
     if "@" in parts.netloc:
         raise BadInput(
-            f"store {shown(address.uri)}: user and password do not belong into the URI; set"
+            f"store {shown(uri)}: user and password do not belong into the URI; set"
             " REGRAPH_STORE_USER and REGRAPH_STORE_PASSWORD"
         )
-    if address.ca is None:
-        return address.uri, None
-    plain = parts.scheme.removesuffix(CHECKED)
-    if plain == parts.scheme:
-        raise BadInput(
-            f"store {shown(address.uri)}: a CA file checks certificates, which needs bolt+s:// or"
-            " neo4j+s:// (REGRAPH_STORE, REGRAPH_STORE_CA)"
-        )
-    return parts._replace(scheme=plain).geturl(), _trusting(address.ca)
 
 
 def unusable(uri: str) -> BadInput:
@@ -86,15 +70,3 @@ def _split(uri: str) -> SplitResult:
     except ValueError:
         raise unusable(uri) from None
     return parts
-
-
-def _trusting(ca: Path) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=ca)
-    except ssl.SSLError:
-        reason = "holds no certificate in PEM form"
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-    raise BadInput(
-        f"CA file {ca}: {reason}; give the certificate of who signed the store's (REGRAPH_STORE_CA)"
-    )

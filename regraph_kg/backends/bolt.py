@@ -24,7 +24,7 @@ from neo4j import exceptions
 
 from regraph_kg import locks
 from regraph_kg.backends import queries
-from regraph_kg.backends.address import Address, Engine, endpoint, shown, unusable
+from regraph_kg.backends.address import Address, Engine, require_bolt, shown, unusable
 from regraph_kg.errors import BadInput, StoreError
 
 GraphRow = dict[str, Any]
@@ -81,18 +81,16 @@ class Bolt:
     def __init__(self, address: Address, *, retry_seconds: float = 15.0) -> None:
         """Connect and log in; `retry_seconds` bounds the retries of one transaction.
 
-        Raises `BadInput` for an unusable URI or CA file, and `StoreError` for a server that is
-        down or refuses.
+        Raises `BadInput` for an unusable URI, and `StoreError` for a server that is down or
+        refuses.
         """
         self._address = address
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
-        uri, tls = endpoint(address)
-        encryption: Any = {"ssl_context": tls} if tls else {}
+        require_bolt(address.uri)
         try:
             self._driver = neo4j.GraphDatabase.driver(
-                uri,
+                address.uri,
                 auth=(address.user, address.password),
-                **encryption,
                 connection_timeout=CONNECT_SECONDS,
                 connection_acquisition_timeout=2 * CONNECT_SECONDS,
                 max_transaction_retry_time=retry_seconds,
@@ -412,7 +410,8 @@ def _unreachable(error: BaseException) -> str:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
                 f"its certificate is not trusted ({cause.verify_message.rstrip('.')}); say the"
-                " name that it is for (REGRAPH_STORE), and who signed it (REGRAPH_STORE_CA)"
+                " name that it is for (REGRAPH_STORE), and who signed it"
+                " (a PEM file, SSL_CERT_FILE)"
             )
         if isinstance(cause, ssl.SSLError):
             return (

@@ -1,16 +1,23 @@
-"""Reads the statements of cypher/ by name; an engine's override takes precedence."""
+"""Reads the statements of cypher/ by name; packs those for Neo4j Browser, with its style."""
 
+import io
 import re
+import zipfile
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 from regraph_kg import cypher
 from regraph_kg.backends.address import Engine
 
+FOLDER = "regraph"
+"""Folder of the saved queries among the Browser's favorites."""
+QUERIES, STYLE = "regraph-queries.zip", "regraph-style.grass"
+
 
 @cache
 def text(name: str, engine: Engine) -> str:
-    """The statement `cypher/NAME.cypher`, or its override `cypher/ENGINE/NAME.cypher`."""
+    """The statement `cypher/ENGINE/NAME.cypher` where there is one, else `cypher/NAME.cypher`."""
     folder = files(cypher)
     override = folder / engine / f"{name}.cypher"
     source = override if override.is_file() else folder / f"{name}.cypher"
@@ -37,6 +44,17 @@ def browser_query(name: str) -> str:
     return text(f"browser/{name}", "neo4j")
 
 
-def browser_style() -> str:
-    """The style sheet of Neo4j Browser for nodes and relationships."""
-    return (files(cypher) / "browser" / "style.grass").read_text(encoding="utf-8")
+def write_pack(folder: Path) -> tuple[Path, Path]:
+    """Write queries and style into a folder, made if absent; return their paths.
+
+    The bytes depend on nothing but the queries. Raises OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in browser_names():
+            packed.writestr(zipfile.ZipInfo(f"{FOLDER}/{name}.cypher"), browser_query(name))
+    style = (files(cypher) / "browser" / "style.grass").read_text(encoding="utf-8")
+    (folder / QUERIES).write_bytes(archive.getvalue())
+    (folder / STYLE).write_text(style, encoding="utf-8")
+    return folder / QUERIES, folder / STYLE

@@ -1,4 +1,4 @@
-"""Answers about the graph: neighbourhoods, failures, rows, exports, and a check of NEXT.
+"""Answers about the graph: neighbourhoods, failures, rows, exports.
 
 A search leaves out its own problem: what that problem's trajectories contribute is summed when it
 asks, and subtracted from NEXT. Not covered: on Neo4j a reader may meet a commit while it is
@@ -13,17 +13,11 @@ from typing import Any
 
 from regraph_kg.backends import evidence
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.evidence import Evidence, Pair
+from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.statistics import (
-    FAILURES,
-    NUMBERS,
-    SEARCHED,
+    COUNTS,
     Counts,
-    NextRows,
     RowKey,
-    add,
-    contribution,
-    differences,
     precedence,
     read_counts,
     successor,
@@ -140,7 +134,7 @@ def _without(
         ends, _, device = row["counted"].partition("\t")
         rows_of_pair = known.get(Pair(*ends.split(" ")), {})
         counts = rows_of_pair.get(RowKey(device, row["learner"]), Counts())
-        for name in SEARCHED:
+        for name in COUNTS:
             counts[name] -= row[name]
             if name != "sum_log2_effect":
                 counts[name] = max(counts[name], 0)
@@ -167,30 +161,9 @@ def transitions(ask: Query) -> tuple[TransitionStats, ...]:
     answer = []
     for (pair, device), rows in by_device.items():
         counts = together(rows)
-        failed = {name.removeprefix("failed_"): counts[name] for name in FAILURES if counts[name]}
-        numbers = {name: counts[name] for name in NUMBERS}
-        answer.append(TransitionStats(pair.source, pair.target, device, failed=failed, **numbers))
+        numbers = {name: counts[name] for name in COUNTS}
+        answer.append(TransitionStats(pair.source, pair.target, device, **numbers))
     return tuple(answer)
-
-
-def check(ask: Query) -> tuple[str, ...]:
-    """See `graph.GraphStore`."""
-    expected: NextRows = {}
-    after, lines = "", list[str]()
-    examples = {row["id"]: Pair.of(row) for row in ask("places_of_transitions")}
-    while page := ask("page_of_evidence", after=after, limit=PAGE):
-        for row in page:
-            known = Evidence.read(row)
-            add(expected, contribution(known))
-            for number, pair in enumerate(known.pairs, 1):
-                place = examples.pop(f"{row['id']}/{number}", None)
-                if place != pair:
-                    lines.append(f"{row['id']}/{number}: is at {place}, not at {pair.id}")
-        after = page[-1]["id"]
-    lines += [f"{key}: no trajectory has it" for key in examples]
-    rows = [(Pair.of(row), row["statistics"]) for row in ask("transitions", prefix="")]
-    found = ((pair, RowKey.of(node), read_counts(node)) for pair, node in rows)
-    return (*lines, *differences(expected, found))
 
 
 def stored(bolt: Bolt) -> Iterator[StoredTrajectory]:

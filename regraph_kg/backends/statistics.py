@@ -15,7 +15,7 @@ count of its own and is no try. Unchanged code counts nowhere.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from regraph_kg.backends.evidence import Evidence, Pair
@@ -27,12 +27,7 @@ from regraph_kg.models.trajectory import standing
 LEARNED = " learned from"
 """Between device and model in the id of what was learned."""
 
-NO_FAILURES = (Outcome.PASSED, Outcome.DECLINED, Outcome.UNCHANGED)
-FAILURES = tuple(f"failed_{outcome}" for outcome in Outcome if outcome not in NO_FAILURES)
-SEARCHED = ("examples", "tried", "verified", "sum_log2_effect", "declined")
-"""Counts that a search reads, and leaves out for its own problem."""
-NUMBERS = (*SEARCHED, "verified_first")
-COUNTS = (*NUMBERS, *FAILURES)
+COUNTS = ("examples", "tried", "verified", "sum_log2_effect", "declined")
 """The integer properties of a NEXT row: all add up, so that any order of writers gives the same."""
 SHORT = 8
 """Gains from here on have one decimal."""
@@ -82,15 +77,14 @@ def contribution(evidence: Evidence) -> NextRows:
         if any(measurement.ruled_out for measurement in measured):
             continue
         for measurement in counted:
-            outcome = measurement.outcome
-            _count(row(pair, measurement.device), outcome, measurement.repairs, measurement.effect)
+            _count(row(pair, measurement.device), measurement.outcome, measurement.effect)
     for failure, pair in evidence.failed:
         if not failure.ruled_out:
             _count(row(pair, failure.device), failure.outcome)
     return {place: counts for place, counts in rows.items() if any(counts.values())}
 
 
-def _count(counts: Counts, outcome: Outcome, repairs: int = 0, effect: float | None = None) -> None:
+def _count(counts: Counts, outcome: Outcome, effect: float | None = None) -> None:
     """Count one trial; a declined technique, unchanged code and a noisy time are none."""
     if outcome in (Outcome.UNCHANGED, Outcome.UNSTABLE_TIMING):
         return
@@ -99,10 +93,8 @@ def _count(counts: Counts, outcome: Outcome, repairs: int = 0, effect: float | N
         return
     counts["tried"] += 1
     if outcome is not Outcome.PASSED:
-        counts[f"failed_{outcome}"] += 1
         return
     counts["verified"] += 1
-    counts["verified_first"] += repairs == 0
     if effect is not None:
         counts["sum_log2_effect"] += round(EFFECT_SCALE * math.log2(effect))
 
@@ -125,8 +117,7 @@ def row_properties(key: RowKey, counts: Counts) -> dict[str, Any]:
     verified, gained = counts["verified"], counts["sum_log2_effect"]
     gain = 2.0 ** min(gained / verified / EFFECT_SCALE, MOST_LOG2) if verified else None
     return {
-        # A null removes its property: most rows have few kinds of failures.
-        **{name: counts[name] or (None if name in FAILURES else 0) for name in COUNTS},
+        **{name: counts[name] for name in COUNTS},
         "device": key.device,
         "learner": key.learner,
         "tries": f"{verified} of {counts['tried']}",
@@ -140,7 +131,7 @@ def trajectory_counts(evidence: Evidence) -> dict[str, list[Any]]:
     Sums over these at read cost what the problem has; a row a problem would cost every write.
     """
     rows = contribution(evidence)
-    numbers = {f"counted_{n}": [counts[n] for counts in rows.values()] for n in SEARCHED}
+    numbers = {f"counted_{n}": [counts[n] for counts in rows.values()] for n in COUNTS}
     return {"counted": [f"{pair.id}\t{key.device}" for pair, key in rows], **numbers}
 
 
@@ -204,17 +195,3 @@ def precedence(rows: Mapping[RowKey, Counts]) -> tuple[int, int]:
     given = sum(counts["examples"] for key, counts in rows.items() if key.learner is None)
     learned = sum(counts["examples"] for key, counts in rows.items() if key.learner is not None)
     return -given, -learned
-
-
-def differences(expected: NextRows, found: Iterable[tuple[Pair, RowKey, Counts]]) -> list[str]:
-    """What NEXT rows have that is not expected of them, one line a count; empty: nothing."""
-    present = {(pair, key): counts for pair, key, counts in found}
-    lines = []
-    for pair, key in sorted({*expected, *present}, key=lambda place: row_id(*place)):
-        right, actual = (rows.get((pair, key), Counts()) for rows in (expected, present))
-        lines += [
-            f"{row_id(pair, key)}: {name} is {actual[name]}, not {right[name]}"
-            for name in COUNTS
-            if right[name] != actual[name]
-        ]
-    return lines

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from regraph_kg.backends import embeddings, read, rebuild, schema, vectors, write
+from regraph_kg.backends import read, schema, vectors, write
 from regraph_kg.backends.bolt import OnBolt, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.graph import SCHEMA_VERSION, Embed, Replan
@@ -38,11 +38,9 @@ class BoltStore(OnBolt):
     """A technique graph behind a Bolt connection; `graph.GraphStore` is the contract."""
 
     def apply_schema(self, *, rebuild: bool = False) -> None:
-        """See `GraphStore`."""
         schema.prepare(self._bolt, rebuild=rebuild)
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
-        """See `GraphStore`."""
 
         def add(ask: Query) -> int:
             added = write.create_techniques(ask, techniques)
@@ -52,15 +50,12 @@ class BoltStore(OnBolt):
         return self._bolt.write(add)
 
     def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
-        """See `GraphStore`."""
         return self._bolt.write(partial(write.merge, plans=plans)) if plans else MergeCounts()
 
     def rebuild(self, techniques: Sequence[Technique], replan: Replan) -> Iterator[tuple[int, int]]:
-        """See `GraphStore`."""
-        return rebuild.rebuild(self._bolt, techniques, replan)
+        return write.rebuild(self._bolt, techniques, replan)
 
     def purge(self, origin: Provenance) -> Iterator[PurgeCounts]:
-        """See `GraphStore`."""
         total = PurgeCounts()
         rows = self._bolt.rows("trajectories_of", by=origin.by, value=origin.value)
         ids = [row["id"] for row in rows]
@@ -70,18 +65,15 @@ class BoltStore(OnBolt):
         yield total + PurgeCounts(techniques=self._bolt.write(write.delete_idle_techniques))
 
     def count_of(self, origin: Provenance) -> PurgeCounts:
-        """See `GraphStore`."""
         (row,) = self._bolt.rows("purge_count", by=origin.by, value=origin.value)
         return PurgeCounts(**row)
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
-        """See `GraphStore`."""
         return self._bolt.read(lambda ask: read.techniques(ask, target))
 
     def neighbourhood(
         self, technique: str, *, device: str, limit: int = 32, exclude_problem: str | None = None
     ) -> Neighbourhood:
-        """See `GraphStore`."""
         return self._bolt.read(
             lambda ask: read.neighbourhood(ask, technique, device, limit, exclude_problem)
         )
@@ -89,7 +81,6 @@ class BoltStore(OnBolt):
     def pooled(
         self, target: Target, *, device: str, exclude_problem: str | None = None
     ) -> tuple[Successor, ...]:
-        """See `GraphStore`."""
         return self._bolt.read(lambda ask: read.pooled(ask, target, device, exclude_problem))
 
     def examples(
@@ -102,7 +93,6 @@ class BoltStore(OnBolt):
         exclude_problem: str | None = None,
         near: Vector | None = None,
     ) -> tuple[Example, ...]:
-        """See `GraphStore`."""
         choice = {
             "source": source,
             "target": target,
@@ -115,7 +105,6 @@ class BoltStore(OnBolt):
     def failures(
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
     ) -> tuple[KnownFailure, ...]:
-        """See `GraphStore`."""
         pair, most = Pair(source, target), min(limit, MOST_ROWS)
         return self._bolt.read(lambda ask: read.failures(ask, pair, exclude_problem, most))
 
@@ -127,30 +116,23 @@ class BoltStore(OnBolt):
         target: Target | None = None,
         exclude_problem: str | None = None,
     ) -> tuple[Example, ...]:
-        """See `GraphStore`."""
         most = min(k, MOST_ROWS)
         return self._bolt.read(
             lambda ask: vectors.nearest(ask, vector, target, most, exclude_problem)
         )
 
     def embedding_space(self) -> EmbeddingSpace | None:
-        """See `GraphStore`."""
         return self._bolt.read(vectors.space_of)
 
-    def embed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
-        """See `GraphStore`."""
-        return embeddings.fill_missing(self._bolt, space, embed)
-
-    def reembed(self, space: EmbeddingSpace, embed: Embed) -> Iterator[EmbeddingProgress]:
-        """See `GraphStore`."""
-        return embeddings.change(self._bolt, space, embed)
+    def embed(
+        self, space: EmbeddingSpace, embed: Embed, *, change: bool = False
+    ) -> Iterator[EmbeddingProgress]:
+        return vectors.embed_examples(self._bolt, space, embed, change=change)
 
     def transitions(self) -> tuple[TransitionStats, ...]:
-        """See `GraphStore`."""
         return self._bolt.read(read.transitions)
 
     def stats(self) -> GraphStats:
-        """See `GraphStore`."""
         rows = self._bolt.rows("count_trajectories")
         by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in rows}
         pairs = Counter[Pair]()
@@ -166,14 +148,8 @@ class BoltStore(OnBolt):
             targets=by_target,
         )
 
-    def check(self) -> tuple[str, ...]:
-        """See `GraphStore`."""
-        return self._bolt.read(read.check)
-
     def export(self) -> Iterator[Trajectory]:
-        """See `GraphStore`."""
         return (stored.trajectory for stored in self.stored())
 
     def stored(self) -> Iterator[StoredTrajectory]:
-        """See `GraphStore`."""
         return read.stored(self._bolt)

@@ -15,9 +15,10 @@ wants and which therefore come last.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from regraph_kg.backends.bolt import GraphRow, Overtaken, Query
+from regraph_kg.backends.bolt import Bolt, GraphRow, Overtaken, Query
 from regraph_kg.backends.evidence import (
     Evidence,
     Pair,
@@ -27,6 +28,7 @@ from regraph_kg.backends.evidence import (
     steps_node,
     stored_disclosure,
 )
+from regraph_kg.backends.read import page_of_trajectories
 from regraph_kg.backends.statistics import (
     NextRows,
     add,
@@ -37,6 +39,7 @@ from regraph_kg.backends.statistics import (
     trajectory_counts,
 )
 from regraph_kg.errors import StoreError
+from regraph_kg.graph import SCHEMA_VERSION, Replan
 from regraph_kg.models.graph import MergeCounts, MergePlan, PurgeCounts
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep, Trajectory
@@ -44,6 +47,10 @@ from regraph_kg.models.trajectory import FailedStep, Trajectory
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps", "source")
 """Properties that known techniques get where they lack them, besides aliases."""
+REBUILT_AT_ONCE = 200
+"""Trajectories of one transaction, as in an ingest."""
+STRIPPED = 5_000
+"""Relationships or nodes of one transaction."""
 
 
 class MissingTechniques(StoreError):
@@ -85,10 +92,10 @@ def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
     """Merge a batch inside the transaction of `ask`; a purge meanwhile restarts it."""
     if ask("read_stamp")[0]["rebuilding"]:
         raise StoreError("merge: somebody rebuilds the graph; run the same command again later")
-    return merge_rebuilt(ask, plans)
+    return _merge_rebuilt(ask, plans)
 
 
-def merge_rebuilt(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
+def _merge_rebuilt(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
     """Merge a batch, also while the graph is being rebuilt."""
     counts = MergeCounts()
     try:
@@ -389,3 +396,47 @@ def delete_idle_techniques(ask: Query) -> int:
         # Not DETACH: one that a writer has just used fails the transaction, which is tried again.
         ask("delete_techniques", ids=idle)
     return len(idle)
+
+
+def rebuild(
+    bolt: Bolt, techniques: Sequence[Technique], replan: Replan
+) -> Iterator[tuple[int, int]]:
+    """Write the graph anew; see `graph.GraphStore`. Yields trajectories done, and all.
+
+    A mark in (:Meta) makes every other command refuse the graph until the end. Then what follows
+    from trajectories goes, vectors with it, and what nodes of older versions had. Each transaction
+    replaces its trajectories wholly or not at all, so that a kill loses none; the same command, run
+    again, ends it. `replan` may raise, which leaves the mark.
+    """
+    total = sum(row["trajectories"] for row in bolt.rows("count_trajectories"))
+    bolt.write(lambda ask: ask("set_meta", state={"rebuilding": True}))
+    for name in ("strip_relationships", "strip_nodes"):
+        while bolt.write(partial(_strip, name=name)):
+            pass
+    known = {t.id: t.model_dump(exclude={"id"}) for t in techniques}
+    bolt.write(lambda ask: write_techniques(ask, known))
+    after, done = "", 0
+    while page := bolt.read(partial(page_of_trajectories, after=after, limit=REBUILT_AT_ONCE)):
+        plans = replan(page)
+        ids = [stored.trajectory.id for stored in page]
+        bolt.write(partial(_replace, ids=ids, plans=plans))
+        after, done = ids[-1], done + len(page)
+        yield done, total
+    bolt.write(_finish)
+
+
+def _strip(ask: Query, name: str) -> int:
+    (row,) = ask(name, limit=STRIPPED)
+    return int(row["deleted"])
+
+
+def _replace(ask: Query, ids: Sequence[str], plans: Sequence[MergePlan]) -> None:
+    # Failures keep their ids whatever they are called: they are not deleted, but placed anew.
+    ask("delete_trajectories", ids=ids)
+    _merge_rebuilt(ask, plans)
+
+
+def _finish(ask: Query) -> None:
+    delete_idle_techniques(ask)
+    dropped = dict.fromkeys(("rebuilding", "bound", "embedding_slot"))
+    ask("set_meta", state={"schema_version": SCHEMA_VERSION, **dropped})

@@ -188,6 +188,7 @@ GONE = {
     "runs --again": "regraph evaluate PROBLEM ONE --against OTHER",
     "runs --delete": "rm; the files of a run begin with its name",
     "worker": "hosts are started by Ray's own command; set REGRAPH_WORKERS (regraph docs settings)",
+    "graph check": "regraph ingest --rebuild, which counts everything again",
     "graph stats --page": "regraph graph browser-pack, whose saved queries show it",
     "graph report": "regraph bench compares arms with and without the graph",
     "graph backup": "regraph graph export; regraph ingest FILE restores it",

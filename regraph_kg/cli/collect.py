@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.api.sources import read_source
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
@@ -22,6 +21,7 @@ from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.models.trajectory import Source
 from regraph_kg.runs import collect as stage
 from regraph_kg.settings import read_settings
+from regraph_kg.wiring.sources import read_source
 
 _asked = partial(option, rich_help_panel="From a model")
 _given = partial(option, rich_help_panel="From an evolution")

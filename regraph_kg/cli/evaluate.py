@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from regraph_kg.api.sources import read_source
 from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import require_good
 from regraph_kg.cli.json_answers import answered
@@ -20,6 +19,7 @@ from regraph_kg.models.text import times
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.judges import local_judge, open_judge
 from regraph_kg.wiring.problems import find_problem, is_refused
+from regraph_kg.wiring.sources import read_source
 
 
 def evaluate(  # noqa: PLR0913 (a command's options)

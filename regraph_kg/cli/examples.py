@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.api.sources import read_source
 from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
@@ -21,6 +20,7 @@ from regraph_kg.models.technique import by_id, resolve_pair
 from regraph_kg.models.text import times
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.open_model import embedder_of
+from regraph_kg.wiring.sources import read_source
 from regraph_kg.wiring.stores import browser_query, open_store
 
 CONTEXT = 2  # unchanged lines shown around a change

@@ -1,4 +1,4 @@
-"""`regraph graph`: ask the graph, count, check, embed, purge it; write it into a file."""
+"""`regraph graph`: ask the graph, count, embed, purge it; write it into a file."""
 
 import json
 from collections.abc import Iterable
@@ -24,14 +24,13 @@ from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
 
 LONGEST = 80  # characters of a value that a table shows
-FINDINGS_SHOWN = 20
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def _root() -> None:
-    """The graph as a whole: ask, look, check, embed, export, purge."""
+    """The graph as a whole: ask, look, embed, export, purge."""
 
 
 @app.command()
@@ -151,15 +150,15 @@ def embed(
     """
     settings = read_settings(embedder=embedder)
     with closing(open_store(settings)) as store:
-        if settings.embedder:
-            chosen = embedder_of(settings)
-            watch(embedding(store.reembed(chosen.space, chosen.embed)))
-        else:
-            chosen = embedder_of(settings, store.embedding_space())
-            watch(embedding(store.embed(chosen.space, chosen.embed)))
-    space = chosen.space
-    if not answered(space, as_json):
-        typer.echo(f"every example is embedded by {space.model} ({space.dimension} dimensions)")
+        # the graph's own embedder keeps all vectors that are there
+        space = None if settings.embedder else store.embedding_space()
+        chosen = embedder_of(settings, space)
+        watch(embedding(store.embed(chosen.space, chosen.embed, change=True)))
+    if not answered(chosen.space, as_json):
+        typer.echo(
+            f"every example is embedded by {chosen.space.model}"
+            f" ({chosen.space.dimension} dimensions)"
+        )
 
 
 @app.command()
@@ -205,28 +204,6 @@ def export(
         ):
             file.writelines(lines)
     answered(FileWritten(output, output.stat().st_size), as_json)
-
-
-@app.command()
-def check(*, as_json: Json = False) -> None:
-    """Count NEXT and the examples again from the trajectories, and compare.
-
-    Run it while nobody ingests: what is half-way then may be found too.
-
-    Exit code 1: something is wrong; regraph ingest --rebuild mends it.
-    """
-    with closing(open_store(read_settings())) as store:
-        findings = store.check()
-    if not answered(findings, as_json):
-        for finding in findings[:FINDINGS_SHOWN]:
-            typer.echo(finding)
-        typer.echo(
-            f"{len(findings)} findings: regraph ingest --rebuild mends them"
-            if findings
-            else "the graph is what its trajectories say"
-        )
-    if findings:
-        raise typer.Exit(1)
 
 
 @app.command()

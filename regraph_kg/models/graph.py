@@ -288,8 +288,6 @@ class TransitionStats:
     examples: int
     tried: int
     verified: int
-    verified_first: int
-    failed: Mapping[str, int]
     sum_log2_effect: int
     """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
     declined: int = 0

@@ -21,8 +21,15 @@ from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError, f
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
-from regraph_kg.ingest.origin import FileOrigin, read_origin, sidecar
-from regraph_kg.ingest.read import Accepted, Rejected, read, split
+from regraph_kg.ingest.read import (
+    Accepted,
+    FileOrigin,
+    Rejected,
+    read,
+    read_origin,
+    sidecar,
+    split,
+)
 from regraph_kg.ingest.relabel.aliases import Label, NameUse
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
@@ -67,6 +74,7 @@ class Ingested:
     examples: int = 0
     measurements: int = 0
     techniques: int = 0  # new techniques that the vocabulary lacks
+    nameless_failures: int = 0  # failures that were left out: no technique has their name
     rejected: int = 0
     rejected_files: list[Path] = field(default_factory=list)
     """Lists of rejected lines with the reasons."""
@@ -84,6 +92,7 @@ class Ingested:
         self.examples += batch.counts.examples
         self.measurements += batch.counts.measurements
         self.techniques += batch.counts.techniques
+        self.nameless_failures += batch.nameless_failures
         self.rejected += len(batch.rejected)
 
     def __str__(self) -> str:
@@ -100,6 +109,11 @@ class Ingested:
             f"new in the graph: {self.examples} examples, {self.measurements} measurements,"
             f" {self.techniques} techniques that the vocabulary lacks"
         )
+        if self.nameless_failures:
+            lines.append(
+                f"{self.nameless_failures} failures left out: no technique has their name; give"
+                " it one (--vocabulary), then run the same command again"
+            )
         if self.measurements:
             lines.append("measurements are what the files claim: none was made here")
         lines += [f"rejected lines, with reasons: {path}" for path in self.rejected_files]

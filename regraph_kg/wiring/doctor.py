@@ -1,6 +1,6 @@
 """Checks of `regraph doctor`: the judge's machine, the graph store, the models of the settings.
 
-Not covered: whether a model answers well; the contents of the graph (regraph graph check).
+Not covered: whether a model answers well; the contents of the graph.
 """
 
 import os

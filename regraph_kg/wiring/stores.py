@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from regraph_kg.backends import embedded, queries
 from regraph_kg.backends.address import Address
-from regraph_kg.backends.browser import write_pack
 from regraph_kg.backends.embedded import ServerState
 from regraph_kg.errors import file_errors
 from regraph_kg.graph import GraphStore, ReadOnlyGraph
@@ -63,13 +62,7 @@ def store_address(settings: Settings) -> Address:
     if settings.store == "embedded":
         return start_embedded(settings).address
     password = settings.store_password.get_secret_value()
-    return Address(
-        settings.store,
-        settings.store_user,
-        password,
-        settings.store_database,
-        ca=settings.store_ca,
-    )
+    return Address(settings.store, settings.store_user, password, settings.store_database)
 
 
 def start_embedded(settings: Settings) -> ServerState:
@@ -104,4 +97,4 @@ def browser_query(path: Sequence[str]) -> str:
 def write_browser_pack(folder: Path) -> tuple[Path, Path]:
     """Write saved queries and a style for Neo4j Browser into a folder; their paths."""
     with file_errors(folder, "give a folder to write into"):
-        return write_pack(folder)
+        return queries.write_pack(folder)

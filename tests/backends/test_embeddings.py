@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from regraph_kg.backends.embeddings import text_of
+from regraph_kg.backends.vectors import text_of
 from regraph_kg.llm.ngrams import HashEmbedder
 from tests.corpus.corpus import CORPUS, PROBLEMS
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.errors import BadInput, StoreError
+from regraph_kg.errors import StoreError
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
 from tests import install_neo4j
@@ -43,8 +43,8 @@ def certificate(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encrypted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Settings of a running server that wants TLS; `store_ca` is its certificate."""
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings, Path]]:
+    """Settings of a running server that wants TLS, and its certificate."""
     reason = install_neo4j.missing()
     if reason is not None:
         require("neo4j", reason)
@@ -54,35 +54,43 @@ def encrypted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     ca = certificate(folder / "certificates")
     settings = at(prepared(folder, more_conf=CONF.format(folder=ca.parent)), "bolt+ssc")
     with running(settings):
-        yield settings.model_copy(update={"store_ca": ca})
+        yield settings, ca
 
 
-def at(settings: Settings, scheme: str, **changes: object) -> Settings:
+@pytest.fixture
+def encrypted(server: tuple[Settings, Path], monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings of that server, whose certificate this process trusts."""
+    settings, ca = server
+    monkeypatch.setenv("SSL_CERT_FILE", str(ca))
+    return settings
+
+
+def at(settings: Settings, scheme: str) -> Settings:
     """The same server by another URI."""
     uri = f"{scheme}://{settings.store.partition('://')[2]}"
-    return settings.model_copy(update={"store": uri, **changes})
+    return settings.model_copy(update={"store": uri})
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
 def test_a_trusted_certificate_and_one_that_is_not_checked_both_connect(
-    scheme: str, encrypted: Settings
+    scheme: str, encrypted: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(open_store(at(encrypted, f"{scheme}+s"))) as store:
         assert store.merge([plan(code=f"// {scheme}")]).added == 1
         assert store.stats().trajectories >= 1
-    with closing(open_store(at(encrypted, f"{scheme}+ssc", store_ca=None))) as store:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    with closing(open_store(at(encrypted, f"{scheme}+ssc"))) as store:
         assert store.stats().trajectories >= 1
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
 def test_a_certificate_that_nobody_vouches_for_is_one_line(
-    scheme: str, encrypted: Settings, tmp_path: Path
+    scheme: str, encrypted: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stranger = certificate(tmp_path / "stranger")
-    for ca in (None, stranger):
-        with pytest.raises(StoreError, match=r"not trusted .*REGRAPH_STORE_CA") as caught:
-            open_store(at(encrypted, f"{scheme}+s", store_ca=ca))
-        assert "\n" not in str(caught.value)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate(tmp_path / "stranger")))
+    with pytest.raises(StoreError, match=r"not trusted .*SSL_CERT_FILE") as caught:
+        open_store(at(encrypted, f"{scheme}+s"))
+    assert "\n" not in str(caught.value)
 
 
 def test_a_certificate_for_another_name_is_one_line(encrypted: Settings) -> None:
@@ -96,28 +104,9 @@ def test_a_plain_connection_is_refused_with_the_way_to_an_encrypted_one(
     scheme: str, encrypted: Settings
 ) -> None:
     with pytest.raises(StoreError, match=r"if it wants TLS, say neo4j\+s://"):
-        open_store(at(encrypted, scheme, store_ca=None))
+        open_store(at(encrypted, scheme))
 
 
 def test_an_encrypted_connection_to_a_plain_server_is_one_line(neo4j_settings: Settings) -> None:
     with pytest.raises(StoreError, match=r"no TLS there .*has no \+s"):
         open_store(at(neo4j_settings, "bolt+s"))
-
-
-@pytest.mark.parametrize(
-    ("uri", "text", "message"),
-    [
-        ("bolt+s://h:1", "no certificate", "holds no certificate in PEM form"),
-        ("bolt+s://h:1", None, "No such file"),
-        ("bolt://h:1", "", r"needs bolt\+s:// or neo4j\+s://"),
-        ("neo4j+ssc://h:1", "", r"needs bolt\+s:// or neo4j\+s://"),
-    ],
-)
-def test_a_ca_file_that_cannot_be_used_is_bad_input(
-    uri: str, text: str | None, message: str, tmp_path: Path
-) -> None:
-    ca = tmp_path / "ca.pem"
-    if text is not None:
-        ca.write_text(text)
-    with pytest.raises(BadInput, match=message):
-        open_store(Settings(store=uri, store_ca=ca))

@@ -13,6 +13,7 @@ from regraph_kg.models.graph import EmbeddingProgress, EmbeddingSpace
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
 from tests.contract.vectors import OTHER, TINY, Table, embed, floats, reasoned, small_graph
+from tests.recount import wrong_counts
 from tests.stores import cypher
 
 SECOND = EmbeddingSpace("second", 3)
@@ -41,7 +42,7 @@ def test_a_graph_is_changed_to_another_model_and_back(
     store: GraphStore, store_settings: Settings, table: Table
 ) -> None:
     for embedder in (Table(OTHER), table):
-        steps = list(store.reembed(embedder.space, embedder.embed))
+        steps = list(store.embed(embedder.space, embedder.embed, change=True))
         assert [step.step for step in steps] == ["clearing", "embedding"]
         assert all(step.done == step.total == 5 for step in steps)
         assert_wholly_in(embedder, store, store_settings)
@@ -52,7 +53,7 @@ def test_the_same_model_again_embeds_newcomers_only(
 ) -> None:
     table.asked.clear()
     store.merge([reasoned("ac", ["west", "up"], problem="new")])
-    list(store.reembed(TINY, table.embed))
+    list(store.embed(TINY, table.embed, change=True))
     assert {"west", "up"} <= set(table.asked)
     assert "north" not in table.asked
     assert_wholly_in(table, store, store_settings)
@@ -72,14 +73,14 @@ def test_a_change_that_dies_anywhere_is_finished_by_the_next(
     steps: int,
 ) -> None:
     """Of six steps, five of which clear, or of as many that clear as of the whole graph."""
-    monkeypatch.setattr("regraph_kg.backends.embeddings.AT_ONCE", 1)
-    monkeypatch.setattr("regraph_kg.backends.embeddings.CLEARED", 1)
+    monkeypatch.setattr("regraph_kg.backends.vectors.EMBEDDED_AT_ONCE", 1)
+    monkeypatch.setattr("regraph_kg.backends.vectors.CLEARED", 1)
     other = Table(OTHER)
-    assert stopped(store.reembed(OTHER, other.embed), steps)
+    assert stopped(store.embed(OTHER, other.embed, change=True), steps)
     if store.embedding_space() is None:
         with pytest.raises(BadInput):
             store.nearest(table.vector("north"), k=1)
-    list(store.reembed(OTHER, other.embed))
+    list(store.embed(OTHER, other.embed, change=True))
     assert_wholly_in(other, store, store_settings)
 
 
@@ -87,8 +88,8 @@ def test_one_may_think_better_of_a_change(
     monkeypatch: pytest.MonkeyPatch, store: GraphStore, store_settings: Settings, table: Table
 ) -> None:
     """Also an ingest that comes first, with the embedder that was before."""
-    monkeypatch.setattr("regraph_kg.backends.embeddings.CLEARED", 1)
-    assert stopped(store.reembed(OTHER, Table(OTHER).embed), 2)
+    monkeypatch.setattr("regraph_kg.backends.vectors.CLEARED", 1)
+    assert stopped(store.embed(OTHER, Table(OTHER).embed, change=True), 2)
     embed(store, table)
     assert_wholly_in(table, store, store_settings)
 
@@ -96,11 +97,11 @@ def test_one_may_think_better_of_a_change(
 def test_two_changes_at_once_do_not_mix(
     monkeypatch: pytest.MonkeyPatch, store: GraphStore, store_settings: Settings, table: Table
 ) -> None:
-    monkeypatch.setattr("regraph_kg.backends.embeddings.AT_ONCE", 1)
+    monkeypatch.setattr("regraph_kg.backends.vectors.EMBEDDED_AT_ONCE", 1)
     first, second = Table(OTHER), Table(SECOND)
-    slow = store.reembed(OTHER, first.embed)
+    slow = store.embed(OTHER, first.embed, change=True)
     assert [next(slow).step, next(slow).step] == ["clearing", "embedding"]
-    list(store.reembed(SECOND, second.embed))
+    list(store.embed(SECOND, second.embed, change=True))
     with pytest.raises(StoreError):
         list(slow)
     assert_wholly_in(second, store, store_settings)
@@ -125,4 +126,4 @@ def test_writers_that_embed_at_once_leave_nothing_out(
         "MATCH ()-[r:TRANSITION]->() RETURN count(r) AS all, count(r.embedding) AS embedded",
     )
     assert row == {"all": 36, "embedded": 36}
-    assert store.check() == ()
+    assert wrong_counts(store) == []

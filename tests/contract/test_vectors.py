@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regraph_kg.backends.embeddings import text_of
-from regraph_kg.backends.vectors import SCANNED
+from regraph_kg.backends.vectors import SCANNED, text_of
 from regraph_kg.errors import BadInput
 from regraph_kg.graph import GraphStore
 from regraph_kg.llm.ngrams import HashEmbedder
@@ -254,7 +253,7 @@ def test_an_index_finds_what_brute_force_finds(store: GraphStore, store_settings
     assert sorted(indexed(store_settings)) == ["code_embedding", "embedding"]
     asked = [*variations()[::120], *(f"unseen {number}" for number in range(20))]
     assert recall(store, drawn, asked) >= 0.95
-    list(store.reembed(HASH.space, HASH.embed))
+    list(store.embed(HASH.space, HASH.embed, change=True))
     assert sorted(indexed(store_settings)) == ["code_embedding", "embedding"]
     unseen = [" ".join(reversed(text.split()[:20])) for text in variations()[::120]]
     assert recall(store, HASH, [*variations()[::120], *unseen]) >= 0.95

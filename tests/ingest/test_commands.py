@@ -51,10 +51,11 @@ def desk(
 
 def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:
     file = desk.write("file.jsonl", *many(4), "{broken", many(1)[0])
-    done = desk.run("ingest", file)
-    assert done.code == 0
-    assert done.out.startswith("trajectories: 4 added, 1 known already, 1 rejected\n")
-    assert f"{file}.rejected.jsonl" in done.out
+    told = desk.run("ingest", file, "--json").json()
+    assert (told["added"], told["known"], told["rejected"]) == (4, 1, 1)
+    assert (told["examples"], told["measurements"], told["techniques"]) == (10, 10, 1)
+    assert told["nameless_failures"] == 5
+    assert told["rejected_files"] == [f"{file}.rejected.jsonl"]
 
 
 def test_ingest_twice_adds_nothing_and_says_so_in_json(desk: Desk) -> None:

@@ -110,12 +110,11 @@ def test_a_known_technique_may_be_one_under_review() -> None:
         groups([1, 2]) + " " * 10_000,
     ],
 )
-def test_a_bad_answer_is_asked_for_once_more_and_then_each_name_is_alone(text: str) -> None:
+def test_a_bad_answer_leaves_each_name_alone(text: str) -> None:
     model = Speaks(lambda _, __: text)
     found = settled(model, ["Alpha way", "Beta way"])
     assert len(set(techniques(found).values())) == 2
-    assert len(model.prompts) == 2
-    assert "could not be used" in model.prompts[1].user
+    assert len(model.prompts) == 1
 
 
 def test_groups_of_several_batches_are_joined_in_a_second_round(

@@ -9,6 +9,7 @@ import pytest
 from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
+from regraph_kg.ingest.relabel.aliases import new_technique
 from regraph_kg.settings import Settings
 from tests.contract.overlapping import contents
 from tests.ingest.trajectories import VOCABULARY, lexical, many, row
@@ -91,6 +92,19 @@ def test_rejected_lines_come_in_the_files_order(store: GraphStore) -> None:
     (batch,) = grow(store, [row(1, ref="A"), {"bad": 1}, row(2, ref="A"), {"bad": 2}])
     numbers = [rejected.line.number for rejected in batch.rejected]
     assert numbers in ([2, 3, 4], [1, 2, 4])
+
+
+def test_a_failure_whose_name_no_technique_has_is_counted_until_the_name_is_known(
+    store: GraphStore,
+) -> None:
+    failed = {"after_step": 0, "label": "Warp Magic", "outcome": "wrong_answer", "code": "x"}
+    rows = [row(1, failures=[failed, failed | {"label": "smem tiling"}])]
+    (batch,) = grow(store, rows)
+    assert (batch.nameless_failures, batch.counts.failures) == (1, 1)
+    assert "cuda/warp-magic" not in {technique.id for technique in store.techniques()}
+    store.add_techniques([new_technique("cuda", "Warp Magic")])
+    (batch,) = grow(store, rows)
+    assert (batch.nameless_failures, batch.counts.failures) == (0, 1)
 
 
 def test_new_techniques_are_counted_once(store: GraphStore) -> None:

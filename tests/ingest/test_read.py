@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.ingest.origin import FileOrigin
-from regraph_kg.ingest.read import Accepted, Rejected, read, split
+from regraph_kg.ingest.read import Accepted, FileOrigin, Rejected, read, split
 from regraph_kg.models.trajectory import Trajectory
 from tests.ingest.trajectories import measured, row
 

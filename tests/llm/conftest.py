@@ -1,4 +1,4 @@
-"""The servers of the contract suite: one of our own, a real Ollama, a real llama.cpp."""
+"""The servers of the contract suite: one of our own, and a real Ollama."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from regraph_kg.llm.model import LanguageModel
-from tests.llm import real_llama_cpp, real_ollama
+from tests.llm import real_ollama
 from tests.llm.asking import Kind, open_model
 from tests.llm.fake_ollama import MODELS, FakeOllama
 
@@ -56,17 +56,9 @@ def ollama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             yield Served(url, real_ollama.create_models(url, folder))
 
 
-@pytest.fixture(scope="module")
-def llama_cpp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    python, folder = real_llama_cpp.found(), tmp_path_factory.mktemp("llama-cpp")
-    with real_llama_cpp.served(python, folder) as url:
-        yield Served(url, {name: name for name in real_llama_cpp.MODELS})
-
-
 OLLAMAS = {"fake": "fake_ollama", "real": "ollama"}
 # a real server is started by one process of a parallel run
 ONE_OLLAMA = (pytest.mark.nightly, pytest.mark.xdist_group("ollama"))
-ONE_LLAMA_CPP = (pytest.mark.nightly, pytest.mark.xdist_group("llama-cpp"))
 WAYS_IN = [
     *("fake-ollama", "fake-openai"),
     *(pytest.param(way, marks=ONE_OLLAMA) for way in ("real-ollama", "real-openai")),
@@ -87,19 +79,7 @@ def own_way(server: Served) -> Opener:
 
 
 @pytest.fixture(params=WAYS_IN)
-def opened_at_ollama(request: pytest.FixtureRequest) -> Opener:
-    """Both clients in turn: Ollama has both ways in."""
-    return opener(request)
-
-
-@pytest.fixture(params=[*WAYS_IN, pytest.param("llama-cpp", marks=ONE_LLAMA_CPP)])
 def opened(request: pytest.FixtureRequest) -> Opener:
-    """Every way in to every server."""
-    return opener(request)
-
-
-def opener(request: pytest.FixtureRequest) -> Opener:
-    if request.param == "llama-cpp":
-        return Opener(request.getfixturevalue("llama_cpp"), "openai")
+    """Both clients at each server: Ollama has both ways in."""
     server, kind = request.param.split("-")
     return Opener(request.getfixturevalue(OLLAMAS[server]), kind)

@@ -17,7 +17,7 @@ import pytest
 
 from regraph_kg import atomic
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
-from regraph_kg.evaluation.doctor import Scope
+from regraph_kg.evaluation.doctor import Scope, rows
 from regraph_kg.llm.by_file import BatchModel, BatchStatus, batch_status
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey, Reply
@@ -285,7 +285,7 @@ def test_doctor_tells_how_far_answers_by_file_have_come(tmp_path: Path) -> None:
     def state() -> str:
         settings = read_settings(model=f"batch:{folder}")
         with examination(settings, Scope(tmp_path, "openmp", quick=True)) as checks:
-            ((row,),) = (list(check.rows()) for check in checks if check.name.startswith("model "))
+            (row,) = rows(check for check in checks if check[1].startswith("model "))
         return row.state
 
     assert state() == "green"  # nothing was asked yet

@@ -1,7 +1,4 @@
-"""What both clients promise, against a server of our own, a real Ollama and a real llama.cpp.
-
-Not here: what llama.cpp's server does otherwise (test_llama_cpp.py).
-"""
+"""What both clients promise, against a server of our own and a real Ollama."""
 
 import json
 import os
@@ -122,9 +119,9 @@ def test_a_schema_of_strings_longer_than_a_server_bears_is_asked_for_shorter(
 
 
 def test_an_answer_that_repeats_itself_is_cut_by_the_server_and_says_so(
-    opened_at_ollama: Opener,
+    opened: Opener,
 ) -> None:
-    model = opened_at_ollama("babble", max_tokens=400, temperature=0)
+    model = opened("babble", max_tokens=400, temperature=0)
     reply = model.complete(prompt())
     assert reply.finish == "length"
     assert 0 < len(reply.text) < 200
@@ -167,9 +164,9 @@ def test_calls_at_once_get_the_answers_of_calls_one_by_one(opened: Opener) -> No
 
 @pytest.mark.timing
 def test_closing_ends_a_call_in_another_thread_and_frees_the_server(
-    opened_at_ollama: Opener,
+    opened: Opener,
 ) -> None:
-    model = opened_at_ollama("babble", max_tokens=15_000)
+    model = opened("babble", max_tokens=15_000)
     with ThreadPoolExecutor(1) as pool:
         call = pool.submit(model.complete, prompt())
         assert not wait([call], timeout=0.3).done
@@ -178,20 +175,20 @@ def test_closing_ends_a_call_in_another_thread_and_frees_the_server(
         with pytest.raises(ModelError, match="closed on our side"):
             call.result(timeout=5)
         assert time.perf_counter() - started < 1
-    opened_at_ollama("babble", max_tokens=1).complete(prompt())
+    opened("babble", max_tokens=1).complete(prompt())
     assert time.perf_counter() - started < 2
 
 
 @pytest.mark.timing
-def test_ctrl_c_frees_the_server_at_once(opened_at_ollama: Opener) -> None:
+def test_ctrl_c_frees_the_server_at_once(opened: Opener) -> None:
     """The whole answer would take several seconds, and a server answers one request at a time."""
-    model = opened_at_ollama("babble", max_tokens=15_000)
+    model = opened("babble", max_tokens=15_000)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         model.complete(prompt())
     started = time.perf_counter()
-    opened_at_ollama("babble", max_tokens=1).complete(prompt())
+    opened("babble", max_tokens=1).complete(prompt())
     assert time.perf_counter() - started < 2
 
 

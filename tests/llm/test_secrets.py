@@ -152,7 +152,6 @@ def test_every_secret_says_who_gets_to_see_it() -> None:
     [
         ("store_password", 'store = "bolt://elsewhere:7687"'),
         ("store_password", 'store = "neo4j+s://elsewhere"'),
-        ("store_password", 'store_ca = "theirs.pem"'),
         ("openai_key", 'openai_url = "https://elsewhere/v1"'),
     ],
 )

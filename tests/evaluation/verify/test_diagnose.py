@@ -1,11 +1,10 @@
-"""A wrong output is described by its first wrong element and by the pattern that explains it."""
+"""A wrong output is told by its first wrong element, how many are wrong, and what they hold."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.verify import diagnose
 from regraph_kg.evaluation.verify.diagnose import LENGTH, ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.large_outputs import (
     Sampled,
@@ -16,7 +15,6 @@ from regraph_kg.evaluation.verify.large_outputs import (
     sample,
     sums_of_blocks,
 )
-from regraph_kg.evaluation.verify.patterns import PLACES, VALUES, Wrong
 
 from ..conftest import problem_named
 
@@ -29,10 +27,6 @@ def said(output: np.ndarray, truth: np.ndarray, tolerance: float = 1e-4) -> str:
     assert text is not None
     assert len(text) <= LENGTH
     return text
-
-
-def matrix(rows: int = 24, columns: int = 40) -> np.ndarray:
-    return np.random.default_rng(3).standard_normal((rows, columns))
 
 
 def vector(size: int = 1000) -> np.ndarray:
@@ -61,149 +55,24 @@ def poisoned(right: np.ndarray) -> np.ndarray:
     return out
 
 
-def moved(axis: int, step: int) -> Change:
-    return lambda right: np.roll(right, step, axis)
-
-
-def growing(right: np.ndarray) -> np.ndarray:
-    signs = np.random.default_rng(6).choice([-1, 1], right.size).reshape(right.shape)
-    return right + signs * np.linspace(2e-4, 8e-3, right.size).reshape(right.shape)
-
-
-VALUE_CASES = [
-    (poisoned, vector(), "they were never written"),
-    (lambda right: np.where(right > 0, np.nan, right), vector(), "they are NaN"),
-    (lambda right: np.where(right > 0, np.inf, right), vector(), "they are infinite"),
-    (np.zeros_like, vector(), "all are 0"),
-    (lambda right: np.full_like(right, 7.5), vector(), "all are 7.5"),
-    (lambda right: -right, vector(), "their sign is flipped"),
-    (np.conj, spirals(), "they are the complex conjugates"),
-    (lambda right: right.imag + 1j * right.real, spirals(), "imaginary parts are exchanged"),
-    (lambda right: right * 1j * 1j, spirals(), "their sign is flipped"),
-    (lambda right: 0.5 * right, vector(), "all by the factor 0.5"),
-    (lambda right: right + 0.25, vector(), "all are too high by 0.25"),
-    (lambda right: right - 3, vector(), "all are too low by 3"),
-    (np.trunc, 10 * vector(), "cut to whole numbers"),
-    (lambda right: right.T.copy().reshape(right.shape), matrix(24, 40), "transposed"),
-    (lambda right: right.T.copy(), matrix(30, 30), "transposed"),
-    (moved(0, 1), vector(), "the previous element (off by one)"),
-    (moved(0, -1), vector(), "the next element (off by one)"),
-    (moved(0, 1), matrix(), "the previous row (off by one)"),
-    (moved(1, -1), matrix(), "the next column (off by one)"),
-    (lambda right: right[::-1].copy(), vector(), "the right values in the wrong places"),
-    (growing, vector(), "too low a precision? The error grows along the array"),
-]
-
-
-@pytest.mark.parametrize(("change", "right", "says"), VALUE_CASES)
-def test_what_wrong_values_have_in_common(change: Change, right: np.ndarray, says: str) -> None:
-    assert says in said(change(right), right, 1e-5)
-
-
-def test_a_low_precision_is_guessed_from_small_errors_everywhere() -> None:
-    right = vector()
-    text = said(right.astype(np.float16).astype(np.float64), right, 1e-7)
-    assert "too low a precision?" in text
-    assert "grows" not in text
-
-
-def test_three_small_errors_are_told_as_such() -> None:
-    text = said(changed([5, 50, 500], by=1e-4)(vector()), vector(), 1e-6)
-    assert "too low a precision?" in text
-
-
-@pytest.mark.parametrize("bits", [8, 16])
-def test_an_integer_that_wrapped_is_recognised(bits: int) -> None:
-    right = np.arange(1, 2000, 7, dtype=np.int32) * 1000
-    text = said((right % 2**bits).astype(np.int32), right, 0.0)
-    assert f"off by multiples of 2^{bits}" in text
-
-
-def test_a_float_that_passed_through_a_wrapped_integer_is_recognised() -> None:
-    right = np.linspace(3e9, 9e10, 50).round()
-    assert "off by multiples of 2^32" in said(right % 2.0**32, right, 0.5)
-
-
-PLACE_CASES = [
-    (0, vector(), "only the first element"),
-    (-1, vector(), "only the last element"),
-    (slice(None), vector(), "every element"),
-    ([0, -1], vector(), "only the first and the last element"),
-    ((0,), matrix(), "only the first row"),
-    ((-1,), matrix(), "only the last row"),
-    ((slice(None), 0), matrix(), "only the first column"),
-    ((slice(None), -1), matrix(), "only the last column"),
-    ((5,), matrix(), "only row 5"),
-    ((slice(None), 7), matrix(), "only column 7"),
-    (slice(896, None), vector(), "from flat index 896 on (the remainder of blocks of 128?)"),
-    (slice(997, None), vector(), "everything from flat index 997 on"),
-    (slice(3, None, 32), vector(), "one element in 32 (flat index % 32 == 3)"),
-    (slice(256, 512), vector(), "all of one block, [256:512]"),
-    ((slice(8, 16), slice(16, 24)), matrix(), "all of one block, [8:16, 16:24]"),
-    (slice(256, 480, 5), vector(), "all lie within [256:477]"),
-]
-
-
-@pytest.mark.parametrize(("index", "right", "says"), PLACE_CASES)
-def test_where_wrong_values_lie(index: object, right: np.ndarray, says: str) -> None:
-    assert says in said(changed(index)(right), right)
-
-
-def test_the_whole_border_is_recognised() -> None:
-    right = matrix()
-    out = changed(slice(None))(right)
-    out[1:-1, 1:-1] = right[1:-1, 1:-1]
-    assert "only the border" in said(out, right)
-
-
-def test_no_pattern_is_claimed_for_noise() -> None:
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        for right in (vector(), matrix(), matrix(30, 30)):
-            out = right.copy()
-            flat = out.reshape(-1)
-            at = rng.choice(flat.size, flat.size // 3, replace=False)
-            flat[at] += rng.standard_normal(at.size) * 5
-            text = said(out, right)
-            assert "; also y[" in text
-            assert text.partition("; also")[0].endswith(f"shape {list(right.shape)}")
-
-
-def test_nothing_is_claimed_of_one_or_two_wrong_elements_but_where_they_are() -> None:
-    right = vector()
-    assert said(changed([17, 501])(right), right).count(";") == 2
-
-
-def test_a_pattern_must_not_hold_for_right_elements() -> None:
-    """Half of a tail, or of each 32nd element, is no tail and no stride."""
-    right = vector()
-    half = np.flatnonzero(np.random.default_rng(1).random(500) < 0.5) + 500
-    assert "everything from" not in said(changed(half)(right), right)
-    strided = np.arange(0, 500, 32)
-    assert "one element in" not in said(changed(strided)(right), right)
-
-
-def test_every_pattern_is_shown_by_a_case() -> None:
-    shown = {"wrapped"}  # by the tests of integers
-    cases = [(change(right), right) for change, right, _ in VALUE_CASES]
-    cases += [(changed(index)(right), right) for index, right, _ in PLACE_CASES]
-    for output, right in cases:
-        wrong = Wrong(output, right, ~(np.abs(output - right) <= 1e-5), 1e-5, POISON)
-        for table in (VALUES, PLACES):
-            shown |= {pattern.__name__ for pattern in table if pattern(wrong)}
-    assert shown == {pattern.__name__ for pattern in (*VALUES, *PLACES)}
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (poisoned, "; they were never written"),
+        (lambda right: np.where(right > 0, np.nan, right), "; they are NaN"),
+        (lambda right: np.where(right > 0, np.inf, right), "; they are infinite"),
+        (lambda right: np.where(right > 1, np.inf, right + 1), " of them are infinite"),
+    ],
+)
+def test_what_wrong_elements_hold_is_told_where_it_says_more(change: Change, says: str) -> None:
+    assert says in said(change(vector()), vector(), 1e-5)
 
 
 def test_the_text_is_bounded_and_names_index_value_and_shape() -> None:
-    right = matrix()
+    right = vector(960).reshape(24, 40)
     text = said(changed(slice(None), 1e300)(right), right)
     assert text.startswith("y[0, 0] is ")
     assert "960 of 960 elements are wrong, shape [24, 40]" in text
-
-
-def test_large_arrays_are_described_without_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diagnose, "_LARGE", 100)
-    assert "all are 0" not in said(np.zeros(1000), vector())
 
 
 def test_a_truth_known_at_some_places_is_compared_there_only() -> None:
@@ -333,12 +202,6 @@ def test_integers_are_told_exactly(dtype: type, right: int, got: int) -> None:
     truth, output = np.full(5, right, dtype), np.full(5, got, dtype)
     text = said(output, truth, tolerance=0.0)
     assert f"y[0] is {got}, expected {right} " in text
-    assert f"all are {got}" in text
-
-
-def test_an_offset_of_large_integers_is_exact() -> None:
-    truth = np.arange(2**60, 2**60 + 9, dtype=np.int64)
-    assert "all are too high by 1;" in said(truth + 1, truth, tolerance=0.0)
 
 
 def test_large_integers_within_an_absolute_tolerance_are_compared_exactly() -> None:

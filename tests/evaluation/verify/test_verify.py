@@ -263,7 +263,6 @@ def test_a_candidate_that_is_wrong_at_the_timing_shape_only_fails_the_full_grade
     failure = examined(problem_named("scale"), code)
     assert isinstance(failure, Failure)
     assert failure.diagnosis.startswith("at shape n=200000")
-    assert "all are 0" in failure.diagnosis
 
 
 def test_a_problem_with_its_own_generator_is_judged(examined: Examined) -> None:
