@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from regraph_kg import report
 from regraph_kg.bench.figures import (
     FEWEST,
     START,
@@ -20,7 +19,7 @@ from regraph_kg.bench.figures import (
 )
 from regraph_kg.models.bench import KINDS, BenchResults, BenchRun
 from regraph_kg.models.target import Target
-from regraph_kg.models.text import seconds, times
+from regraph_kg.models.text import energy, seconds, times
 
 _NOT_THE_SAME = (
     "Not all arms were run on the same problems: figures of different problems do not compare,"
@@ -166,7 +165,7 @@ def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) 
         "tokens": [str(arm.tokens) for arm in arms],
         "model": [seconds(arm.model_seconds) for arm in arms],
         "judge": [seconds(arm.judge_seconds) for arm in arms],
-        "energy": [report.energy(arm.joules) if arm.joules else "0" for arm in arms],
+        "energy": [energy(arm.joules) if arm.joules else "0" for arm in arms],
         "without answer": [str(sum(run.unrecorded for run in by_arm[arm.arm])) for arm in arms],
     }
     shown = {name: cells for name, cells in columns.items() if set(cells) != {"0"}}

@@ -1,6 +1,6 @@
 """The display of `regraph optimize`: progress of a search, and its result.
 
-Not here: numbers and tables as text (report.py).
+Not here: a result in words (report.py).
 """
 
 import itertools
@@ -45,11 +45,13 @@ class Show:
         """Move the bar; print a new best, and with `every` each record."""
         best, tried = f"best {times(record.best_speedup)}", report.tried(record)
         self.bar.update(self.task, completed=record.spent, best=best, description=tried)
+        spent = f"{record.spent}/{self.budget}"
         if record.best_speedup > self.best:
             self.best = record.best_speedup
-            self.say(report.new_best(record, self.budget))
-        elif self.every:
-            self.say(report.no_best(record, self.budget))
+            path = report.path(record.best_path)
+            self.say(f"{spent:>8}  {times(record.best_speedup):>6}  {path}")
+        elif self.every:  # in line with those of a new best
+            self.say(f"{spent:>8}  {'':>6}  {tried}")
 
     def say(self, line: str) -> None:
         """Print another line."""

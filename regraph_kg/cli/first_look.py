@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from regraph_kg.cli.progress import telling
-from regraph_kg.cli.tables import counted
 from regraph_kg.errors import BadInput
+from regraph_kg.models.text import counted
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.problems import beats_shipped, check_problem, chosen_problem, first_use
 

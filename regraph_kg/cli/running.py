@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
 from regraph_kg import report
 from regraph_kg.cli.display import Show, print_summary, progress, say
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.options import Options, every_call, resume_command
+from regraph_kg.cli.tables import print_aligned
 from regraph_kg.errors import (
     AnswersPending,
     BadInput,
@@ -204,7 +203,7 @@ def _tell(
         if answered(ends, options.as_json):
             return
         rows = [(end.problem, end.summary, "unfinished" if end.go_on else "failed") for end in ends]
-        typer.echo(report.several_table(rows))
+        print_aligned(report.several_rows(rows))
         for end in ends:
             if end.summary and not end.summary.improved:
                 say(f"{end.problem}: {report.shortfall(end.summary)}")

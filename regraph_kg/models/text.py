@@ -9,6 +9,7 @@ from pydantic import AfterValidator
 
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _DIGITS = 3
+_KILO = 1000.0
 _QUOTED = 200
 
 
@@ -30,6 +31,16 @@ def seconds(duration: float) -> str:
         if duration >= size:
             return f"{digits(duration / size)} {unit}"
     return f"{digits(duration)} s"
+
+
+def energy(joules: float) -> str:
+    """An energy: "350 J", "1.23 kJ"."""
+    return f"{digits(joules / _KILO)} kJ" if joules >= _KILO else f"{digits(joules)} J"
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: "1 example", "2 examples"."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
 def plain(text: str) -> str:

@@ -40,7 +40,6 @@ EXCEPTIONS = {
     "custom_inputs.py close: with process": _KILLED,
     "custom_inputs.py _exchange: os.read(key.fd, _CHUNK)": "select said that there is something",
     "evaluate.py _after_timing: finding.result()": _OURS,
-    "doctor.py rows: early[number].result()": _OURS,
     "output.py run: os.read(self._pipe, 65536)": "a daemon thread; `kill` waits a second for it",
     "files.py be_known: file.read()": _FILE,
     "syntax.py read: file.read(MOST_BYTES + 1)": _FILE,

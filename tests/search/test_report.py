@@ -6,7 +6,7 @@ from regraph_kg import report
 from regraph_kg.models.evaluation import Interval, Outcome
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, RoofShare, RunSummary
-from regraph_kg.models.text import seconds, times
+from regraph_kg.models.text import energy, seconds, times
 from regraph_kg.search.methods import kind_of
 
 
@@ -148,11 +148,11 @@ def test_the_commonest_failure_is_told_in_one_line() -> None:
 def test_several_searches_are_one_table() -> None:
     negative = summary(improved=False, speedup=1.0, speedup_interval=None)
     rows = [("toy", summary(), ""), ("another", negative, ""), ("lost", None, "failed")]
-    lines = [line.split() for line in report.several_table(rows).splitlines()]
-    assert lines[1][:5] == ["toy", "12.3x", "11.9x", "to", "12.6x"]
-    assert [line[:3] for line in lines[2:]] == [["another", "none", "-"], ["lost", "failed", "-"]]
+    lines = [line[:3] for line in report.several_rows(rows)]
+    assert lines[1] == ("toy", "12.3x", "11.9x to 12.6x")
+    assert lines[2:] == [("another", "none", "-"), ("lost", "failed", "-")]
 
 
 @pytest.mark.parametrize(("joules", "text"), [(350.0, "350 J"), (1234.5, "1.23 kJ")])
 def test_an_energy_has_the_unit_that_fits(joules: float, text: str) -> None:
-    assert report.energy(joules) == text
+    assert energy(joules) == text
