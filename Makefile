@@ -2,7 +2,6 @@
 # `make` alone prints this list.
 REQUIRE ?=
 COUNT   ?= 5
-IDLE    ?= 0
 VENV    := .venv$(if $(PYTHON),-$(notdir $(PYTHON)))
 BIN     := $(VENV)/bin
 PYTHON  ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -58,8 +57,9 @@ test-nightly: $(VENV)/.dev ## all the rest; then what measures time, alone; then
 	  if docker info >/dev/null 2>&1; then $(MAKE) --no-print-directory test-docker || ended=1; \
 	  else echo "no Docker engine answers: make test-docker was not run"; fi; exit $$ended
 
-test-stress: $(VENV)/.dev ## make test COUNT times beside six busy loops, IDLE times without
-	@$(BIN)/python tests/stress.py --busy $(COUNT) --idle $(IDLE) -- $(MAKE) --no-print-directory test
+test-stress: $(VENV)/.dev ## make test COUNT times beside six busy loops
+	@for loop in 1 2 3 4 5 6; do (while :; do :; done) & busy="$$busy $$!"; done; trap "kill $$busy" EXIT; \
+	  for time in $$(seq $(COUNT)); do $(MAKE) --no-print-directory test || exit 1; done
 
 test-docker: export TESTCONTAINERS_RYUK_DISABLED = true
 test-docker: export REGRAPH_TEST_NEO4J_CONTAINER = 1
