@@ -80,11 +80,10 @@ class Adopter:
         self._compiler = Compiler(cache / "compiled", self._gcc, self._limits)
         self._checker = Checker(cache, tell, self._limits)
 
-    def adopt(self, draft: Draft, name: str, folder: Path, tolerance: Any = None) -> Adopted:
+    def adopt(self, draft: Draft, name: str, folder: Path) -> Adopted:
         """The files of a problem `name` that is to lie in `folder`.
 
-        `tolerance` None: calibrated. Raises `BadInput` where the code does not compile, crashes or
-        never ends.
+        Raises `BadInput` where the code does not compile, crashes or never ends.
         """
         plain = draft.plain()
         self._notes, self._one_way = list[str](), list[str]()
@@ -94,10 +93,7 @@ class Adopter:
         self._notes += self._one_way
         fields = problem_fields(draft, plain, name)
         problem, fields, seconds = self._sized(draft, fields, code)
-        if tolerance is None:
-            fields = self._tolerated(problem, fields)
-        else:
-            fields = fields | {"tolerance": tolerance}
+        fields = self._tolerated(problem, fields)
         problem = _validated(fields, code)
         kept = home(draft, plain, folder).model_dump(by_alias=True)
         files = {"problem.toml": toml(fields), "serial.cpp": code, homes.FILE: toml(kept)}

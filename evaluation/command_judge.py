@@ -7,7 +7,7 @@ A pair is one run of the bench with the project as it stands and one with the ca
 same secret seed; its ratio of times is one piece of evidence, once both have printed the same.
 Weaker than the judge's own checks (`ProjectProblem.guarantee`).
 Not covered: cuda (commands see no GPU); work that the bench leaves out unseen; how many files a
-command makes in its copy.
+command makes in its copy; copies that a killed process leaves in the system's temporary folder.
 """
 
 import contextlib
@@ -16,7 +16,6 @@ import os
 import re
 import secrets
 import shutil
-import stat
 import subprocess
 import tempfile
 import time
@@ -39,7 +38,6 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 _SYSTEM = ("/usr/local/bin", "/usr/local/lib", "/usr/share", "/etc/localtime")
 """What build systems and interpreters read besides what compilers do."""
 _REMOVAL_SECONDS = 300.0  # a candidate may have made millions of files
-_PREFIX = "regraph-project-"
 _SAID = 900
 """Characters of what a command said that a diagnosis tells."""
 _LEAST_SECONDS = 2.0
@@ -98,23 +96,12 @@ class CommandJudge:
     ) -> EvalReport:
         """A report, whatever the candidate does. `BadInput`: the project itself is at fault."""
         problem.require(candidate.target)
-        stages, begun = dict[str, float](), time.perf_counter()
-        start = begun
-
-        def ended(stage: str) -> None:
-            nonlocal start
-            stages[stage], start = time.perf_counter() - start, time.perf_counter()
-
+        begun = time.perf_counter()
         with turn("cpu", self._tell):
             session = self._session(problem)
             watch = LoadWatch()
-            ended("open")
-            failure = session.build(candidate.code)
-            ended("compile")
-            failure = failure or session.test()
-            ended("verify")
+            failure = session.build(candidate.code) or session.test()
             pairs = failure or _timed(session, _RULES[grade], candidate.target, incumbent)
-            ended("time")
             load = watch.found()
         report = EvalReport(
             problem=problem.name,
@@ -126,7 +113,7 @@ class CommandJudge:
             toolchain=problem.toolchain,
             evaluator=self._evaluator,
             grade=grade,
-            stages=stages | {"total": time.perf_counter() - begun},
+            stages={"total": time.perf_counter() - begun},
             facts=machine_facts() | {"sandbox": session.sandbox},
             guarantee=problem.guarantee,
         )
@@ -158,7 +145,7 @@ class ProjectSession:
 
     def __init__(self, problem: ProjectProblem, limits: JudgeLimits) -> None:
         self.problem, self._limits = problem, limits
-        self._root = scratch_folder()
+        self._root = Path(tempfile.mkdtemp(prefix="regraph-project-"))
         self._work = self._root / "work"
         self._unchanged, self._built = self._root / "unchanged", self._root / "built"
         environment = problem.environment_folder
@@ -457,20 +444,6 @@ def remove(folder: Path) -> None:
                 )
     if folder.exists():
         raise ToolError(f"{folder}: cannot be removed; remove it, and begin again")
-
-
-def scratch_folder() -> Path:
-    """A new folder for copies; those of processes that were killed are removed.
-
-    Copies may be large, and batch systems end programs without asking.
-    """
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError, ToolError, ValueError):
-            status, owner = path.lstat(), int(path.name.split("-")[2])
-            is_ours = status.st_uid == os.geteuid() and stat.S_ISDIR(status.st_mode)
-            if is_ours and not Path(f"/proc/{owner}").exists():
-                remove(path)
-    return Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
 
 
 def _python(environment: str) -> list[str]:

@@ -10,7 +10,6 @@ device_pointers.py makes them fit for pointers to the device.
 
 import math
 
-from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.evaluator import Evaluator
@@ -43,29 +42,14 @@ def is_measured(trajectory: Trajectory, judge: Evaluator, metric: Metric = "call
     )
 
 
-def check_serial(trajectory: Trajectory, problem: Problem) -> None:
-    """Raise `BadInput` where it starts from other code: its times would mean nothing."""
-    if trajectory.disclosed != "code":
-        raise BadInput(
-            f"trajectory {trajectory.id[:12]} of {problem.name} is disclosed as"
-            f" {trajectory.disclosed} only: measure the file that has its code"
-        )
-    if trajectory.serial != problem.serial_code:
-        raise BadInput(
-            f"a trajectory starts from other serial code than problem {problem.name}:"
-            " give it the code of that problem's serial.cpp"
-        )
-
-
 def measurements(
     trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str
 ) -> tuple[Measurement, ...]:
     """A measurement of each step, named `run`, by the problem's metric.
 
     `before_seconds` is the previous step's time, the serial code's for the first step, None after
-    a step that did not pass. Raises `BadInput` as `check_serial` does.
+    a step that did not pass. Times mean nothing where it starts from other code than the problem.
     """
-    check_serial(trajectory, problem)
     before: float | None = None
     rival: str | None = None
     measured = []
@@ -86,28 +70,6 @@ def measurements(
         # what did not pass says nothing of the next step
         before, rival = (new.seconds, code) if passed else (None, None)
     return tuple(measured)
-
-
-def measure(trajectory: Trajectory, problem: Problem, judge: Evaluator, run: str) -> Trajectory:
-    """The trajectory with a new measurement, as `measurements` has it, at each step."""
-    return with_measurements(trajectory, measurements(trajectory, problem, judge, run))
-
-
-def with_measurements(trajectory: Trajectory, new: tuple[Measurement, ...]) -> Trajectory:
-    """The trajectory with one more measurement at each step; of a run, the one that counts last."""
-    steps = []
-    for step, latest in zip(trajectory.steps, new, strict=True):
-        same_run = [m for m in step.measurements if m.key[:4] == latest.key[:4]]
-        other_runs = [m for m in step.measurements if m.key[:4] != latest.key[:4]]
-        beside = [m for m in same_run if m.metric != latest.metric]
-        ordered = (*other_runs, *sorted((*beside, latest), key=_counts))
-        steps.append(step.model_copy(update={"measurements": ordered}))
-    return trajectory.model_copy(update={"steps": tuple(steps)})
-
-
-def _counts(result: Measurement) -> tuple[bool, bool]:
-    """Sort key; the last measurement counts: passed after failed, "device" after "call"."""
-    return result.outcome is Outcome.PASSED, result.metric == "device"
 
 
 def _judge(judge: Evaluator, problem: Problem, candidate: Candidate) -> EvalReport:

@@ -75,36 +75,28 @@ class Driver:
         if self._first is not None:
             yield self._record(self._first)
         while True:
-            yield from self._begin()
+            while self._has_room() and (work := self._method.iteration()) is not None:
+                yield from self._advance(work, None)
             # only answers by file are waited for: no effect of ours will end
             if len(self._waiting) == self._pending:
                 break
             finished = self._executor.finish()
             self._ledger.seconds = self._executor.seconds()
-            yield from self._end(finished)
+            if finished.result is None:
+                self._pending += 1  # it keeps its place among those under way
+                continue
+            self._asking -= isinstance(finished.effect, ModelRequest)
+            # equal effects were begun once: all that wait for one go on with its result
+            for work in self._waiting.pop(_name(finished.effect)):
+                yield from self._advance(work, finished.result)
         if self._pending:
             raise AnswersPending(f"{self._pending} answers are to come by file")
 
-    def _begin(self) -> Iterator[SimulationRecord]:
-        """Iterations, as long as there is room for a call."""
-        while self._has_room() and self._ledger.left > 0:
-            work = self._method.iteration()
-            if work is None:
-                return
-            yield from self._advance(work, None)
-
     def _has_room(self) -> bool:
+        """Whether another call may begin."""
         under_way = sum(len(works) for works in self._waiting.values())
-        return self._asking < self._parallel and under_way < self._most
-
-    def _end(self, finished: Finished) -> Iterator[SimulationRecord]:
-        if finished.result is None:
-            self._pending += 1  # it keeps its place among those under way
-            return
-        self._asking -= isinstance(finished.effect, ModelRequest)
-        # equal effects were begun once: all that wait for one go on with its result
-        for work in self._waiting.pop(_name(finished.effect)):
-            yield from self._advance(work, finished.result)
+        free = self._asking < self._parallel and under_way < self._most
+        return free and self._ledger.left > 0
 
     def _advance(
         self, work: Effects[Iteration], result: Result | None

@@ -42,7 +42,7 @@ class Alone:
         return Finished(effect, result(self._world, effect))
 
     def seconds(self) -> float:
-        """Since it was made."""
+        """Seconds since it was made."""
         return time.monotonic() - self._since
 
 
@@ -68,7 +68,7 @@ class Threads:
         return self._ended.get().result()
 
     def seconds(self) -> float:
-        """Since it was made."""
+        """Seconds since it was made."""
         return time.monotonic() - self._since
 
     def close(self) -> None:

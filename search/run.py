@@ -34,6 +34,7 @@ def begin(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Method
 
 def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Context:
     """The context of a run's method."""
+    # the one source of chance: the same seed and answers make the same search
     rng = random.Random(header.seed)
     if header.prompting.words == "full":
         # prompts of a resumed run name the machine that it began on

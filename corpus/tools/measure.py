@@ -20,15 +20,10 @@ from pathlib import Path
 from typing import get_args
 
 from regraph_kg import jsonl
-from regraph_kg.errors import RegraphError, file_errors
+from regraph_kg.errors import BadInput, RegraphError, file_errors
 from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluator import Evaluator
-from regraph_kg.evaluation.measure import (
-    check_serial,
-    is_measured,
-    measurements,
-    with_measurements,
-)
+from regraph_kg.evaluation.measure import is_measured, measurements
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, Outcome, code_hash
@@ -65,6 +60,37 @@ def read_trajectories(path: Path) -> list[Trajectory]:
     """The trajectories of a file; `BadInput` names the first bad line."""
     with file_errors(path, "give a file of trajectories"), path.open("rb") as file:
         return [trajectory for _, trajectory in jsonl.parsed(path, file, Trajectory)]
+
+
+def check_serial(trajectory: Trajectory, problem: Problem) -> None:
+    """Raise `BadInput` where it starts from other code: its times would mean nothing."""
+    if trajectory.disclosed != "code":
+        raise BadInput(
+            f"trajectory {trajectory.id[:12]} of {problem.name} is disclosed as"
+            f" {trajectory.disclosed} only: measure the file that has its code"
+        )
+    if trajectory.serial != problem.serial_code:
+        raise BadInput(
+            f"a trajectory starts from other serial code than problem {problem.name}:"
+            " give it the code of that problem's serial.cpp"
+        )
+
+
+def with_measurements(trajectory: Trajectory, new: tuple[Measurement, ...]) -> Trajectory:
+    """The trajectory with one more measurement at each step; of a run, the one that counts last."""
+    steps = []
+    for step, latest in zip(trajectory.steps, new, strict=True):
+        same_run = [m for m in step.measurements if m.key[:4] == latest.key[:4]]
+        other_runs = [m for m in step.measurements if m.key[:4] != latest.key[:4]]
+        beside = [m for m in same_run if m.metric != latest.metric]
+        ordered = (*other_runs, *sorted((*beside, latest), key=_counts))
+        steps.append(step.model_copy(update={"measurements": ordered}))
+    return trajectory.model_copy(update={"steps": tuple(steps)})
+
+
+def _counts(result: Measurement) -> tuple[bool, bool]:
+    """Sort key; the last measurement counts: passed after failed, "device" after "call"."""
+    return result.outcome is Outcome.PASSED, result.metric == "device"
 
 
 def jobs(

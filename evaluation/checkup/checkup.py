@@ -4,7 +4,7 @@ Cheap first: memory, the serial code compiles, its signature is the declared one
 right at the check and timing shapes, the tolerance has room and shows a lower precision, the task
 is not trivial, the serial code takes 0.002 to 2 s. An error ends the look; a search must not start.
 
-Findings are kept (kept.py); memory is checked each time. Not covered: `work`; whether inputs
+Findings are kept; memory is checked each time. Not covered: `work`; whether inputs
 are like those of real use; a GPU's memory.
 """
 
@@ -16,13 +16,17 @@ from regraph_kg.evaluation.checkup.calibrate import (
     MARGIN,
     Calibration,
     Trials,
-    calibrate,
     lower_bits,
     measured,
 )
-from regraph_kg.evaluation.checkup.duration import unfit_duration
-from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
-from regraph_kg.evaluation.checkup.kept import Checkup, checked_once, is_new
+from regraph_kg.evaluation.checkup.findings import (
+    Checkup,
+    ProblemFinding,
+    checked_once,
+    error,
+    is_new,
+    note,
+)
 from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.checkup.triviality import trivial
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
@@ -45,11 +49,12 @@ _ROUNDING, _LONG = 2.0**33, 2.0**24
 """Operations in a row beyond which a difference is no rounding (a tenth of the value in fp32); and
 beyond which sums are better made in double than allowed for."""
 _GUESS = 64
-"""Operations in a row, of rows whose errors are not known; and how much more is tried next."""
+"""Operations in a row, of rows whose errors are not known."""
 _WHOLE = "small-int"
 _NAMES = {24: "fp32", 11: "fp16", 4: "fp8"}
 _KEPT = 'role = "inout" where the function leaves what it does not write'
-_C_ONLY = {"restrict": "__restrict__", "void*": "a cast of what malloc returns"}
+_SHORTEST, _LONGEST = 0.002, 2.0
+"""Seconds of the serial code that make good measurements and quick verdicts."""
 
 
 class Checker:
@@ -93,9 +98,10 @@ class Checker:
             result = None if code is None else self._compiler.host(code, HOST_FLAGS)
             if isinstance(result, Failure):
                 diagnosis = result.diagnosis.replace("candidate.cpp", name)
-                yield error(
-                    name, f"does not compile: {diagnosis.splitlines()[0]}", _hint(diagnosis, name)
-                )
+                is_c = "restrict" in diagnosis or "conversion from 'void*'" in diagnosis
+                remedy = "__restrict__ for restrict, a cast of what malloc returns: it is C++"
+                text = f"does not compile: {diagnosis.splitlines()[0]}"
+                yield error(name, text, remedy if is_c else "")
                 return
 
     def _declared(self, problem: Problem) -> Iterator[ProblemFinding]:
@@ -118,12 +124,15 @@ class Checker:
             if not any(finding.severity == "error" for finding in tolerance):
                 self._tell(f"{problem.name}: what its inputs and outputs say")
                 yield from trivial(trials)
-        yield from unfit_duration(problem, calibration.serial_seconds)
+        seconds = calibration.serial_seconds
+        if not _SHORTEST <= seconds <= _LONGEST:
+            text = f"serial.cpp takes {seconds:.2g} s; {_SHORTEST:g} to {_LONGEST:g} s is good"
+            yield note("timing shape", text, "time = { .. } with larger or smaller sizes")
 
     def _tolerance(self, problem: Problem, calibration: Calibration) -> Iterator[ProblemFinding]:
         """Whether the serial code passes, with room, and a lower precision does not."""
         if not calibration.admits:
-            write = self._wider(problem, calibration)
+            write = _wider(problem, calibration)
             where = f"at {calibration.where}"
             if calibration.own > 1:
                 errors = "; ".join(calibration.wrong.split("; ")[:2])
@@ -137,24 +146,16 @@ class Checker:
         elif calibration.separates != problem.separates:
             yield _separation(problem, calibration)
 
-    def _wider(self, problem: Problem, calibration: Calibration) -> str:
-        """Lines with which the same look finds nothing; "" where none of the kind is found."""
-        terms, growth = calibration.terms, 4
-        if rows_of(problem):  # whose errors are not known where they are wrong: a guess is tried
-            terms, growth = max(terms, _GUESS), _GUESS
-        for _ in range(3):
-            if not terms <= _ROUNDING:
-                return ""
-            text, rule = suggested(problem, calibration, terms)
-            again = problem.model_copy(update={"tolerance": rule})
-            self._tell(f"{problem.name}: trying {text}")
-            trial = calibrate(again, self._compiler, self._limits)
-            if trial.admits:
-                declared = f" and separates = {str(trial.separates).lower()}"
-                lines = text if trial.separates == problem.separates else text + declared
-                return f"sums in double in serial.cpp, or {lines}" if terms > _LONG else lines
-            terms = max(growth * terms, trial.terms)
+
+def _wider(problem: Problem, calibration: Calibration) -> str:
+    """A line of problem.toml with a tolerance that has room; "" where none of the kind is known."""
+    terms = calibration.terms
+    if rows_of(problem):  # whose errors are not known where they are wrong: a guess
+        terms = max(terms, _GUESS)
+    if not terms <= _ROUNDING:
         return ""
+    line, _ = suggested(problem, calibration, terms)
+    return f"sums in double in serial.cpp, or {line}" if terms > _LONG else line
 
 
 def _values(problem: Problem) -> Iterator[ProblemFinding]:
@@ -215,12 +216,3 @@ def _separation(problem: Problem, calibration: Calibration) -> ProblemFinding:
     if calibration.separates:
         return note("separates", f"{message}: it is found", "separates = true")
     return note("separates", f"{message}: it passes", "separates = false, or a narrower tolerance")
-
-
-def _hint(diagnosis: str, name: str) -> str:
-    """The remedy for C code that is no C++."""
-    if "invalid conversion from 'void*'" in diagnosis:
-        return f"{_C_ONLY['void*']} in {name}, which is compiled as C++"
-    if "restrict" in diagnosis:
-        return f"{_C_ONLY['restrict']} for restrict in {name}, which is compiled as C++"
-    return ""

@@ -1,8 +1,29 @@
-"""Findings of a check of a problem, as data: one line each, which ends with the line to write."""
+"""Findings of a check of a problem, as data; they are kept by problem, compiler, CPU and `CHECKER`.
 
+Each is one line, which ends with the line to write. Not covered: files that a project's commands
+read outside the project, such as libraries.
+"""
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from pydantic import TypeAdapter, ValidationError
+
+from regraph_kg import atomic
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.gpu.device import openmp_device
+from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.base import Frozen
+
+CHECKER = "6"
+"""Version of the rules of these looks."""
+_FOLDER = "problems"
 
 Severity = Literal["error", "note"]
 
@@ -32,3 +53,52 @@ def note(about: str, text: str, write: str = "") -> ProblemFinding:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
+
+
+_FINDINGS = TypeAdapter(tuple[ProblemFinding, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """Findings, errors first, and the check's duration; `seconds` None: they were on file."""
+
+    problem: str
+    findings: tuple[ProblemFinding, ...]
+    seconds: float | None
+
+    @property
+    def errors(self) -> tuple[ProblemFinding, ...]:
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+
+def checked_once(
+    cache: Path,
+    problem: AnyProblem,
+    look: Callable[[], Iterable[ProblemFinding]],
+    *,
+    keep_errors: bool = True,
+) -> Checkup:
+    """The findings on file, else those of `look`, which are then kept.
+
+    Without `keep_errors`, findings with an error are not kept: it may be mended elsewhere.
+    """
+    entry = cache / _FOLDER / f"{_key(problem)}.json"
+    with contextlib.suppress(OSError, ValidationError):
+        return Checkup(problem.name, _FINDINGS.validate_json(entry.read_bytes()), None)
+    start = time.perf_counter()
+    findings = tuple(sorted(look(), key=lambda each: each.severity))
+    if keep_errors or all(each.severity != "error" for each in findings):
+        with contextlib.suppress(OSError):  # a failure to write costs only another check
+            entry.parent.mkdir(parents=True, exist_ok=True)
+            atomic.write(entry, _FINDINGS.dump_json(findings))
+    return Checkup(problem.name, findings, time.perf_counter() - start)
+
+
+def is_new(cache: Path, problem: AnyProblem) -> bool:
+    """Whether this content has never been looked at with this cache folder and compiler."""
+    return not (cache / _FOLDER / f"{_key(problem)}.json").exists()
+
+
+def _key(problem: AnyProblem) -> str:
+    machine = (find_gcc().version, *HOST_FLAGS, openmp_device(), CHECKER)
+    return hashlib.sha256(repr((problem.model_dump_json(), machine)).encode()).hexdigest()

@@ -11,8 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
-from regraph_kg.evaluation.checkup.kept import Checkup, checked_once
+from regraph_kg.evaluation.checkup.findings import (
+    Checkup,
+    ProblemFinding,
+    checked_once,
+    error,
+    note,
+)
 from regraph_kg.evaluation.command_judge import ProjectSession
 from regraph_kg.evaluation.gpu.device import turn
 from regraph_kg.evaluation.problem.functions import doing_nothing

@@ -2,7 +2,6 @@
 
     zero        every output is 0 within the tolerance
     constant    one number passes for every element, whatever the input
-    axis        an output is the same along an axis, within the tolerance: one part would do
     input       no output changes where an input does
 
 They are looked at in every case of the largest check shape, the input ones by drawing that
@@ -25,7 +24,6 @@ from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, number
 from regraph_kg.evaluation.verify.reference import Case
 
 _OTHER_SEED = 1000
-_MATRIX = 2
 
 
 def trivial(trials: Trials) -> Iterator[ProblemFinding]:
@@ -53,8 +51,6 @@ def _check_output(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[P
         value = number(kind(middle[0]) if len(middle) == 1 else kind(complex(*middle)))
         text = f"{arg.name} is {value} within the tolerance, whatever the input"
         yield error("output", f"{text}: a constant passes", _remedy(arg))
-    else:
-        yield from _check_axes(arg, truths)
 
 
 def _parts(truths: Sequence[ExpectedOutput]) -> Sequence[Callable[[Array], Array]]:
@@ -74,27 +70,6 @@ def _common(
 
 def _remedy(arg: Argument) -> str:
     return f"a smaller tolerance, or inputs for which {arg.name} varies (values, range)"
-
-
-def _check_axes(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[ProblemFinding]:
-    if len(arg.shape) < _MATRIX:
-        return
-    for axis, extent in enumerate(arg.shape):
-        long = truths[0].values.shape[axis] > 1
-        if long and all(_is_alike(truth, axis) for truth in truths):
-            text = f"{arg.name} is the same along axis {axis} ({extent}): a part of the work does"
-            yield note("output", text, f'a shape without "{extent}", if that is not meant')
-
-
-def _is_alike(truth: ExpectedOutput, axis: int) -> bool:
-    """Whether one number for each line along the axis is within the tolerance."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        for part in _parts([truth]):
-            values = part(truth.values)
-            low = np.max(values - truth.tolerance, axis=axis)
-            if not np.all(low <= np.min(values + truth.tolerance, axis=axis)):
-                return False
-        return True
 
 
 def _check_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[ProblemFinding]:

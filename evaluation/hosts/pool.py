@@ -94,7 +94,6 @@ class PoolOptions:
     """Options of a pool's judges; None: the default of `Judge`."""
 
     grade: Grade = "screening"
-    seed: int | None = None
     limits: JudgeLimits | None = None
     isolation: Isolation = "fresh"
     tries: int = 2
@@ -158,7 +157,6 @@ class JudgePool(Judges):
             Judge,
             cache,
             grade=options.grade,
-            seed=options.seed,
             limits=options.limits,
             isolation=options.isolation,
             gpu=0 if device == "cpu" else device,

@@ -176,6 +176,8 @@ def main() -> None:
 
 GONE = {
     "docs --schema": "regraph docs trajectory-schema; an answer of --json has its value's fields",
+    "graph export --json": "regraph graph export, which writes one JSON object a line",
+    "report --json": "regraph report, which says where the page is",
     "graph export --unverified": "regraph graph export, whose trajectories have every step",
     "graph purge --dry-run": "regraph graph purge, which only tells unless --yes is given",
     "ingest --problem": "a file beside the step list: regraph docs ingest",
@@ -185,6 +187,8 @@ GONE = {
     "learn --export": "regraph graph export, once it is learned; --dry-run tells what it would be",
     "next --all": "regraph next; its answer names what is left out, and --json says why",
     "optimize --learn": "regraph learn RUN, once the search has ended",
+    "problem new --yes": "the same without it: nothing is asked",
+    "problem new --tolerance": "tolerance in problem.toml (regraph docs problems)",
     "runs --again": "regraph evaluate PROBLEM ONE --against OTHER",
     "runs --delete": "rm; the files of a run begin with its name",
     "worker": "hosts are started by Ray's own command; set REGRAPH_WORKERS (regraph docs settings)",

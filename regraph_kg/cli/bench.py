@@ -138,7 +138,7 @@ def bench(  # noqa: PLR0913 (a command's options)
     if not results.runs:
         raise BadInput(f"{into}: every search was left out: {results.left_out[-1].why}")
     with notes_aside(as_json):
-        write_page(into / PAGE, bench_page(sections(results)), as_json=False)
+        write_page(into / PAGE, bench_page(sections(results)))
     _show([results], as_json=as_json)
 
 

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic
-from regraph_kg.cli.json_answers import FileWritten, answered
+from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import bar, transient, watch
 from regraph_kg.cli.tables import print_rows
@@ -171,7 +171,6 @@ def export(
         Literal["jsonl", "sft"],
         option("Trajectories, or examples to train a model on.", "--format"),
     ] = "jsonl",
-    as_json: Json = False,
 ) -> None:
     """Write every trajectory, ordered by id, or lines to train a model on.
 
@@ -183,8 +182,6 @@ def export(
 
     What is ingested meanwhile may or may not be in.
     """
-    if output is None and as_json:
-        raise BadInput("--json: name the file with --output")
     with transient(MofNCompleteColumn()) as progress, ExitStack() as opened:
         exported = opened.enter_context(closing(open_store(read_settings()))).export()
         if form == "sft":
@@ -203,7 +200,6 @@ def export(
             atomic.replacing(output, mode=0o666, synced=True) as file,
         ):
             file.writelines(lines)
-    answered(FileWritten(output, output.stat().st_size), as_json)
 
 
 @app.command()

@@ -4,19 +4,9 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from dataclasses import dataclass
-from pathlib import Path
 
 import typer
 from pydantic_core import to_jsonable_python
-
-
-@dataclass(frozen=True, slots=True)
-class FileWritten:
-    """A file, and its bytes."""
-
-    file: Path
-    size: int
 
 
 @contextmanager

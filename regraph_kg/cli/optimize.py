@@ -84,7 +84,7 @@ def _problem_folder(settings: Settings, options: Options) -> str:
 
     file = Path(options.problems[0])
     with notes_aside(options.as_json):
-        return f"{problem_of(settings, file, options.function, ask=on_terminal())}/"
+        return f"{problem_of(settings, file, options.function)}/"
 
 
 def offer(settings: Settings, load: bool | None) -> None:

@@ -1,11 +1,10 @@
 """`regraph problem`: a function of a user's file becomes a problem; problems are checked."""
 
 import shlex
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, cast, get_args
 
 import typer
 
@@ -18,7 +17,7 @@ from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.first_look import checked, print_checkup
 from regraph_kg.cli.json_answers import answered, notes_aside, print_json
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.progress import on_terminal, telling
+from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
@@ -26,7 +25,7 @@ from regraph_kg.evaluation.checkup.findings import ProblemFinding, error
 from regraph_kg.evaluation.cpp.slice import with_headers
 from regraph_kg.evaluation.cpp.syntax import choose, read
 from regraph_kg.evaluation.problem.home import load_home
-from regraph_kg.evaluation.problem.problem import AnyProblem, ProjectProblem
+from regraph_kg.evaluation.problem.problem import ProjectProblem
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.problems import chosen_problem, find_problem, open_adopter
@@ -94,7 +93,7 @@ def check(
         if not answered(lines, as_json):
             print_rows(("problem", "where", "entry", "timed at"), map(astuple, lines))
         return
-    checkups = [_looked_at(settings, name) for name in names]
+    checkups = [_checkup(settings, name) for name in names]
     if not answered(checkups, as_json):
         for checkup in checkups:
             print_checkup(checkup)
@@ -109,16 +108,16 @@ def _listed(settings: Settings, name: str) -> ProblemLine:
     except BadInput as failed:
         return ProblemLine(name, str(failed), "", "")
     where = chosen_problem(settings, name).removeprefix(f"{name}, ")
-    return ProblemLine(name, where, problem.entry, _timed_at(problem))
-
-
-def _timed_at(problem: AnyProblem) -> str:
     if isinstance(problem, ProjectProblem):
-        return problem.commands.bench
-    return ", ".join(f"{name} = {extent}" for name, extent in problem.sizes.time.items())
+        return ProblemLine(name, where, problem.entry, problem.commands.bench)
+    return ProblemLine(name, where, problem.entry, _extents(problem.sizes.time))
 
 
-def _looked_at(settings: Settings, name: str) -> Checkup:
+def _extents(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {extent}" for name, extent in sizes.items())
+
+
+def _checkup(settings: Settings, name: str) -> Checkup:
     """The check of a problem; one that cannot be read has one error."""
     try:
         return checked(settings, name)
@@ -160,26 +159,20 @@ def new(  # noqa: PLR0913 (a command's options)
             metavar="ARG=KIND,..",
         ),
     ] = None,
-    tolerance: Annotated[
-        str | None,
-        option("exact, a number, or a rule as in problem.toml; calibrated if not given."),
-    ] = None,
-    yes: Annotated[bool, option("Ask nothing: take what was inferred.", "--yes", "-y")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a problem of a function NAME that FILE defines: problem.toml, serial.cpp, home.toml.
 
-    Says what was inferred of its arguments, asks for what its text does not say, grows the sizes
-    until a call takes long enough to be timed, calibrates the tolerance and looks at the problem as
-    `regraph problem check` does. The code runs confined. FILE itself stays as it is.
+    Says what was inferred of its arguments, refuses what neither its text nor an option says, grows
+    the sizes until a call takes long enough to be timed, calibrates the tolerance and looks at the
+    problem as `regraph problem check` does. The code runs confined. FILE itself stays as it is.
 
     Exit code 2: the function cannot be a problem, and why; or its problem has errors.
     """
     settings = read_settings()
     answers = _answers(shape or [], size or [], role or [], values or [])
-    choices = answers, _tolerance(tolerance)
     with notes_aside(as_json):
-        folder = make(settings, file, function, choices, to=to, ask=not yes)
+        folder = make(settings, file, function, answers, to=to)
         name = shlex.quote(f"{folder}/")
         checkup = checked(settings, str(folder.absolute()))
         print_checkup(checkup)
@@ -196,42 +189,33 @@ def make(
     settings: Settings,
     file: Path,
     function: str,
-    answered: tuple[Said, Any],
+    answers: Said,
     *,
     to: Path | None = None,
-    ask: bool = True,
 ) -> Path:
-    """Make the problem; return its folder. `answered`: the answers, and a tolerance or None."""
-    answers, tolerance = answered
-    if ask and not on_terminal():
-        raise BadInput(
-            "no terminal to ask on; --yes takes what is inferred (regraph problem new -h)"
-        )
+    """Make the problem; return its folder."""
     understood = understand(read(file), function)
     folder = to or Path(problem_name(understood.function.name))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder}: there is something there already; give another folder with --to")
-    draft = Draft(understood, answers)
-    draft = _answered(draft, ask=ask)
+    draft = _shaped(Draft(understood, answers))
     for line in _inferred(draft):
         typer.echo(line)
-    if ask and not typer.confirm("make the problem?", default=True, err=True):
-        raise BadInput("nothing was written; --shape, --role, --size and --values say it otherwise")
     name = problem_name(folder.resolve().name)
     with telling() as tell:
-        adopted = open_adopter(settings, tell).adopt(draft, name, folder, tolerance)
+        adopted = open_adopter(settings, tell).adopt(draft, name, folder)
     write(adopted.files, folder)
     _tell(adopted, folder)
     return folder
 
 
-def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> Path:
+def problem_of(settings: Settings, file: Path, function: str) -> Path:
     """The folder of a function's problem, made now or earlier from the same text."""
     source = read(file)
     folder = Path(problem_name(choose(source, function).name))
     home = load_home(folder)
     if home is None or home.path(folder).resolve() != file.resolve():
-        return make(settings, file, function, (Said(), None), ask=ask)
+        return make(settings, file, function, Said())
     if not (home.fits(source.original) and home.was_read_from(with_headers(source).content)):
         raise BadInput(
             f"{folder}: was made of another content of {file} or its headers; remove the folder,"
@@ -241,22 +225,16 @@ def problem_of(settings: Settings, file: Path, function: str, *, ask: bool) -> P
     return folder
 
 
-def _answered(draft: Draft, *, ask: bool) -> Draft:
-    """The draft with shapes for all arrays, asked or proposed. Raises `BadInput`."""
+def _shaped(draft: Draft) -> Draft:
+    """The draft with shapes for all arrays, those not known as proposed. Raises `BadInput`."""
     while draft.open:
         name = draft.open[0]
         proposed = draft.proposed(name)
-        if ask:
-            sizes = ", ".join(draft.sizes) or "none yet"
-            question = f"shape of {name} (over {sizes}; commas between extents)"
-            text = typer.prompt(question, default=proposed or None, err=True)
-        elif proposed:
-            text = proposed
-        else:
+        if not proposed:
             raise BadInput(
                 f"{name}: its shape cannot be told from the code; give --shape {name}=..."
             )
-        draft.said.shapes[name] = _parts(text)
+        draft.said.shapes[name] = _parts(proposed)
         draft = Draft(draft.read, draft.said)
     return draft
 
@@ -289,7 +267,7 @@ def _tell(adopted: Adopted, folder: Path) -> None:
         typer.echo(f"left out: {header}, which is not here and not needed")
     for note in adopted.notes:
         typer.echo(note)
-    shape = ", ".join(f"{name} = {value}" for name, value in adopted.problem.sizes.time.items())
+    shape = _extents(adopted.problem.sizes.time)
     took = f", where the function takes {adopted.seconds:.2g} s" if adopted.seconds else ""
     typer.echo(f"timed at {shape or 'its one shape'}{took}")
     if adopted.problem.work.early_exit and 0 < adopted.seconds < _TOO_SHORT:
@@ -325,17 +303,3 @@ def _pairs(option: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _parts(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(","))
-
-
-def _tolerance(text: str | None) -> Any:
-    """A tolerance as in problem.toml: "exact", an absolute number, or a table."""
-    if text is None or text in ("exact", "conditioned"):
-        return text
-    try:
-        return {"absolute": float(text)}
-    except ValueError:
-        pass
-    try:
-        return tomllib.loads(f"tolerance = {text}")["tolerance"]
-    except ValueError:
-        raise BadInput(f"--tolerance {text}: exact, a number, or as in problem.toml") from None

@@ -13,8 +13,7 @@ import typer
 
 from regraph_kg import atomic, locks
 from regraph_kg.cli.completion import complete_run
-from regraph_kg.cli.json_answers import FileWritten, answered
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import file_errors
 from regraph_kg.pages.live import served
@@ -38,7 +37,6 @@ def report(
     watch: Annotated[
         bool, option("Serve the page to this machine's browser while the search runs.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures, cost.
 
@@ -55,7 +53,7 @@ def report(
     if watch:
         follow(settings, runs)
     if output is not None or not watch:
-        write_page(output or USUAL, runs_page(view_runs(settings, runs)), as_json=as_json)
+        write_page(output or USUAL, runs_page(view_runs(settings, runs)))
 
 
 def follow(settings: Settings, runs: Sequence[Path]) -> None:
@@ -77,10 +75,8 @@ def follow(settings: Settings, runs: Sequence[Path]) -> None:
             Event().wait()
 
 
-def write_page(path: Path, page: str, *, as_json: bool) -> None:
+def write_page(path: Path, page: str) -> None:
     """Write a page for its user alone, whole or not at all, and say where it is."""
     with file_errors(path, "choose another place: --output"):
         atomic.write(path, page)
-    size = len(page.encode())
-    if not answered(FileWritten(path, size), as_json):
-        typer.echo(f"{path}: open it in a browser ({size / 1e6:.1f} MB)")
+    typer.echo(f"{path}: open it in a browser ({len(page.encode()) / 1e6:.1f} MB)")

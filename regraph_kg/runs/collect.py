@@ -23,7 +23,7 @@ from regraph_kg.collect.openevolve import EvolvedLineage, read_lineages
 from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.evaluator import Evaluator
-from regraph_kg.evaluation.measure import is_measured, measure
+from regraph_kg.evaluation.measure import is_measured, measurements
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
@@ -248,7 +248,12 @@ class _Collecting:
             own = {name: getattr(trajectory, name) for name in ("ref", "source", "failures")}
             return Trajectory.model_validate(recorded).model_copy(update=own)
         run = str(self.journal.about["created"])
-        measured = measure(trajectory, problem, self.judge, run)
+        new = measurements(trajectory, problem, self.judge, run)
+        steps = (
+            step.model_copy(update={"measurements": (one,)})
+            for step, one in zip(trajectory.steps, new, strict=True)
+        )
+        measured = trajectory.model_copy(update={"steps": tuple(steps)})
         # Noisy times are told, but not kept: the same command measures them again.
         if is_measured(measured, self.judge):
             self.journal.write(key, measured.model_dump(mode="json", by_alias=True))

@@ -15,7 +15,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 from pydantic import Field
 
@@ -123,65 +123,6 @@ class Walk:
     """Whether the paper's rollout has begun."""
 
 
-class Rule(Protocol):
-    """A selection rule, with what it has learned."""
-
-    def begin(self) -> Walk | None:
-        """A new walk; None: nothing can be begun before one of those under way ends."""
-
-    def choose(self, walk: Walk) -> NextStep | None:
-        """The walk's next action, at `walk.here`; None: the walk is over."""
-
-    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
-        """Learn a step, and go on to its code; the step, with its gain where the rule has one.
-
-        `part`: only the first of the action's smaller steps was asked for.
-        """
-
-    def reward(self, walk: Walk) -> float | None:
-        """Learn what the walk came to; None where it tried nothing."""
-
-
-class Mcgs:
-    """One search with a selection rule; its iterations are walks."""
-
-    def __init__(
-        self, context: Context, rule: Rule, *, repairs: int = 0, parts: bool = False
-    ) -> None:
-        """Up to `repairs` repair calls a failed answer; `parts`: smaller steps are asked for."""
-        self._context, self.rule, self._repairs = context, rule, repairs
-        # only lean prompts tell a recipe, which a smaller step replaces
-        self._parts = parts and context.prompting.words == "lean"
-
-    def iteration(self) -> Effects[Iteration] | None:
-        """Begin a walk (see `Method`)."""
-        walk = self.rule.begin()
-        return None if walk is None else self._walk(walk)
-
-    def _walk(self, walk: Walk) -> Effects[Iteration]:
-        while (action := self.rule.choose(walk)) is not None:
-            context, here, technique = self._context, walk.here, action.technique
-            source = context.walks_from(here.technique)
-            # after a failure the whole is too much at once: its first part may still be right
-            smaller = self._parts and technique is not None and bool(technique.steps)
-            part = smaller and action.failed > 0
-            if technique is None:
-                request = context.free_request(source, here.path, action.taken, here.code)
-            else:
-                request = context.request(
-                    source, here.path, technique, action.taken, here.code, part=part
-                )
-            # taken before the first effect: another walk must not get the same number
-            action.taken += 1
-            action.under_way += 1
-            step = yield from context.proposer.sample(request, repairs=self._repairs)
-            # learned at once, in this thread, so that the next choice knows of it
-            action.under_way -= 1
-            walk.steps.append(self.rule.learn(walk, action, step, part=part))
-        path = walk.steps[0].path if walk.steps else ()
-        return Iteration(path, tuple(walk.steps), self.rule.reward(walk))
-
-
 class ExpectedImprovement:
     """The action that is worth most, of all states; a walk is one step.
 
@@ -222,7 +163,7 @@ class ExpectedImprovement:
         self._reach(State(self.beliefs.start, (), context.task.start))
 
     def begin(self) -> Walk | None:
-        """The action that is worth most."""
+        """The action that is worth most; None: nothing before one of those under way ends."""
         while True:
             worths = [
                 (self._worth(state, action), state, action)
@@ -245,7 +186,10 @@ class ExpectedImprovement:
         return None if walk.over else walk.steps[0].speedup or 0.0
 
     def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
-        """The edge that was taken learns the step's gain; its code becomes a state."""
+        """The edge that was taken learns the step's gain; its code becomes a state.
+
+        `part`: only the first of the action's smaller steps was asked for. The step, with its gain.
+        """
         state = walk.here
         if step.code:
             self._judged.add(normalized(step.code))
@@ -526,6 +470,50 @@ def paper_reward(reached: float | None) -> float:
     if reached is None:
         return -1.0
     return reached - 1 if reached < 1 else reached
+
+
+Rule = ExpectedImprovement | Uniform
+"""A selection rule, with what it has learned; `PaperBound` is one, too."""
+
+
+class Mcgs:
+    """One search with a selection rule; its iterations are walks."""
+
+    def __init__(
+        self, context: Context, rule: Rule, *, repairs: int = 0, parts: bool = False
+    ) -> None:
+        """Up to `repairs` repair calls a failed answer; `parts`: smaller steps are asked for."""
+        self._context, self.rule, self._repairs = context, rule, repairs
+        # only lean prompts tell a recipe, which a smaller step replaces
+        self._parts = parts and context.prompting.words == "lean"
+
+    def iteration(self) -> Effects[Iteration] | None:
+        """Begin a walk (see `Method`)."""
+        walk = self.rule.begin()
+        return None if walk is None else self._walk(walk)
+
+    def _walk(self, walk: Walk) -> Effects[Iteration]:
+        while (action := self.rule.choose(walk)) is not None:
+            context, here, technique = self._context, walk.here, action.technique
+            source = context.walks_from(here.technique)
+            # after a failure the whole is too much at once: its first part may still be right
+            smaller = self._parts and technique is not None and bool(technique.steps)
+            part = smaller and action.failed > 0
+            if technique is None:
+                request = context.free_request(source, here.path, action.taken, here.code)
+            else:
+                request = context.request(
+                    source, here.path, technique, action.taken, here.code, part=part
+                )
+            # taken before the first effect: another walk must not get the same number
+            action.taken += 1
+            action.under_way += 1
+            step = yield from context.proposer.sample(request, repairs=self._repairs)
+            # learned at once, in this thread, so that the next choice knows of it
+            action.under_way -= 1
+            walk.steps.append(self.rule.learn(walk, action, step, part=part))
+        path = walk.steps[0].path if walk.steps else ()
+        return Iteration(path, tuple(walk.steps), self.rule.reward(walk))
 
 
 def improving(context: Context, settings: McgsSettings) -> Mcgs:

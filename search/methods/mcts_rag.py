@@ -106,6 +106,7 @@ class MctsRag:
             way.append(self._choose(node))
             # counted at once, so that a parallel iteration goes another way
             way[-1].visits.begin()
+            # an action with faster code below is entered there, not asked again here
             child = way[-1].child()
             if child is None:
                 return self._visit(node, way)
@@ -152,5 +153,6 @@ class MctsRag:
         return free_advice()
 
     def _node(self, code: str, level: float, depth: int) -> _Node:
+        # at full depth an answer is judged, and nothing is built on it
         kinds = KINDS if depth < self._settings.depth else ()
         return _Node(code, level, depth, tuple(_Action(kind) for kind in kinds))

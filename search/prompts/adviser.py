@@ -57,6 +57,7 @@ class Adviser:
 
         `device`: the device of this run's measurements.
         """
+        # the graph is read as it was when the run began: examples stay the same ones
         self._examples: AskExamples = cache(examples)
         self._failures = failures
         self._prompting = prompting
@@ -78,6 +79,7 @@ class Adviser:
     def _explained(self, technique: Technique, code: str) -> list[Paragraph]:
         name = short(technique.name, NAME_CHARACTERS)
         if self._prompting.words == "lean":
+            # a vocabulary of a user may have no recipes
             recipe = filled(technique.recipe or technique.definition, facts_of(code))
             recipe = short(recipe, SENTENCE_CHARACTERS)
             return [Paragraph(fill("lean_technique", name=name, recipe=recipe))]
@@ -91,6 +93,7 @@ class Adviser:
 
     def _shown(self, source: str, technique: str, code: str) -> list[str]:
         prompting = self._prompting
+        # what is not shown is not asked of the store either
         if prompting.examples == 0:
             return []
         near = (code,) if prompting.retrieval == "near" else ()
@@ -116,6 +119,7 @@ class KnownFailures:
         """Warnings for a prompt that applies `technique` to `code`, which `source` led to."""
         if self._limit == 0:
             return []
+        # this run's own failures come first among equals: they are of this very code
         met = reversed(self._met[source, technique])
         stored = [item for item in self._ask(source, technique) if item.outcome not in _NO_FAILURES]
         found = similar([*met, *stored], code)[: self._limit]
@@ -137,6 +141,7 @@ def similar(failures: list[KnownFailure], code: str) -> list[KnownFailure]:
 
 def _message_key(failure: KnownFailure) -> tuple[Outcome, str]:
     """A key that is equal for failures with the same text."""
+    # lines, indices and values differ from run to run, the mistake does not
     text = _NUMBER.sub("0", short(failure.diagnosis, DIAGNOSIS_CHARACTERS))
     return failure.outcome, text
 

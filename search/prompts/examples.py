@@ -42,6 +42,7 @@ def choose_examples(examples: Sequence[Example], prompting: Prompting, code: str
     """
     if prompting.retrieval != "like":
         return sorted(examples, key=lambda item: not item.verified)
+    # an example of unlike code misleads: steps are told by what they change in a text
     near = {item: likeness(item.before, code) for item in examples}
     like = [item for item in near if near[item] >= LIKE]
     return sorted(like, key=lambda item: (-near[item], not item.verified))
@@ -52,22 +53,19 @@ def examples_shown(
 ) -> list[str]:
     """Texts of as many `examples` as `prompting` allows and as fit, in their order.
 
-    An example that does not fit is left out; if none fits, the first is cut. `named`: each names
-    its technique. Effects are those seen from `device`.
+    An example that does not fit is left out. `named`: each names its technique. Effects are those
+    seen from `device`.
     """
-    if prompting.examples == 0:
-        return []
     shown: list[str] = []
     tokens_left = prompting.example_tokens
-    headings = [_heading(example, named=named, device=device) for example in examples]
-    for example, heading in zip(examples, headings, strict=True):
-        text = _example(example, heading)
-        if len(shown) < prompting.examples and estimated_tokens(text) <= tokens_left:
+    for example in examples:
+        if len(shown) == prompting.examples:
+            break
+        text = _example(example, _heading(example, named=named, device=device))
+        # one that is too long gives way to a shorter one behind it
+        if estimated_tokens(text) <= tokens_left:
             shown.append(text)
             tokens_left -= estimated_tokens(text)
-    if not shown and examples:
-        cut = _cut(examples[0], headings[0], prompting)
-        return [cut] if cut else []
     return shown
 
 
@@ -85,6 +83,7 @@ def change(before: str, after: str) -> str:
 
 def diff_lines(before: str, after: str) -> list[str]:
     """The unified diff, without the lines that name files; empty where nothing changed."""
+    # without the names of files, which would be made up
     old, new = before.strip().splitlines(), after.strip().splitlines()
     return list(difflib.unified_diff(old, new, lineterm=""))[2:]
 
@@ -117,6 +116,7 @@ def _example(example: Example, heading: str) -> str:
     diff = fill(
         "example_diff", heading=heading, diff="\n".join(diff_lines(example.before, example.after))
     )
+    # a step that rewrites all is a diff of twice the length
     texts = fill(
         "example_texts",
         heading=heading,
@@ -124,17 +124,6 @@ def _example(example: Example, heading: str) -> str:
         after=example.after.strip(),
     )
     return texts if estimated_tokens(texts) < estimated_tokens(diff) else diff
-
-
-def _cut(example: Example, heading: str, prompting: Prompting) -> str:
-    """The beginning of an example's diff, as much as fits; "" where no line fits."""
-    lines = diff_lines(example.before, example.after)
-    for count in range(min(len(lines), DIFF_LINES), 0, -1):
-        diff = "\n".join([*lines[:count], "..."])
-        text = fill("example_diff", heading=heading, diff=diff)
-        if estimated_tokens(text) <= prompting.example_tokens:
-            return text
-    return ""
 
 
 def _heading(example: Example, *, named: bool, device: str) -> str:

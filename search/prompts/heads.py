@@ -52,6 +52,7 @@ def head(loop: LoopFacts) -> str:
 
 def in_chains(loop: LoopFacts) -> dict[str, str]:
     """Words of a recipe that adds up in four chains what a loop adds up in one."""
+    # a remainder of up to three iterations follows the blocks of four
     [result], name = loop.reduces, loop.variable
     end, start = operand(end_of(loop)), loop.start
     quarters = f"{end if start == '0' else f'({end} - {operand(start)})'} / 4 * 4"
@@ -77,6 +78,7 @@ def swapped(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> s
         return ""
     if outer.perfect:
         return f"{head(inner)}\n    {head(outer)} {BODY}" if is_parallel(inner) is True else ""
+    # the sum moves into its element, which then needs its first value before both loops
     for stored in facts.stored_sums:
         if stored.loop == outer.number:
             cleared = f"{head(outer)} {{\n    {stored.element} = 0;\n}}"
@@ -94,6 +96,7 @@ def tiled(facts: Facts, outer: LoopFacts | None, inner: LoopFacts | None) -> str
         return ""
     name, end = inner.variable, operand(end_of(inner))
     block, last = name * 2, f"{name}_end"
+    # new names must hide none that the body reads
     free = not {block, last} & facts.declared and not _NARROW.search(inner.type)
     if not (outer.perfect and is_parallel(inner) is True and free):
         return ""
@@ -121,6 +124,7 @@ def clause(loop: LoopFacts | None, *inner: LoopFacts) -> str:
     for section, sign in zip(loop.sections, loop.combines, strict=True):
         if section:
             by_sign.setdefault(sign, []).append(section)
+    # loop variables are private by the directive itself, and naming them is an error
     excluded = {loop.variable, *loop.lasting, *(nested.variable for nested in inner)}
     private = [name for name in loop.private if name not in excluded]
     clauses = [f"reduction({sign}:{', '.join(names)})" for sign, names in by_sign.items()]

@@ -40,6 +40,7 @@ def new_launch(code: str, recipe: str) -> NewLaunch | None:
     old = {normalized(text(shape)) for _, shape in calls}
     new, body = Template(match[1]).substitute(values), normalized(text(node))
     plain = all(len(shape.named_children) == _GRID_AND_BLOCK for _, shape in calls)
+    # two launches may mean two sizes, and a stream or shared memory says that somebody chose
     if len(old) != 1 or not plain or not {*_NAME.findall(new)} <= by_parameter.keys():
         return None
     new, was = _NAME.sub(lambda match: by_parameter[match[0]], new), old.pop()
@@ -56,6 +57,7 @@ def _parameter_values(kernel: Node | None, calls: Sequence[Node]) -> dict[str, s
     kinds = [parameter for parameter in listed if parameter.type == "parameter_declaration"]
     declarators = [kind.child_by_field_name("declarator") for kind in kinds]
     distinct = {tuple(map(text, arguments(call))) for call in calls}
+    # one parameter with two arguments has no name in the host function
     if len(distinct) != 1 or len(kinds) != len(arguments(calls[0])):
         return {}
     pairs = zip(declarators, arguments(calls[0]), strict=True)

@@ -85,6 +85,7 @@ _GENERAL = {
 
 def filled(recipe: str, facts: Facts, part: str = "") -> str:
     """The recipe, or a part of it, filled in with the facts of a code."""
+    # safe: a vocabulary of a user may have words of its own behind a "$"
     return Template(part or recipe).safe_substitute(_GENERAL | recipe_values(recipe, facts))
 
 
@@ -113,6 +114,7 @@ def recipe_values(recipe: str, facts: Facts) -> dict[str, str]:
         "collapse": collapse(facts, loops["collapsible"]),
         "sum": ", ".join(reducing.reduces) if reducing else "",
     }
+    # a word without a value here is filled in by its general text
     return {name: text for name, text in values.items() if text}
 
 
@@ -121,6 +123,7 @@ def acts_at(recipe: str, facts: Facts) -> int | None:
     names = Template(recipe).get_identifiers()
     places = _places(facts, names)
     positions = [at for name in names for at in places.get(name, ())]
+    # what stands before the first place is copied, so nothing behind it may have changed
     return 0 if "head" in names else min(positions, default=None)
 
 
@@ -132,6 +135,7 @@ def opening(recipe: str, facts: Facts, mark: str = "$begin") -> str:
     match = re.search(rf"{re.escape(mark)}`([^`]+)`", recipe)
     names = Template(recipe).get_identifiers()
     places = _places(facts, names)
+    # half a recipe would begin an answer that its other half contradicts
     complete = all(places.get(name, True) for name in names)
     complete = complete and (not {"share", "serial"} & {*names} or _splits_alone(facts, names))
     return filled(recipe, facts, match[1]) if match and complete else ""
@@ -178,6 +182,7 @@ def _pointer_heads(facts: Facts) -> list[PointerHead]:
 def _resized(facts: Facts) -> list[ResizedBlock]:
     """The main kernel's launch with other blocks, if nothing else depends on their size."""
     main, launches = main_kernel(facts), main_launches(facts)
+    # shared arrays and launch bounds are written for one size of blocks
     if main is None or main.shared or main.bounds or len(launches) != 1:
         return []
     block = launches[0].resized
@@ -203,6 +208,7 @@ def _threads(
         "input": _first(main.inputs if main else ()),
         "launch": _first(f"`{launch.function}`" for launch in launches if launch.function),
     }
+    # a kernel has one number of its threads, or none
     for number in threads:
         lines = f"`int {number.name} = ..;` and `if ({number.name} < {number.end})`"
         first = plus(number.first.removeprefix("+"))
@@ -224,6 +230,7 @@ def _cells(facts: Facts) -> dict[str, str]:
     if number is None or not rows or not _is_row(rows[0]):
         return {}
     loop, row, column = rows[0], number.name, rows[0].variable
+    # the product of both extents: a thread for each element, counted in one dimension
     first, above = operand(loop.start), number.first.removeprefix("+")
     wide = operand(end_of(loop) if first == "0" else f"{end_of(loop)} - {first}")
     tall = operand(f"{number.end} - {above}" if above else number.end)
@@ -252,6 +259,7 @@ def _kernels_of(facts: Facts, loop: LoopFacts) -> list[str]:
 def _fused(facts: Facts) -> dict[str, str]:
     """The first sum of products in the code, and what it becomes."""
     for product in facts.product_sums[:1]:
+        # fma on floats would compute in double, which GPUs do far more slowly
         name, (a, b) = "fmaf" if "double" not in facts.types else "fma", product.factors
         return {
             "fused": f"{product.sum} = {name}({a}, {b}, {product.sum});",
@@ -264,6 +272,7 @@ def _atomic(facts: Facts, loop: LoopFacts | None) -> str:
     """Atomic updates in place of sums that several threads add to; "" for none."""
     if loop is None or not loop.kernel or not loop.reduces:
         return ""
+    # one update may stand in several places; it is told once
     lines = (f"`{_added(sum_)}` for `{sum_.element} += ..`" for sum_ in _sums(facts, loop))
     return "".join(f"\nWrite {text}." for text in dict.fromkeys(lines))
 
@@ -288,6 +297,7 @@ def _sums(facts: Facts, loop: LoopFacts) -> list[ElementSum]:
             or (addition.loop == loop.parent and addition.sum and addition.value in loop.reduces)
         )
     ]
+    # one update that cannot be atomic makes the others useless
     return additions if all(addition.atomic and addition.value for addition in additions) else []
 
 

@@ -91,12 +91,14 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     `advice` does not apply. `prefill`: the answer is begun, up to the loop that `recipe` names, or
     it is ready where that leaves nothing to write. It holds to `tokens` as far as parts.py can.
     """
+    # what changes least comes first: a server caches a prompt up to its first difference
     parts = parts_of(advice)
     parts.append(Paragraph(fill("code", code=task.shown(code).strip())))
     if standing is not None:
         parts.append(Paragraph(standing_text(standing), Priority.STANDING))
     parts.append(Paragraph(_signature(task)))
     if failure is not None:
+        # the errors behind the first one mislead a small model
         said = first_error(failure.diagnosis) if words == "lean" else failure.diagnosis
         parts.append(Paragraph(failure_text("failure", failure.outcome, said)))
         if failure.code is not None:
@@ -107,9 +109,11 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     parts.append(Paragraph(fill(_answer(task, words))))
     budget = tokens - estimated_tokens(system_text(task, words))
     prompt = put_together(task, key, [together(fitted(parts, budget))], seed=seed, words=words)
+    # a large model explains itself first, which a begun answer keeps it from
     if not prefill:
         return prompt
     shown = task.shown(code).strip()
+    # a repair is the model's: the rule would write again what failed
     if failure is None and (ready := carried_out(shown, recipe)):
         return prompt.model_copy(update={"ready": ready})
     more = {
@@ -180,6 +184,7 @@ def feedback_advice(history: Sequence[Variant | FailedAnswer], code: str = "") -
     """
     rounds: list[str] = []
     budget = FEEDBACK_TOKENS
+    # the latest rounds count most, so they are taken first while there is room
     for attempt in reversed(history):
         text = _round(attempt, code)
         budget -= estimated_tokens(text)
@@ -223,6 +228,7 @@ def subgoal_parts(code: str) -> list[str]:
 def prompts_id() -> str:
     """Version and digest of the templates: runs with different prompts are not compared."""
     digest = hashlib.sha256()
+    # names count, too: two templates may change places
     for path in sorted(FOLDER.glob("*.txt"), key=lambda path: path.name):
         digest.update(f"{path.name}\0".encode() + path.read_bytes())
     return f"{VERSION}:{digest.hexdigest()[:12]}"
@@ -243,6 +249,7 @@ def system_text(task: Task, words: Words = "full") -> str:
         target += "\n" + fill("machine", machine=short(task.machine, MACHINE_CHARACTERS))
     if words == "lean":
         return fill("lean_system", form=form, target=target)
+    # a part of a port is called with pointers of the device, whatever is timed
     aligned = "device" if _form(task) == "part" else task.metric
     return fill("system", form=form, alignment=fill(f"aligned_{aligned}"), target=target)
 

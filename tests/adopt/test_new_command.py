@@ -49,7 +49,7 @@ def test_a_function_becomes_a_problem_whose_serial_code_passes(
     run: Run, tmp_path: Path, function: str, sizes: list[str]
 ) -> None:
     flags = [word for size in sizes for word in ("--size", size)]
-    made = run("problem", "new", str(TASKS), "--function", function, "--yes", "--to", "own", *flags)
+    made = run("problem", "new", str(TASKS), "--function", function, "--to", "own", *flags)
     assert made.returncode == 0, made.stdout + made.stderr
     assert "left out: not/installed.h" in made.stdout
     assert made.stdout.splitlines()[-1] == "next: regraph optimize own/"
@@ -70,7 +70,7 @@ def test_the_timing_size_is_grown(run: Run, tmp_path: Path) -> None:
         "    for (int k = 0; k < 500; ++k) sum += std::sin(x[i] * k);\n"
         "    y[i] = sum;\n  }\n}\n"
     )
-    made = run("problem", "new", "own.cpp", "--function", "f", "--yes")
+    made = run("problem", "new", "own.cpp", "--function", "f")
     assert made.returncode == 0, made.stdout + made.stderr
     assert load_problem(tmp_path / "f").sizes.time["n"] > 1000
 
@@ -86,7 +86,7 @@ def test_a_quotient_of_sizes_grows_with_them(run: Run, tmp_path: Path) -> None:
         "    for (int c = 1; c < cols; c++) if (a[r * cols + c] > m) m = a[r * cols + c];\n"
         "    y[r] = m;\n  }\n}\n"
     )
-    made = run("problem", "new", "own.cpp", "--function", "f", "--yes")
+    made = run("problem", "new", "own.cpp", "--function", "f")
     assert made.returncode == 0, made.stdout + made.stderr
     sizes = load_problem(tmp_path / "f").sizes.time
     assert sizes["n"] // sizes["cols"] > 100
@@ -97,7 +97,7 @@ def test_a_function_that_never_ends_is_stopped(run: Run, tmp_path: Path) -> None
     (tmp_path / "own.cpp").write_text(
         "void f(float* x, int n) { for (volatile int i = 0; i < n;) x[i] = 1; }\n"
     )
-    made = run("problem", "new", "own.cpp", "--function", "f", "--yes", "--shape", "x=n")
+    made = run("problem", "new", "own.cpp", "--function", "f", "--shape", "x=n")
     assert made.returncode == 2
     assert "no result after 10 s" in made.stderr
     assert not (tmp_path / "f").exists()
@@ -105,14 +105,14 @@ def test_a_function_that_never_ends_is_stopped(run: Run, tmp_path: Path) -> None
 
 def test_a_bad_call_is_one_line_and_writes_nothing(run: Run, tmp_path: Path) -> None:
     for words, why in (
-        (["nowhere.cpp", "--function", "f", "--yes"], "nowhere.cpp: No such file"),
-        ([str(TASKS), "--function", "relu"], "no terminal to ask on; --yes"),
+        (["nowhere.cpp", "--function", "f"], "nowhere.cpp: No such file"),
+        ([str(TASKS), "--function", "relu", "--yes"], "--yes is gone"),
         (
-            [str(TASKS), "--function", "relu", "--yes", "--size", "n=-1"],
+            [str(TASKS), "--function", "relu", "--size", "n=-1"],
             "--size n=-1: give a whole",
         ),
-        ([str(TASKS), "--function", "relu", "--yes", "--role", "x"], "write it as NAME=..."),
-        ([str(TASKS), "--function", "relu", "--yes", "--to", "."], "there is something there"),
+        ([str(TASKS), "--function", "relu", "--role", "x"], "write it as NAME=..."),
+        ([str(TASKS), "--function", "relu", "--to", "."], "there is something there"),
     ):
         (tmp_path / "kept").touch()
         done = run("problem", "new", *words)
@@ -128,7 +128,7 @@ def test_a_header_that_is_needed_and_not_here_is_named(run: Run, tmp_path: Path)
         "#include <not/here.h>\n"
         "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] = g(i); }\n"
     )
-    made = run("problem", "new", "own.cpp", "--function", "f", "--yes")
+    made = run("problem", "new", "own.cpp", "--function", "f")
     assert made.returncode == 2
     assert "headers that are not here: not/here.h" in made.stderr
 
@@ -141,7 +141,7 @@ def test_a_header_that_is_not_here_and_may_decide_what_is_compiled_is_asked_for(
         "  for (int i = 1; i < n; ++i) x[i] += x[i - 1];\n#else\n"
         "  for (int i = 0; i < n; ++i) x[i] *= 2;\n#endif\n}\n"
     )
-    words = ("problem", "new", "own.cpp", "--function", "f", "--yes", "--size", "n=1000")
+    words = ("problem", "new", "own.cpp", "--function", "f", "--size", "n=1000")
     refused = run(*words)
     assert refused.returncode == 2
     assert "#if asks for SMOOTH, which config.h may define" in refused.stderr

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from corpus.tools.measure import jobs, main
+from corpus.tools.measure import check_serial, jobs, main, with_measurements
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.evaluation.measure import check_serial, is_measured, measure, with_measurements
+from regraph_kg.evaluation.measure import is_measured, measurements
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.report import WHOLE
 from regraph_kg.models.evaluation import (
@@ -185,7 +185,7 @@ def test_what_was_timed_under_load_is_timed_again_and_never_counts(
 ) -> None:
     judge: Any = Busy(quiet)
     given = Trajectory.model_validate_json(write(RIGHT).read_text())
-    told = measure(given, load_problem(PROBLEM), judge, "run")
+    told = with_measurements(given, measurements(given, load_problem(PROBLEM), judge, "run"))
     ((one,),) = [step.measurements for step in told.steps]
     assert (judge.asked, one.outcome) == (asked, outcome)
     assert (one.effect is None) is (outcome is Outcome.UNSTABLE_TIMING)
@@ -207,7 +207,7 @@ def test_what_was_timed_with_more_than_its_calls_is_no_measurement(
 ) -> None:
     judge: Any = Whole(quiet)
     given = Trajectory.model_validate_json(write(RIGHT).read_text())
-    told = measure(given, load_problem(PROBLEM), judge, "run")
+    told = with_measurements(given, measurements(given, load_problem(PROBLEM), judge, "run"))
     assert [m.outcome for step in told.steps for m in step.measurements] == [outcome]
 
 
@@ -234,7 +234,7 @@ class InTurn(Busy):
 def test_a_step_is_timed_in_turn_with_the_one_before_it(write: Callable[..., Path]) -> None:
     judge: Any = InTurn()
     given = Trajectory.model_validate_json(write(RIGHT, SIMD).read_text())
-    told = measure(given, load_problem(PROBLEM), judge, "run")
+    told = with_measurements(given, measurements(given, load_problem(PROBLEM), judge, "run"))
     (first,), (second,) = (step.measurements for step in told.steps)
     assert judge.rivals == [None, RIGHT]
     assert (first.before_seconds, first.seconds) == (1.0, 1.0), "the serial code's"

@@ -13,7 +13,7 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.target import TARGETS
 from regraph_kg.search.code.likeness import likeness
 from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
-from regraph_kg.search.prompts.examples import LIKE, REASONING_CHARACTERS, estimated_tokens
+from regraph_kg.search.prompts.examples import LIKE, estimated_tokens
 from regraph_kg.search.prompts.parts import together
 from tests.corpus.corpus import CORPUS, PROBLEMS
 from tests.search.prompts.test_render import numbered, stands_in_order
@@ -64,20 +64,6 @@ def test_examples_together_stay_within_their_tokens() -> None:
         advice = advise(numbered(9), prompting=prompting)
         assert estimated_tokens(advice) - bare <= budget + 9  # and the empty lines between them
         assert ("Reason" in advice) == (budget >= 60)
-
-
-def test_if_none_fits_the_first_is_cut() -> None:
-    long = replace(
-        example("s", "a"),
-        before="int a;\n",
-        after="".join(f"int x{n};\n" for n in range(500)),
-        reasoning="word " * 500,
-    )
-    advice = advise([long], prompting=Prompting(retrieval="best", example_tokens=300))
-    assert "+int x9;" in advice
-    assert advice.endswith("...\n```")
-    assert estimated_tokens(advice) - estimated_tokens(advise()) <= 301
-    assert 200 < advice.count("word ") * len("word ") < REASONING_CHARACTERS + 5
 
 
 def test_full_texts_are_shown_where_they_are_shorter() -> None:

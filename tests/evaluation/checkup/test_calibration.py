@@ -3,14 +3,13 @@
 Or its declaration says that the tolerance cannot tell them apart, and that is true.
 """
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.checkup.calibrate import MARGIN, Calibration, calibrate, rounded
+from regraph_kg.evaluation.checkup.calibrate import Calibration, calibrate, rounded
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.problem import (
@@ -20,8 +19,6 @@ from regraph_kg.evaluation.problem.problem import (
     load_problem,
 )
 from regraph_kg.evaluation.rules import JudgeLimits
-
-from ..conftest import problem_named
 
 pytestmark = pytest.mark.nightly
 
@@ -172,26 +169,6 @@ def test_a_sum_on_which_all_depends_is_looked_at_for_several_inputs(
     assert measured(dot).admits
     near = AbsoluteRule(absolute=8e-11)
     assert not measured(dot.model_copy(update={"tolerance": near}), seed=7).admits
-
-
-def test_a_long_fp32_sum_cannot_tell_its_rounding_from_that_of_fp16_inputs(
-    measured: Callable[[Problem], Calibration],
-) -> None:
-    problem = problem_named("total")
-    assert not problem.separates
-    seen = measured(problem)
-    assert seen.admits, seen
-    assert not seen.separates, seen
-
-
-@pytest.mark.parametrize(("honest", "admits"), [(0.25, True), (0.26, False)])
-def test_honest_rounding_needs_a_quarter(honest: float, admits: bool) -> None:
-    assert Calibration(honest, math.inf).admits is admits
-
-
-@pytest.mark.parametrize(("lower", "separates"), [(MARGIN, True), (3.9, False)])
-def test_a_lower_precision_needs_four_times(lower: float, separates: bool) -> None:
-    assert Calibration(0.0, lower).separates is separates
 
 
 @pytest.mark.parametrize("value", [1.0, -0.3, 1e-3, 65503.7, 0.0])

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.evaluation.checkup.checkup import Checker, Checkup, _mend, is_new
-from regraph_kg.evaluation.checkup.duration import unfit_duration
 from regraph_kg.evaluation.checkup.findings import ProblemFinding
 from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.compile.compile import Compiler
@@ -78,14 +77,6 @@ def test_code_that_does_not_compile_is_named_with_its_line(check: Check) -> None
     (said,) = told(check(of(f"{EACH} q[i] = 1;")), "error")
     assert said.startswith("serial.cpp: does not compile: serial.cpp:3:")
     assert "'q' was not declared" in said
-
-
-def test_c_code_is_told_that_it_is_compiled_as_cpp(check: Check) -> None:
-    body = f"float* t = malloc(4 * n); {EACH} z[i] = t[i] = x[i]; free(t);"
-    problem = of(body)
-    code = f"#include <stdlib.h>\n{problem.serial_code}"
-    (said,) = told(check(problem.model_copy(update={"serial_code": code})), "error")
-    assert said.endswith("a cast of what malloc returns in serial.cpp, which is compiled as C++")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +180,6 @@ def test_a_tolerance_that_the_serial_code_fails_is_an_error_with_one_that_it_pas
     assert line.startswith('tolerance = { rule = "conditioned", terms = "')
     terms = line.split('"')[3]
     mended = {"tolerance": {"rule": "conditioned", "terms": terms}}
-    mended |= {"separates": False} if "separates = false" in line else {}
     text = strict.model_dump(by_alias=True) | mended
     assert check(Problem.model_validate(text)).errors == ()
 
@@ -246,31 +236,6 @@ def test_an_input_that_no_output_depends_on_is_a_note(check: Check) -> None:
     assert not any("where x does" in said for said in notes)
 
 
-def test_an_output_that_is_alike_along_an_axis_is_a_note(check: Check) -> None:
-    sizes = {"check": [{"n": 1}, {"n": 64}], "time": {"n": 256}}
-    problem = of(f"{EACH} for (int j = 0; j < n; ++j) z[i * n + j] = x[i] + y[i];", sizes=sizes)
-    args = [
-        a.model_copy(update={"shape": ("n", "n")}) if a.name == "z" else a for a in problem.args
-    ]
-    notes = told(check(problem.model_copy(update={"args": tuple(args)})), "note")
-    assert any(said.startswith("output: z is the same along axis 1 (n)") for said in notes), notes
-    assert not any("axis 0" in said for said in notes)
-
-
-@pytest.mark.parametrize("seconds", [0.002, 0.5, 2.0])
-def test_a_good_duration_is_not_spoken_of(seconds: float) -> None:
-    assert list(unfit_duration(problem_named("scale"), seconds)) == []
-
-
-def test_another_duration_is_told_with_a_shape_that_may_do() -> None:
-    (short,) = unfit_duration(problem_named("scale"), 0.001)
-    assert short.text == "serial.cpp takes 1 ms; 0.002 to 2 s is good"
-    assert short.write.startswith("time = { n = ")
-    assert 2_000_000 < int(short.write.split()[-2]) < 20_000_000
-    (long,) = unfit_duration(problem_named("scale"), 40.0)
-    assert 100 < int(long.write.split()[-2]) < 1000
-
-
 def test_memory_is_compared_before_anything_starts(tmp_path: Path) -> None:
     problem = problem_named("scale")
     assert shortage(problem, problem.memory_bytes()) is None
@@ -290,12 +255,6 @@ def test_memory_is_compared_before_anything_starts(tmp_path: Path) -> None:
     (tmp_path / "memory.max").write_text("max\n")
     assert available_bytes(tmp_path, tmp_path) == 700 * 1024
     assert available_bytes(tmp_path / "none", tmp_path / "none") is None
-
-
-def test_a_lower_precision_of_fp64_is_fp32(check: Check) -> None:
-    problem = CLASSES["fp64"].model_copy(update={"separates": False})
-    notes = told(check(problem), "note")
-    assert any("computes in fp32 errs by" in said for said in notes), notes
 
 
 TOP = {

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.hosts.judges import JudgeLost, JudgeRequest
 from regraph_kg.evaluation.hosts.pool import (
     Activities,
@@ -81,19 +80,6 @@ def test_candidates_are_judged_as_one_by_one_in_order_and_found_compiled(pool: J
     assert reports[3].stages["compile"] < 0.1
     assert pool.device("openmp") == reports[0].device
     assert pool.toolchain("openmp") == reports[0].toolchain
-
-
-def test_code_that_does_not_compile_gets_a_judge_s_report_without_one(
-    pool: JudgePool, cache: Path
-) -> None:
-    broken = Candidate("openmp", scale_source("y = x;"))
-    report = pool.evaluate(broken, PROBLEM)
-    with Judge(cache, limits=SOON) as judge:
-        same = judge.evaluate(broken, PROBLEM)
-    assert report.outcome is Outcome.COMPILE_FAILED
-    assert report.facts.keys() < same.facts.keys()  # a judge adds what its worker runs in
-    apart = {"stages": {}, "facts": {}}
-    assert report.model_copy(update=apart) == same.model_copy(update=apart)
 
 
 def test_a_bad_problem_is_reported_to_who_asked_and_to_nobody_else(

@@ -4,9 +4,7 @@ The projects are real: make and g++ build them, their own programs test and time
 """
 
 import itertools
-import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation import command_judge
-from regraph_kg.evaluation.command_judge import ProjectSession, scratch_folder
+from regraph_kg.evaluation.command_judge import ProjectSession
 from regraph_kg.evaluation.compile.sandboxed import Ran
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
@@ -193,23 +191,3 @@ def test_a_cmake_project_is_built_tested_by_ctest_and_timed(tmp_path: Path) -> N
     assert right.speedup is not None
     assert right.speedup > 1.5
     assert wrong.outcome is Outcome.WRONG_ANSWER
-
-
-def test_what_a_killed_session_left_is_removed_by_the_next(scratch: Path) -> None:
-    process = subprocess.Popen(["sleep", "60"])
-    left, mine = (scratch / f"regraph-project-{number}-x" for number in (process.pid, os.getpid()))
-    for folder in (left, mine):
-        folder.mkdir()
-    assert scratch_folder().exists()
-    assert left.exists(), "its session lives"
-    process.kill()
-    process.wait()
-    elsewhere = scratch / "elsewhere"
-    elsewhere.mkdir()
-    link = scratch / f"regraph-project-{process.pid}-link"
-    link.symlink_to(elsewhere)
-    scratch_folder()
-    assert not left.exists()
-    assert mine.exists()
-    assert elsewhere.exists()
-    assert link.is_symlink()
