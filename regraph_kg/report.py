@@ -56,17 +56,6 @@ def failure(commonest: CommonFailure | None) -> str:
     return f"{text}: {diagnosis}" if diagnosis else text
 
 
-def shortfall(summary: RunSummary) -> str:
-    """Why nothing was found: what was measured again, the search's end, its `failure`, declines."""
-    reasons = [
-        taken_back(summary.taken_back),
-        _STOPPED[summary.stopped],
-        failure(summary.failure),
-        _declined(summary),
-    ]
-    return "; ".join(filter(None, reasons)) or "nothing was faster"
-
-
 def taken_back(best: TakenBack | None) -> str:
     """The best of a search that is no answer: "1.97x in the search, measured again 1.02x (..)".
 
@@ -128,6 +117,7 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         "judge": "" if summary.judge == "live" else f"{summary.judge}: verdicts were replayed",
         "measured": "" if summary.final == "full" else "the best again, as in the search (quick)",
         **_course(summary),
+        "best seen": taken_back(summary.taken_back),
         "failures": failure(summary.failure),
         "declined": _declined(summary),
         **_price(summary.cost, summary.active_seconds),
@@ -139,34 +129,6 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         if summary.excluded and walks
         else "",
     }
-
-
-def several_rows(
-    searches: Sequence[tuple[str, RunSummary | None, str]],
-) -> list[tuple[str, ...]]:
-    """A row a search: its problem, its result and cost, or how it ended without a summary."""
-    rows: list[tuple[str, ...]] = [
-        ("problem", "speedup", "95 %", "calls", "tokens", "evaluations", "time")
-    ]
-    for problem, summary, ended in searches:
-        if summary is None:
-            rows.append((problem, ended, *["-"] * 5))
-            continue
-        cost, spread = summary.cost, summary.speedup_interval
-        # without an interval nothing was measured again, and no speedup is claimed
-        found = spread if summary.improved else None
-        rows.append(
-            (
-                problem,
-                times(summary.speedup) if found else "none",
-                found.as_times if found else "-",
-                f"{cost.calls}",
-                f"{cost.prompt_tokens + cost.output_tokens}",
-                f"{cost.evaluations}",
-                seconds(summary.active_seconds),
-            )
-        )
-    return rows
 
 
 def _course(summary: RunSummary) -> dict[str, str]:

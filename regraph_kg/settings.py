@@ -49,7 +49,8 @@ class Settings(BaseModel):
 
     store: str = "embedded"
     """"embedded", or the URI of a Neo4j server: bolt:// is one server, neo4j:// a cluster, whose
-    replicas are read; +s (neo4j+s://) is TLS, +ssc is TLS without checking the certificate."""
+    replicas are read; +s (neo4j+s://) is TLS, by the authorities of the machine or SSL_CERT_FILE,
+    +ssc is TLS without checking the certificate."""
     store_user: str = "neo4j"
     """Who logs in at a Neo4j server."""
     store_password: SecretStr = SecretStr("")

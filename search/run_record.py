@@ -1,7 +1,7 @@
 """A run as its trace records it, read once: steps, answers, verdicts, and its state.
 
-Whoever looks at a run looks at this: what it teaches (harvest.py), what searches take
-(cli/dry_run.py), pages, tables, agents. It holds answers and codes, and nothing of the graph.
+Whoever looks at a run looks at this: what it teaches (harvest.py), pages, tables, agents. It
+holds answers and codes, and nothing of the graph.
 
 A trace's lines are {"event": .., "key": .., "value": .., "at": .., "sum": .., "mac": ..}; the first
 is the header (`RunHeader`). `at` are the run's active seconds, `sum` is a checksum of the line and

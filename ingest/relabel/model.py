@@ -9,7 +9,6 @@ techniques alone and puts no name in two groups. Where two answers contradict ea
 merged. Names, notes and code are quoted as data; notes that speak to the reader are left out.
 """
 
-import hashlib
 import json
 import re
 import unicodedata
@@ -89,8 +88,6 @@ class _Group:
     bundles: tuple[Bundle, ...]
     answer: NameGroup
     batches: tuple[int, ...]
-    model: str
-    prompt_hash: str
     pending: bool = False
 
     @property
@@ -148,10 +145,9 @@ class Sorter:
         """The groups of a batch, as the model answers."""
         prompt = question(target, batch, known, code=number != SECOND)
         reply = self._model.complete(prompt)
-        digest = hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest()
-        said = (reply.model or self._model.name, f"sha256:{digest[:16]}", reply.finish == "pending")
+        pending = reply.finish == "pending"
         return [
-            _Group(tuple(batch[one - 1] for one in group.members), group, (number,), *said)
+            _Group(tuple(batch[one - 1] for one in group.members), group, (number,), pending)
             for group in read_answer(reply, len(batch), known)
         ]
 
@@ -189,11 +185,7 @@ class Sorter:
             coined = self._coined(target, group, homes) if group.answer.technique == NEW else None
             for bundle in group.bundles:
                 for label in bundle.labels:
-                    verdict = self._verdict(replace(bundle.shortlist, label=label), group, coined)
-                    signed = replace(
-                        verdict.relabelled, model=group.model, prompt_hash=group.prompt_hash
-                    )
-                    yield replace(verdict, relabelled=signed)
+                    yield self._verdict(replace(bundle.shortlist, label=label), group, coined)
 
     def _verdict(self, name: Shortlist, group: _Group, coined: Technique | None) -> LabelVerdict:
         if coined is not None:

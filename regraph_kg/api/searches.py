@@ -11,7 +11,7 @@ from pathlib import Path
 from regraph_kg.api.progress import in_notebook
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.models.target import USUAL, Target
-from regraph_kg.runs.choice import usual_choice, usual_settings
+from regraph_kg.runs.choice import DEFAULT_METHOD, usual_choice
 from regraph_kg.runs.search import FinishedRun, open_run
 from regraph_kg.settings import Settings, read_settings
 
@@ -37,9 +37,10 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
     `Environment` where the model or a compiler cannot be had.
     """
     used = settings or read_settings(model=model)
-    choice = replace(usual_choice(str(problem), model or used.model, fast=fast), target=target)
-    if method is not None:
-        choice = replace(choice, settings=usual_settings(method, fast=fast))
+    choice = usual_choice(
+        str(problem), model or used.model, method=method or DEFAULT_METHOD, fast=fast
+    )
+    choice = replace(choice, target=target)
     if calls is not None:
         choice = replace(choice, limits=choice.limits.model_copy(update={"calls": calls}))
     hear = hear or in_notebook(choice.limits.calls)

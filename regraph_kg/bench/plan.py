@@ -22,7 +22,7 @@ from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.bench import BenchProblem, BenchResults
 from regraph_kg.models.target import Target
 from regraph_kg.runs.choice import usual_settings
-from regraph_kg.runs.search import look_at_graph
+from regraph_kg.runs.search import require_graph
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.problems import find_problem
@@ -186,7 +186,7 @@ def _require_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
         target=walking.target,
         settings=usual_settings(walking.arm.method),
     )
-    look_at_graph(order.settings, choice)
+    require_graph(order.settings, choice)
 
 
 def _machine(settings: Settings, targets: Sequence[Target]) -> dict[Target, str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.display import require_good
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
@@ -99,7 +99,8 @@ def collect(  # noqa: PLR0913 (a command's options)
         typer.echo("\n".join(stage.preview(settings, choice)))
         return
     # A bad problem is found before a model is paid for it.
-    require_good(settings, choice.problems)
+    for name in choice.problems:
+        require_good(settings, name)
     gathered = watch(stage.collect(settings, choice))
     if not answered(gathered, as_json):
         typer.echo(f"{gathered}\nin: {output}")

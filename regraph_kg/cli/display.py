@@ -1,4 +1,4 @@
-"""The display of `regraph optimize`: progress of a search, and its result.
+"""The display of `regraph optimize`: the check of a problem, progress of a search, its result.
 
 Not here: a result in words (report.py).
 """
@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import typer
 from rich.progress import (
@@ -22,12 +23,18 @@ from rich.progress import (
 from rich.table import Column
 
 from regraph_kg import report
+from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import PlainConsole
+from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import free_id, start_id
-from regraph_kg.models.text import times
+from regraph_kg.models.text import counted, times
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
+from regraph_kg.wiring.problems import beats_shipped, check_problem, chosen_problem, first_use
+
+if TYPE_CHECKING:  # numpy comes with it, which a search does not need
+    from regraph_kg.evaluation.checkup.checkup import Checkup
 
 
 @dataclass(slots=True)
@@ -75,33 +82,52 @@ def progress(budget: int, *, every: bool = False) -> Iterator[Show]:
         yield Show(bar, bar.add_task("", total=budget, best=""), budget, every)
 
 
-def print_summary(settings: Settings, summary: RunSummary, rows: Mapping[str, str]) -> None:
-    """Print headline, table with `rows` at its end, and where to look at the path.
-
-    An embedded store has no Browser: the commands that show the path stand in its place.
-    """
+def print_summary(summary: RunSummary, rows: Mapping[str, str]) -> None:
+    """Print headline, table with `rows` at its end, and the commands that show the path."""
     typer.secho(report.headline(summary), bold=True)
     typer.echo(report.run_table(summary, rows, walks=kind_of(summary.method).walks))
-    path = techniques(summary)
-    if len(path) == 1:
-        return
-    if settings.store != "embedded":
-        from regraph_kg.wiring.stores import browser_query  # noqa: PLC0415 (loads the driver)
-
-        typer.echo(f"\nThis path's examples, in Neo4j Browser:\n{browser_query(path)}")
-        return
-    typer.echo("\nThis path's examples:")
+    # a step after a free choice counts as a successor of the step before it
+    keys = (part.partition("#")[0] for part in summary.best_path)
+    path = [start_id(summary.target), *(key for key in keys if key != free_id(summary.target))]
+    if len(path) > 1:
+        typer.echo("\nThis path's examples:")
     for pair in itertools.pairwise(path):
         typer.echo(f"  regraph examples {shlex.join(pair)}")
 
 
-def techniques(summary: RunSummary) -> list[str]:
-    """The answer's path in the graph: technique ids, the start first, without sample marks.
+def require_good(settings: Settings, name: str) -> None:
+    """Check a problem before it is used; a new result goes to stderr. `BadInput` for an error."""
+    # a cluster's hosts check their problems themselves
+    if settings.workers:
+        return
+    checkup = checked(settings, name)
+    if checkup.errors:
+        raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
+    if checkup.seconds is not None:
+        print_checkup(checkup, err=True)
 
-    Free choices are left out: a step after one counts as a successor of the step before it.
-    """
-    path = [part.partition("#")[0] for part in summary.best_path]
-    return [start_id(summary.target), *(key for key in path if key != free_id(summary.target))]
+
+def checked(settings: Settings, name: str) -> "Checkup":
+    """The check of a problem; slow stages show on stderr."""
+    if beats_shipped(settings, name):
+        typer.echo(f"problem {name}: {chosen_problem(settings, name)}", err=True)
+    notice = first_use(settings, name)
+    if notice:
+        typer.echo(notice, err=True)
+    with telling() as tell:
+        return check_problem(settings, name, tell)
+
+
+def print_checkup(checkup: "Checkup", *, err: bool = False) -> None:
+    """A line for the problem, and one for each finding."""
+    errors = len(checkup.errors)
+    kinds = {"error": errors, "note": len(checkup.findings) - errors}
+    counts = [counted(count, kind) for kind, count in kinds.items() if count]
+    seconds = checkup.seconds
+    took = f"looked at in {seconds:.1f} s" if seconds is not None else "looked at before"
+    typer.echo(f"{checkup.problem}: {', '.join(counts) or 'good'} ({took})", err=err)
+    for finding in checkup.findings:
+        typer.echo(f"  {finding.severity:<5}  {finding}", err=err)
 
 
 def say(line: str) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from regraph_kg.cli.completion import complete_problem
-from regraph_kg.cli.first_look import require_good
+from regraph_kg.cli.display import require_good
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
@@ -60,7 +60,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     if other:
         comparable(judged)
     if not all(is_refused(code) for code in codes):
-        require_good(settings, [problem])
+        require_good(settings, problem)
     reports, good = list[EvalReport](), True
     opened = local_judge if other else open_judge
     with telling() as say, opened(settings, grade, say) as judge:

@@ -30,7 +30,6 @@ from regraph_kg.runs.choice import (
     traced_choice,
     usual_choice,
     usual_parallel,
-    usual_settings,
 )
 from regraph_kg.search.methods import METHODS
 
@@ -131,8 +130,6 @@ class RunDetails(Frozen):
     """Whether the search reads this problem's own examples."""
     judge: Path | None = None
     """A trace whose verdicts are replayed; nothing is evaluated."""
-    verbose: bool = False
-    """A line for every call, not only for a new best."""
 
 
 def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:
@@ -163,40 +160,29 @@ _NO_SETTINGS = {"method", "calls"}
 
 def choose(options: Options, model: str) -> tuple[SearchChoice, ...]:
     """The choice for each problem; `BadInput` for options that contradict each other."""
-    details, method = details_of(options), options.method or DEFAULT_METHOD
     _check(options)
-    usual = replace(
-        usual_choice(options.problems[0], model, fast=options.fast),
-        settings=_set(usual_settings(method, fast=options.fast), options, "", method),
-        judge=details.judge,
-    )
+    details, method = _set(RunDetails(), options, _RUN, "a run"), options.method or DEFAULT_METHOD
+    usual = usual_choice(options.problems[0], model, method=method, fast=options.fast)
+    usual = replace(usual, settings=_set(usual.settings, options, "", method), judge=details.judge)
     # what was not typed is as the trace says, so that a resumed search is the same search
     if options.resume:
         was = traced_choice(usual, options.resume)
         new_method = options.method or _texts(options) or options.fast
         usual = replace(was, settings=usual.settings) if new_method else was
-    limited = usual.limits
+    limits = usual.limits
     if options.budget is not None:
-        limited = _with(limited, {"calls": options.budget}, "--budget ")
-    limited = _set(limited, options, _LIMIT, "a limit")
-    at_once = usual.parallel if options.resume else usual_parallel(usual.model, limited)
+        limits = _with(limits, {"calls": options.budget}, "--budget ")
+    limits = _set(limits, options, _LIMIT, "a limit")
+    at_once = usual.parallel if options.resume else usual_parallel(usual.model, limits)
     typed: dict[str, Any] = {"parallel": options.parallel, "target": options.target}
     typed |= {name: getattr(details, name) for name in ("final", "seed", "include_own")}
     changes = {name: value for name, value in typed.items() if value is not None}
-    choice = replace(
-        usual,
-        **{"parallel": at_once} | changes,
-        limits=limited,
-        prompting=_prompting(usual.prompting, options),
-    )
+    prompting = _prompting(usual.prompting, options)
+    usual = replace(usual, parallel=at_once, limits=limits, prompting=prompting)
+    choice = replace(usual, **changes)
     if choice.parallel < 1:
         raise BadInput(f"--parallel {choice.parallel}: no call would be made; give 1 or more")
     return tuple(replace(choice, problem=problem) for problem in options.problems)
-
-
-def every_call(options: Options, choice: SearchChoice) -> bool:
-    """Whether each call gets a line: with run.verbose, and by file, where calls take hours."""
-    return details_of(options).verbose or choice.model.by_file
 
 
 def resume_command(options: Options, problem: str, trace: Path, output: Path | None) -> str:
@@ -225,11 +211,6 @@ def _check(options: Options) -> None:
         raise BadInput(f"{output}: is no folder; several problems need one as --output")
     if options.dry_run and options.resume:
         raise BadInput("dry-run is of a new search; leave out --resume")
-
-
-def details_of(options: Options) -> RunDetails:
-    """The settings of --set run.NAME."""
-    return _set(RunDetails(), options, _RUN, "a run")
 
 
 def _prompting(base: Prompting, options: Options) -> Prompting:

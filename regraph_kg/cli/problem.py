@@ -14,7 +14,7 @@ from regraph_kg.adopt.reading import understand
 from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.texts import problem_name
 from regraph_kg.cli.completion import complete_problem
-from regraph_kg.cli.first_look import checked, print_checkup
+from regraph_kg.cli.display import checked, print_checkup
 from regraph_kg.cli.json_answers import answered, notes_aside, print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling

@@ -1,20 +1,22 @@
-"""The searches of one `regraph optimize`, one after another: their beginnings and their ends.
+"""What `regraph optimize` does: choose, offer a graph, search for one problem after another.
 
-They share a model and a judge. One that fails leaves the others alone; Ctrl-C ends them all. Not
-here: a search itself (runs/search.py).
+The searches share a model and a judge. One that fails leaves the others alone; Ctrl-C ends them
+all. Not here: a search itself (runs/search.py).
 """
 
+import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from regraph_kg import report
-from regraph_kg.cli.display import Show, print_summary, progress, say
-from regraph_kg.cli.json_answers import answered
-from regraph_kg.cli.options import Options, every_call, resume_command
-from regraph_kg.cli.tables import print_aligned
+import typer
+
+from regraph_kg.cli.display import Show, print_summary, progress, require_good, say
+from regraph_kg.cli.json_answers import answered, notes_aside, print_json
+from regraph_kg.cli.options import Options, choose, resume_command
+from regraph_kg.cli.progress import on_terminal, watch
 from regraph_kg.errors import (
-    AnswersPending,
     BadInput,
     Interrupted,
     ModelError,
@@ -26,11 +28,14 @@ from regraph_kg.errors import (
 from regraph_kg.models.run import RunSummary, SearchChoice
 from regraph_kg.models.target import TARGETS
 from regraph_kg.models.text import times
-from regraph_kg.runs.search import LiveRun, begin
+from regraph_kg.runs.choice import traced_model
+from regraph_kg.runs.search import LiveRun, begin, preview, require_graph
 from regraph_kg.search.methods import kind_of
-from regraph_kg.settings import Settings
-from regraph_kg.wiring.problems import chosen_problem, find_problem
+from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.problems import chosen_problem
 from regraph_kg.wiring.searches import OpenSearches, open_searches
+from regraph_kg.wiring.shipped import corpus_folder, starter_files
+from regraph_kg.wiring.stores import open_store
 
 
 class _Stopped(Interrupted):
@@ -53,21 +58,81 @@ class SearchEnd:
     """The command that goes on with it, where one can."""
 
 
+def run(options: Options) -> bool:
+    """Run the command; whether it found faster code (--dry-run: always)."""
+    model_settings = traced_model(options.resume) if options.resume else {}
+    settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
+    if options.function is not None:
+        options = replace(options, problems=[_problem_folder(settings, options)])
+    searches = choose(options, settings.model)
+    if options.starter or (kind_of(searches[0].settings.method).walks and not options.resume):
+        offer(settings, options.starter)
+    if not options.dry_run:
+        return run_searches(settings, options, searches)
+    previews = [preview(settings, choice) for choice in searches]
+    if not answered(previews, options.as_json):
+        for one in previews:
+            typer.echo(str(one))
+    return True
+
+
+def _problem_folder(settings: Settings, options: Options) -> str:
+    """The folder of the problem made of a function, now or earlier."""
+    if len(options.problems) > 1 or options.resume:
+        raise BadInput("function: is of one C++ file, and of a new search; name that file alone")
+    assert options.function is not None
+    from regraph_kg.cli.problem import problem_of  # noqa: PLC0415 (the parser comes with it)
+
+    file = Path(options.problems[0])
+    with notes_aside(options.as_json):
+        return f"{problem_of(settings, file, options.function)}/"
+
+
+def offer(settings: Settings, load: bool | None) -> None:
+    """Load the starter graph into an empty embedded store, where the user wants it.
+
+    None asks on a terminal, and elsewhere loads nothing. Raises `BadInput` for a shared
+    store, which only `regraph ingest --starter` fills.
+    """
+    if settings.store != "embedded":
+        if load:
+            raise BadInput("starter: this store is shared; fill it with regraph ingest --starter")
+        return
+    if load is False or (load is None and not on_terminal()):
+        return
+    with closing(open_store(settings)) as store:
+        if store.stats().trajectories:
+            return
+    files = starter_files(settings)
+    question = "the graph is empty: load the starter graph that comes with regraph?"
+    if not load and not (files and typer.confirm(question, default=True, err=True)):
+        return
+    if not files:
+        raise BadInput(f"starter: no trajectories in {corpus_folder(settings)}")
+    from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)
+
+    lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
+    disclosing = settings.model_copy(update={"disclose": "code"})  # the starter graph is public
+    counts = watch(grow(disclosing, lines, "lexical", "starter"))
+    say(
+        f"the graph was empty; loaded the starter graph: {counts.added} trajectories,"
+        f" {counts.examples} examples"
+    )
+
+
 def run_searches(settings: Settings, options: Options, searches: Sequence[SearchChoice]) -> bool:
     """Search for each problem and print the results; whether any was improved.
 
     Raises the error of a search, a resumable one first, where none was improved; `AnswersPending`
     for searches that wait for answers by file, also after improvements.
     """
-    _require_distinct(settings, searches)
     several = len(searches) > 1
     ends: list[SearchEnd] = []
     errors: list[RegraphError] = []
-    pending: AnswersPending | None = None
     with open_searches(settings, searches[0]) as shared:
         for choice in searches:
             ends.append(SearchEnd(choice.problem))
-            error = _attempt(shared, options, choice, ends[-1])
+            error = _attempt(settings, shared, options, choice, ends)
             if error is not None:
                 errors.append(error)
                 ends[-1].error = str(error)
@@ -75,22 +140,33 @@ def run_searches(settings: Settings, options: Options, searches: Sequence[Search
                     say(f"{choice.problem}: {error}")
             if isinstance(error, _Stopped):
                 break
+        for end in ends if several else ():
+            if end.go_on:
+                say(end.go_on)
+        if left := options.problems[len(ends) :]:
+            say(f"not begun: {', '.join(left)}")
+        if options.as_json and (several or ends[0].summary):
+            print_json(ends if several else ends[0].summary)
         # prompts of all searches are written to one file, so that they are answered together
-        try:
-            shared.finish("run the commands above" if several else f"go on: {ends[0].go_on}")
-        except AnswersPending as error:
-            pending = error
-    if several or ends[0].summary:
-        _tell(settings, options, ends, several=several)
-    return _verdict(ends, errors, pending)
+        shared.finish("run the commands above" if several else f"go on: {ends[0].go_on}")
+    return _verdict(ends, errors)
 
 
 def _attempt(
-    shared: OpenSearches, options: Options, choice: SearchChoice, end: SearchEnd
+    settings: Settings,
+    shared: OpenSearches,
+    options: Options,
+    choice: SearchChoice,
+    ends: Sequence[SearchEnd],
 ) -> RegraphError | None:
-    """Run one search; the error that ended it, so that the others go on."""
+    """Run one search, the last of `ends`; the error that ended it, so that the others go on."""
     try:
-        _search(shared, options, choice, end)
+        if not options.resume:
+            # before the check of the problem, which takes up to half a minute
+            require_graph(settings, choice)
+        if choice.judge is None:
+            require_good(settings, choice.problem)
+        _search(settings, shared, options, choice, ends)
     except RegraphError as error:
         return error
     except KeyboardInterrupt:  # while its parts were opened
@@ -104,20 +180,33 @@ def _attempt(
     return None
 
 
-def _search(shared: OpenSearches, options: Options, choice: SearchChoice, end: SearchEnd) -> None:
-    """Run one search and fill in its end."""
+def _search(
+    settings: Settings,
+    shared: OpenSearches,
+    options: Options,
+    choice: SearchChoice,
+    ends: Sequence[SearchEnd],
+) -> None:
+    """Run one search, print its result, and fill in its end."""
+    end = ends[-1]
     with (
         shared.search(choice) as search,
         begin(search, options.runs, options.resume) as run,
-        progress(choice.limits.calls, every=every_call(options, choice)) as show,
+        # by file a call takes hours, so that each gets a line
+        progress(choice.limits.calls, every=choice.model.by_file) as show,
     ):
         output = _output(options, run)
+        if any(other.code == output for other in ends):
+            raise BadInput(f"{output}: another problem of this name has its code there; name one")
         end.trace = run.trace
         end.go_on = resume_command(
             options, choice.problem, run.trace, output if options.output else None
         )
         end.summary = follow(run, show, output, end.go_on)
         end.code, end.go_on = output, None
+    if not options.as_json:
+        places = {"problem": chosen_problem(settings, end.problem), "code": str(output)}
+        print_summary(end.summary, places | {"trace": str(end.trace)})
 
 
 def _output(options: Options, run: LiveRun) -> Path:
@@ -172,6 +261,7 @@ def _keep_best(run: LiveRun, output: Path) -> str:
     try:
         _write(output, best.code or "")
     except BadInput as error:
+        # the search is lost only once, and the trace has the code
         return f"{line}, not written: {error}"
     return f"{line}, in {output}"
 
@@ -182,58 +272,15 @@ def _write(path: Path, code: str) -> None:
         path.write_text(code, encoding="utf-8")
 
 
-def _require_distinct(settings: Settings, searches: Sequence[SearchChoice]) -> None:
-    """Raise `BadInput` for two folders with problems of one name: their files would collide."""
-    named: dict[str, str] = {}
-    for choice in searches if len(searches) > 1 else ():
-        try:
-            name = find_problem(settings, choice.problem).name
-        except BadInput:
-            continue  # its search reports that
-        if name in named:
-            raise BadInput(f"{named[name]} and {choice.problem} are both problem {name}; name one")
-        named[name] = choice.problem
-
-
-def _tell(
-    settings: Settings, options: Options, ends: Sequence[SearchEnd], *, several: bool
-) -> None:
-    """Print the results: one as a table of its own, several as a line each."""
-    if several:
-        if answered(ends, options.as_json):
-            return
-        rows = [(end.problem, end.summary, "unfinished" if end.go_on else "failed") for end in ends]
-        print_aligned(report.several_rows(rows))
-        for end in ends:
-            if end.summary and not end.summary.improved:
-                say(f"{end.problem}: {report.shortfall(end.summary)}")
-            elif end.go_on:
-                say(end.go_on)
-        if left := options.problems[len(ends) :]:
-            say(f"not begun: {', '.join(left)}")
-        return
-    (end,) = ends
-    assert end.summary is not None
-    if not answered(end.summary, options.as_json):
-        places = {
-            "problem": chosen_problem(settings, end.problem),
-            "code": str(end.code),
-            "trace": str(end.trace),
-        }
-        print_summary(settings, end.summary, places)
-
-
-def _verdict(
-    ends: Sequence[SearchEnd], errors: Sequence[RegraphError], pending: AnswersPending | None
-) -> bool:
+def _verdict(ends: Sequence[SearchEnd], errors: Sequence[RegraphError]) -> bool:
     """Whether any problem was improved, or the error that the command ends with.
 
     A negative result needs a search that its limits ended.
     """
-    # a command that was stopped or waits is not over, whatever it found meanwhile
+    # a command that was stopped is not over, whatever it found meanwhile
     stopped = next((error for error in errors if isinstance(error, _Stopped)), None)
-    if stopped or pending:
-        raise stopped or pending or AssertionError
+    if stopped:
+        raise stopped
     summaries = [end.summary for end in ends if end.summary]
     if any(summary.improved for summary in summaries):
         return True

@@ -45,10 +45,10 @@ def runs(
     if named is None:
         _list(settings, folder, as_json=as_json)
     else:
-        _show(settings, _read(settings, trace_of(named, folder)), code=code, as_json=as_json)
+        _show(_read(settings, trace_of(named, folder)), code=code, as_json=as_json)
 
 
-def _show(settings: Settings, record: RunRecord, *, code: bool, as_json: bool) -> None:
+def _show(record: RunRecord, *, code: bool, as_json: bool) -> None:
     if code:
         best = record.answer[0] if record.answer else next(iter(record.finalists), None)
         if best is None:
@@ -58,7 +58,7 @@ def _show(settings: Settings, record: RunRecord, *, code: bool, as_json: bool) -
         print_json(_told(record))
     else:
         rows = {"state": state_of(record), "trace": str(record.path)}
-        display.print_summary(settings, record.summary(), rows)
+        display.print_summary(record.summary(), rows)
 
 
 def _told(record: RunRecord) -> dict[str, object]:

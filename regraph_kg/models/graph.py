@@ -34,8 +34,6 @@ class Relabelled:
     technique: str
     stage: RelabelStage
     score: float = 1.0
-    model: str = ""  # name and digest of the model that decided or embedded; empty where none did
-    prompt_hash: str = ""
     also: tuple[str, ...] = ()  # the step's further techniques; never `technique`
 
 
@@ -163,11 +161,9 @@ class Successor:
     @property
     def effect(self) -> float | None:
         """Geometric mean of the verified effects; None: nothing was verified."""
-        return _geometric_mean(self.sum_log2_effect, self.verified)
-
-
-def _geometric_mean(sum_log2: int, count: int) -> float | None:
-    return float(2 ** (sum_log2 / EFFECT_SCALE / count)) if count else None
+        if not self.verified:
+            return None
+        return float(2 ** (self.sum_log2_effect / EFFECT_SCALE / self.verified))
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,12 +110,15 @@ class RunView:
         return sorted((node for node in self.nodes if node.best), key=lambda node: node.call)
 
 
-def runs_page(runs: Sequence[RunView], *, live: bool = False) -> str:
-    """One page of these runs, side by side where they are several."""
+def runs_page(runs: Sequence[RunView], *, reload: int = 0) -> str:
+    """One page of these runs, side by side where they are several.
+
+    `reload`: seconds after which a browser reads it again; 0: never.
+    """
     # the scripts draw the steps; all else stands in the page as text
     drawn = [{"title": run.title, "nodes": list(map(asdict, run.nodes))} for run in runs]
     values = {"runs": runs, "data": Markup(as_data(drawn))}
-    return _page("runs.html", values, ["d3.min.js", "runs.js"], live=live)
+    return _page("runs.html", values, ["d3.min.js", "runs.js"], reload)
 
 
 def bench_page(sections: Sequence[Any]) -> str:
@@ -123,17 +126,14 @@ def bench_page(sections: Sequence[Any]) -> str:
     return _page("bench.html", {"sections": sections}, [])
 
 
-def _page(
-    name: str, values: Mapping[str, Any], assets: Sequence[str], *, live: bool = False
-) -> str:
+def _page(name: str, values: Mapping[str, Any], assets: Sequence[str], reload: int = 0) -> str:
     scripts = list(map(_asset, assets))
     style = _asset("page.css")
     hashes = " ".join(map(_hash, scripts)) or "'none'"
-    connect = "'self'" if live else "'none'"
     # the content security policy: a script that got in by a fault of ours would not run
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; img-src data:;"
-        f" connect-src {connect}; base-uri 'none'; form-action 'none'"
+        " connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
     return (
         _environment()
@@ -143,7 +143,7 @@ def _page(
             scripts=list(map(Markup, scripts)),
             style=Markup(style),
             policy=policy,
-            live=live,
+            reload=reload,
         )
     )
 

@@ -28,7 +28,9 @@ FAST_SETTINGS: Mapping[str, int] = {"steps": 3, "rethinks": 1, "width": 2, "pati
 without them find less in simulated worlds (docs/dev/LOG.md)."""
 
 
-def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoice:
+def usual_choice(
+    problem: str, model: str, *, method: str = DEFAULT_METHOD, fast: bool = False
+) -> SearchChoice:
     """The default choice, or that of --fast; `dataclasses.replace` changes it.
 
     `model` is as --model names it; `BadInput` for one that does not exist.
@@ -38,7 +40,7 @@ def usual_choice(problem: str, model: str, *, fast: bool = False) -> SearchChoic
     return SearchChoice(
         problem=problem,
         target=USUAL,
-        settings=usual_settings(DEFAULT_METHOD, fast=fast),
+        settings=usual_settings(method, fast=fast),
         prompting=Prompting.usual(USUAL_WORDS),
         limits=limits,
         parallel=usual_parallel(spec, limits),

@@ -1,4 +1,4 @@
-"""A search from its open parts to its summary: begun or resumed, record by record, ended.
+"""A search from its open parts to its summary: seen before it begins, begun or resumed, ended.
 
     with open_run(settings, choice, Path("runs")) as run:
         for record in run.records():
@@ -17,7 +17,7 @@ from pathlib import Path
 from regraph_kg import report
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Metric
-from regraph_kg.models.graph import Neighbourhood
+from regraph_kg.models.prompt import Prompt
 from regraph_kg.models.run import (
     RunHeader,
     RunSummary,
@@ -25,16 +25,18 @@ from regraph_kg.models.run import (
     SimulationRecord,
     StepRecord,
 )
-from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.final_answer import final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
+from regraph_kg.search.prompts.examples import estimated_tokens
+from regraph_kg.search.run import begin as begin_method
 from regraph_kg.search.run import search as begin_search
 from regraph_kg.search.trace import Trace
+from regraph_kg.search.world import ModelRequest
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.problems import find_problem
-from regraph_kg.wiring.searches import DrySearch, OpenSearch, open_search
+from regraph_kg.wiring.searches import OpenSearch, open_dry_search, open_search
 from regraph_kg.wiring.stores import open_store
 
 
@@ -128,51 +130,84 @@ def open_run(
     """Open a search with a new trace in `folder`, or the one to `resume`."""
     # a resumed search has read its graph already
     if resume is None:
-        look_at_graph(settings, choice)
+        require_graph(settings, choice)
     with open_search(settings, choice) as search, begin(search, folder, resume) as run:
         yield run
 
 
 @contextmanager
 def begin(search: OpenSearch, folder: Path, resume: Path | None = None) -> Iterator[LiveRun]:
-    """Begin a search whose parts are open; `BadInput` where the graph has no first step."""
+    """Begin a search whose parts are open, or go on with the one to `resume`."""
     if resume:
         trace = Trace.resume(resume, search.header, search.key)
     else:
-        require_graph(search)
         trace = Trace.create(folder, search.header, search.key)
     with trace:
         yield LiveRun(search, trace)
 
 
-def look_at_graph(settings: Settings, choice: SearchChoice) -> None:
-    """`require_graph` before anything is open.
+def require_graph(settings: Settings, choice: SearchChoice) -> None:
+    """Raise `BadInput` where the method walks the graph and the graph has no first step.
 
-    The check of a problem takes up to half a minute, and would be for
-    nothing. Replayed verdicts need no such look.
+    It comes before anything is open: the check of a problem takes up to half a minute, and would
+    be for nothing.
     """
-    # replayed verdicts need no graph of their own machine
-    if choice.judge is not None or not kind_of(choice.settings.method).walks:
+    if not kind_of(choice.settings.method).walks:
         return
     excluded = None if choice.include_own else find_problem(settings, choice.problem).name
     with closing(open_store(settings, retry_seconds=2.0)) as store:
         start = start_id(choice.target)
         neighbourhood = store.neighbourhood(start, device="", limit=1, exclude_problem=excluded)
-    _require_successors(neighbourhood, choice.target, excluded)
-
-
-def require_graph(search: OpenSearch | DrySearch) -> None:
-    """Raise `BadInput` where the method walks the graph and the graph has no first step."""
-    header = search.header
-    if kind_of(header.method).walks:
-        neighbourhood = search.world.neighbours(start_id(header.target))
-        _require_successors(neighbourhood, header.target, header.excluded)
-
-
-def _require_successors(neighbourhood: Neighbourhood, target: Target, excluded: str | None) -> None:
     if not neighbourhood.successors:
         without = f" without {excluded}'s own examples" if excluded else ""
         raise BadInput(
-            f"the graph holds no {target} technique to begin with{without}:"
+            f"the graph holds no {choice.target} technique to begin with{without}:"
             " run regraph ingest --starter, or regraph ingest FILE"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPreview:
+    """What a search begins with, and sends at most; nothing of it is spent."""
+
+    problem: str
+    target: str
+    method: str
+    model: str
+    calls: int
+    """Those for thoughts included."""
+    prompt_tokens: int
+    """Of the first prompt, estimated."""
+    first_prompt: Prompt
+
+    def __str__(self) -> str:
+        prompt = self.first_prompt
+        schema = f"--- schema\n{prompt.answer_schema}\n" if prompt.answer_schema else ""
+        return (
+            f"{self.problem} ({self.target}), {self.method}, {self.model} (not asked):\n"
+            f"--- system\n{prompt.system}\n--- user\n{prompt.user}\n{schema}---\n"
+            f"at most {self.calls} calls; this prompt has about {self.prompt_tokens} tokens"
+        )
+
+
+def preview(settings: Settings, choice: SearchChoice) -> SearchPreview:
+    """Run the method until it waits for its first answer: no model is called, nothing judged.
+
+    `BadInput` for an unknown problem, or a graph without a first step.
+    """
+    require_graph(settings, choice)
+    with open_dry_search(settings, choice) as search:
+        header = search.header
+        method = begin_method(search.task, header, search.world, Ledger(header.limits))
+        iteration = method.iteration()
+        first = next(iteration, None) if iteration else None
+    assert isinstance(first, ModelRequest), "nothing is evaluated before an answer"
+    return SearchPreview(
+        problem=header.problem,
+        target=header.target,
+        method=header.method,
+        model=str(choice.model),
+        calls=header.limits.calls * (2 if kind_of(header.method).thinks else 1),
+        prompt_tokens=estimated_tokens(first.prompt.system + first.prompt.user),
+        first_prompt=first.prompt,
+    )

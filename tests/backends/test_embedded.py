@@ -1,6 +1,5 @@
 """The embedded store's process: one per folder, private, found again, gone when unused."""
 
-import json
 import os
 import shutil
 import signal
@@ -72,7 +71,8 @@ def test_starters_at_once_share_one_process_that_stays_until_stopped(settings: S
 def test_it_is_private_to_its_owner_and_to_this_machine(settings: Settings) -> None:
     state = start_embedded(settings)
     folder = embedded_folder(settings)
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for private in (settings.data_dir, folder):  # the trace key is in the first
+        assert stat.S_IMODE(private.stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / "state.json").stat().st_mode) == 0o600
     assert len(state.password) >= 40
     for public in (f"/proc/{state.pid}/cmdline", f"/proc/{state.pid}/environ"):
@@ -187,14 +187,6 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
         start_embedded(settings)
 
 
-def test_its_folders_are_the_users_alone_also_the_one_with_the_trace_key(
-    settings: Settings,
-) -> None:
-    start_embedded(settings)
-    for folder in (settings.data_dir, embedded_folder(settings)):
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
 @pytest.mark.parametrize("text", ["{", "[]", "{}"])
 def test_a_damaged_state_file_is_one_line(settings: Settings, text: str) -> None:
     start_embedded(settings)
@@ -218,13 +210,6 @@ def test_a_starting_store_is_waited_for(settings: Settings) -> None:
     state = stop_embedded(settings)
     starter.join()
     assert state is not None
-
-
-def test_the_state_file_is_what_a_client_needs(settings: Settings) -> None:
-    state = start_embedded(settings)
-    text = (embedded_folder(settings) / "state.json").read_text()
-    assert embedded.ServerState(**json.loads(text)) == state
-    assert f":{state.port}" in state.address.uri
 
 
 @pytest.mark.slow

@@ -6,10 +6,8 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import LEARNED_TRIES, MergePlan, Successor
 from regraph_kg.models.trajectory import FailedStep, Source
-from regraph_kg.settings import Settings
-from tests.contract.plans import A100, H200, again, failure, measured, plan
+from tests.contract.plans import A100, H200, failure, measured, plan
 from tests.recount import wrong_counts
-from tests.stores import wipe
 
 pytestmark = pytest.mark.neo4j("slow")
 
@@ -70,20 +68,3 @@ def test_one_model_that_always_declines_does_not_silence_a_technique(store: Grap
     store.merge([plan("ab", failures=[declined(diagnosis=f"{number}") for number in range(20)])])
     assert successor(store).declined == LEARNED_TRIES + 20
     assert sum(row.declined for row in store.transitions()) == 40
-
-
-def test_it_comes_back_from_an_export_and_counts_once(
-    store: GraphStore, store_settings: Settings
-) -> None:
-    one = plan("ab", measurements=[measured()], failures=[declined(), failure("b")])
-    store.merge([one])
-    store.merge([one])
-    exported, transitions = tuple(store.export()), store.transitions()
-    (row, _) = transitions
-    assert (row.tried, row.declined) == (2, 1)
-    techniques = store.techniques()
-    wipe(store_settings)
-    store.apply_schema()
-    store.add_techniques(techniques)
-    store.merge([again(each) for each in exported])
-    assert (tuple(store.export()), store.transitions()) == (exported, transitions)

@@ -12,7 +12,7 @@ from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.llm.ngrams import HashEmbedder
-from regraph_kg.models.graph import Provenance, Vector
+from regraph_kg.models.graph import Vector
 from regraph_kg.models.trajectory import WITHHELD, Disclosure, Trajectory
 from regraph_kg.runs.training import training_lines
 from regraph_kg.search.reader import GraphReader
@@ -222,23 +222,6 @@ def test_who_claims_to_be_another_trajectory_is_refused(store: GraphStore) -> No
 
 def trajectory(one: dict[str, Any]) -> Trajectory:
     return Trajectory.model_validate(one)
-
-
-@pytest.mark.neo4j("quick")
-@pytest.mark.parametrize("disclose", PARTS)
-def test_a_purge_takes_it_out(store: GraphStore, disclose: Disclosure) -> None:
-    tell(store, "code", [row(1, problem="other")])
-    known, statistics = lines(store), counted(store)
-    tell(store, disclose, [row()])
-    for origin in (
-        Provenance("problem", "vault"),
-        Provenance("run", "r"),
-        Provenance("model", "m"),
-    ):
-        assert store.count_of(origin).trajectories == (1 if origin.by == "problem" else 2)
-    list(store.purge(Provenance("problem", "vault")))
-    assert (lines(store), counted(store)) == (known, statistics)
-    assert wrong_counts(store) == []
 
 
 def test_examples_with_code_come_first_and_a_model_is_shown_no_others(

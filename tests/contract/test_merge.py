@@ -18,12 +18,9 @@ def rows(store: GraphStore) -> dict[tuple[str, str, str], TransitionStats]:
 
 
 def test_a_merge_counts_what_it_added(store: GraphStore) -> None:
+    assert store.merge([]) == MergeCounts()
     counts = store.merge([plan("ab", measurements=[measured()]), plan("b", problem="sum")])
     assert counts == MergeCounts(added=2, known=0, examples=3, techniques=2, measurements=2)
-
-
-def test_merging_nothing_is_nothing(store: GraphStore) -> None:
-    assert store.merge([]) == MergeCounts()
 
 
 def test_the_same_batch_twice_changes_nothing(store: GraphStore) -> None:

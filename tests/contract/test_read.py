@@ -1,8 +1,7 @@
 """Contract: what a search reads, in which order, and without whose answers."""
 
-import pytest
-
 from regraph_kg.graph import GraphStore
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example, Successor
 from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
@@ -192,16 +191,6 @@ def test_transitions_are_ordered_by_source_target_and_device(store: GraphStore) 
     assert len(found) == 5
 
 
-def test_export_brings_every_page_in_order(
-    store: GraphStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("regraph_kg.backends.read.PAGE", 3)
-    plans = [plan("ab", code=f"{i}") for i in range(8)]
-    store.merge(plans)
-    expected = sorted(plan.trajectory.id for plan in plans)
-    assert [one.id for one in store.export()] == expected
-
-
 def test_export_is_ordered_and_a_fresh_store_exports_the_same(
     store: GraphStore, store_settings: Settings
 ) -> None:
@@ -209,6 +198,8 @@ def test_export_is_ordered_and_a_fresh_store_exports_the_same(
         plan("aba", ref="r", measurements=[measured(), measured(A100)], failures=[failure("c")]),
         plan("b", problem="sum", target="openmp", model=""),
         plan("aa", code="2", measurements=[measured(effect=None)]),
+        plan("ab", code="3", source=Source(model="m@1", learned=True), measurements=[measured()]),
+        plan("ab", code="4", failures=[failure("b", outcome=Outcome.DECLINED, diagnosis="no")]),
     ]
     store.merge(plans)
     store.merge([plan("aa", code="2", measurements=[measured(run="r2")])])

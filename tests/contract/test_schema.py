@@ -124,12 +124,6 @@ def test_a_database_with_foreign_data_is_refused_and_left_alone(store_settings: 
     assert found == [{"labels": ["Person"], "name": "Ada"}]
 
 
-def test_another_products_stamp_is_refused(store_settings: Settings) -> None:
-    cypher(store_settings, "CREATE (:Meta {product: 'other', schema_version: 1})")
-    with pytest.raises(StoreError, match="another product's data"):
-        open_store(store_settings)
-
-
 def test_an_index_of_neo4j_without_its_constraint_is_replaced(
     neo4j_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

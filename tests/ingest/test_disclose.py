@@ -62,15 +62,6 @@ def test_the_setting_is_the_default_and_the_option_goes_before_it(desk: Desk) ->
     assert desk.run("ingest", file, "--disclose", "some").code == 2
 
 
-def test_what_one_graph_withholds_another_one_is_not_told(desk: Desk) -> None:
-    desk.run("ingest", desk.write("file.jsonl", told()), "--disclose", "statistics")
-    export = desk.folder / "export.jsonl"
-    desk.run("graph", "export", "--output", export)
-    desk.run("graph", "purge", "--problem", "p1", "--yes")
-    assert desk.run("ingest", "--relabel", "exact", export).code == 0
-    assert desk.run("graph", "export").out == export.read_text()
-
-
 def test_a_list_of_rejected_lines_holds_none_of_them(desk: Desk) -> None:
     unknown = told(ref="r") | {"steps": [{"label": "A kept trick", "code": "int kept;"}]}
     file = desk.write("file.jsonl", told(), unknown, '{"kept": 1, "kept": 2}'[:12], told(serial=5))

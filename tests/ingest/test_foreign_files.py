@@ -109,19 +109,3 @@ def test_what_strangers_wrote_steers_no_terminal_wherever_it_is_printed(desk: De
         said = (done.out + done.err).replace("\n", "")
         assert said.isprintable(), (words, said)
         assert "\n2. forged" not in done.out
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ({"task_id": "T/1", "prompt": "Write add.", "files": []}, "task_id, prompt, files"),
-        ({"node": [], "edge": []}, "a graph of nodes and edges"),
-    ],
-)
-def test_lines_of_other_systems_are_told_by_what_they_hold(
-    desk: Desk, line: dict[str, object], told: str
-) -> None:
-    file = desk.write("other.jsonl", line)
-    done = desk.run("ingest", file)
-    assert done.code == 1
-    assert told in done.err

@@ -69,6 +69,7 @@ def test_step_lists_say_beside_them_what_they_are_of(desk: Desk) -> None:
         ('problem = "p"', "target: Field required"),
         ('problem = "p"\ntarget = "cuda"\nserial = "a"\nx = 1', "x: Extra inputs"),
         ("problem", "not TOML"),
+        ("a = " + "[" * 10_000, "list.json.toml"),
         ('problem = "p"\ntarget = "cuda"\nserial = "none.cpp"', "none.cpp: No such file"),
     ],
 )

@@ -71,14 +71,6 @@ def test_a_run_that_goes_on_asks_whom_its_trace_names(grown: Lab) -> None:
     assert grown.optimize("--resume", str(grown.traces()[0])).code == 0
 
 
-def test_every_call_is_a_line_where_that_is_asked_for(grown: Lab) -> None:
-    quiet, verbose = grown.optimize(), grown.optimize("--set", "run.verbose=yes")
-    assert "5/5" not in quiet.err
-    calls = [line.split()[0] for line in verbose.err.splitlines() if "/5 " in line]
-    assert len(calls) > quiet.err.count("/5 ")
-    assert calls[-1] == "5/5"
-
-
 @pytest.mark.parametrize(
     "method",
     [

@@ -145,14 +145,6 @@ def test_the_commonest_failure_is_told_in_one_line() -> None:
     assert "failures" not in rows(printed(summary()))
 
 
-def test_several_searches_are_one_table() -> None:
-    negative = summary(improved=False, speedup=1.0, speedup_interval=None)
-    rows = [("toy", summary(), ""), ("another", negative, ""), ("lost", None, "failed")]
-    lines = [line[:3] for line in report.several_rows(rows)]
-    assert lines[1] == ("toy", "12.3x", "11.9x to 12.6x")
-    assert lines[2:] == [("another", "none", "-"), ("lost", "failed", "-")]
-
-
 @pytest.mark.parametrize(("joules", "text"), [(350.0, "350 J"), (1234.5, "1.23 kJ")])
 def test_an_energy_has_the_unit_that_fits(joules: float, text: str) -> None:
     assert energy(joules) == text

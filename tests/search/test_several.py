@@ -45,13 +45,12 @@ def two(grown: Lab) -> Lab:
     return grown
 
 
-def test_each_gets_a_search_a_trace_and_a_line_in_the_table(two: Lab) -> None:
+def test_each_gets_a_search_a_trace_and_its_result(two: Lab) -> None:
     ended = two.run(*optimize(two, "scale", "twice", "--output", "best"))
     assert ended.code == 0, ended
-    lines = [line.split() for line in ended.out.splitlines()]
-    assert lines[0][:4] == ["problem", "speedup", "95", "%"]
-    assert lines[1][:5] == ["scale", "12x", "10.8x", "to", "13.2x"]
-    assert lines[2][:3] == ["twice", "none", "-"]
+    heads = [line for line in ended.out.splitlines() if "(openmp): " in line]
+    assert heads[0].startswith("scale (openmp): 12x faster than")
+    assert heads[1].startswith("twice (openmp): no improvement")
     assert Path("best/scale.cpp").read_text() == FASTER
     assert Path("best/twice.cpp").read_text() == SERIAL
     assert len(two.traces()) == 2
@@ -81,8 +80,7 @@ def test_the_search_that_fails_leaves_the_others_alone(two: Lab) -> None:
     add_problem(two, "silent", answers=False)
     ended = two.run(*optimize(two, "nope", "silent", "scale"))
     assert ended.code == 0
-    table = {line.split()[0]: line.split()[1] for line in ended.out.splitlines()}
-    assert table == {"problem": "speedup", "nope": "failed", "silent": "failed", "scale": "12x"}
+    assert ended.out.startswith("scale (openmp): 12x")
     assert "nope: problem nope: neither a folder nor in" in ended.err
     assert "silent: no recorded answers for silent.openmp" in ended.err
     assert [read_header(path).problem for path in two.traces()] == ["scale"]
@@ -92,15 +90,14 @@ def test_none_improved_is_an_honest_negative_that_says_why(two: Lab) -> None:
     add_problem(two, "thrice")
     ended = two.run(*optimize(two, "twice", "thrice"))
     assert ended.code == 1
-    assert ended.out.count(" none ") == 2
-    assert "thrice: nothing is left to try" in ended.err
+    assert ended.out.count("no improvement found") == 2
 
 
-def test_two_folders_with_problems_of_one_name_are_refused(two: Lab) -> None:
+def test_the_second_of_two_problems_of_one_name_does_not_replace_the_firsts_code(two: Lab) -> None:
     shutil.copytree(two.folder / "corpus/problems/scale", two.folder / "copy")
-    ended = two.run(*optimize(two, "scale", "./copy"))
-    assert (ended.code, two.traces()) == (2, [])
-    assert "scale and ./copy are both problem scale" in ended.err
+    ended = two.run(*optimize(two, "scale", "./copy", "--output", "best"))
+    assert (ended.code, Path("best/scale.cpp").read_text()) == (0, FASTER)
+    assert "./copy: best/scale.cpp: another problem" in ended.err
 
 
 def test_a_model_lost_in_one_search_is_resumable_though_nothing_was_found(two: Lab) -> None:
@@ -128,7 +125,7 @@ def test_ctrl_c_ends_all_and_the_printed_command_goes_on(two: Lab) -> None:
     running.send_signal(signal.SIGINT)
     out, said = running.communicate(timeout=60)
     assert running.returncode == 4, said
-    assert out.count("unfinished") == 1
+    assert out == ""
     assert "not begun: twice" in said
     assert "Traceback" not in said
     commands = [shlex.split(line) for line in said.splitlines() if line.startswith("regraph opt")]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from regraph_kg.cli import optimize
+from regraph_kg.cli import running
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Step, Trajectory
 from regraph_kg.settings import Settings
@@ -54,9 +54,9 @@ def test_a_graph_that_holds_something_is_left_alone(stocked: Lab) -> None:
 
 def test_a_shared_store_is_not_filled_by_the_way() -> None:
     shared = Settings(store="bolt://nobody.invalid:7687")
-    optimize.offer(shared, None)  # it is not even asked
+    running.offer(shared, None)  # it is not even asked
     with pytest.raises(BadInput, match="regraph ingest --starter"):
-        optimize.offer(shared, True)
+        running.offer(shared, True)
 
 
 def test_ingest_takes_it_with_or_without_files(stocked: Lab) -> None:

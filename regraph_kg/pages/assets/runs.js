@@ -1,9 +1,9 @@
-// Draws the plots and trees of runs.html, and follows a search that is still running.
+// Draws the plots and trees of runs.html.
 // What others wrote is only ever set as text. d3 is global.
 "use strict";
 (() => {
   const COLOURS = ["--good", "--accent", "--bad", "--soft", "--fore"];
-  const chosen = new Map(); // run -> id of the step that is shown
+  const asked = /^#step-(\d+)-(\d+)$/.exec(location.hash); // run and step that were shown
   let runs = [];
 
   const times = (x) => (x === null ? "failed" : `${x >= 100 ? x.toFixed(0) : x.toPrecision(3)}x`);
@@ -92,19 +92,22 @@
     steps.append("text").attr("x", 9).attr("dy", "1em").text(said);
     const view = zoomed(box, svg, plane, root);
     const choose = (node, focus) => {
-      chosen.set(number, node.data.id);
       steps.attr("tabindex", -1).attr("aria-selected", "false");
       const one = steps.filter((other) => other === node).attr("tabindex", 0).attr("aria-selected", "true");
       if (focus) { one.node().focus({ preventScroll: true }); view(node); }
       show(number, node);
     };
-    steps.on("click", (event, node) => choose(node, false));
+    // a page that follows a search reloads itself, and shows the same step again
+    const keep = (node) => history.replaceState(null, "", `#step-${number}-${node.data.id}`);
+    steps.on("click", (event, node) => { choose(node, false); keep(node); });
     steps.on("keydown", (event, node) => {
       const next = neighbour(event.key, node);
-      if (next) { event.preventDefault(); choose(next, true); }
+      if (next) { event.preventDefault(); choose(next, true); keep(next); }
     });
-    const wanted = chosen.has(number) ? chosen.get(number) : (nodes.filter((node) => node.answer).pop() || nodes[0]).id;
-    choose(root.descendants().find((node) => node.data.id === wanted) || root, false);
+    const kept = asked && asked[1] === `${number}` ? Number(asked[2]) : -1;
+    const best = (nodes.filter((node) => node.answer).pop() || nodes[0]).id;
+    const all = root.descendants();
+    choose(all.find((node) => node.data.id === kept) || all.find((node) => node.data.id === best), false);
   }
 
   function neighbour(key, node) {
@@ -196,34 +199,6 @@
     }
   }
 
-  async function follow() {
-    let wait = 5000; // milliseconds
-    const live = document.querySelector(".live");
-    try {
-      const began = performance.now();
-      const answer = await fetch(location.href, { cache: "no-store" });
-      const text = await answer.text();
-      if (!answer.ok) {
-        live.textContent = text;
-        setTimeout(follow, wait);
-        return;
-      }
-      const fresh = new DOMParser().parseFromString(text, "text/html");
-      wait = Math.max(wait, 20 * (performance.now() - began)); // the search measures times beside it
-      if (fresh.getElementById("data").textContent !== document.getElementById("data").textContent) {
-        const open = [...document.querySelectorAll("article > details, .answer details")].map((one) => one.open);
-        document.getElementById("page").replaceWith(document.adoptNode(fresh.getElementById("page")));
-        document.querySelectorAll("article > details, .answer details").forEach((one, index) => { one.open = open[index]; });
-        draw();
-      }
-    } catch {
-      live.textContent = "The page is no longer served: this is how the search stood last.";
-      return;
-    }
-    setTimeout(follow, wait);
-  }
-
   addEventListener("beforeprint", () => document.querySelectorAll(".answer details").forEach((one) => { one.open = true; }));
   draw();
-  if (document.body.dataset.live) setTimeout(follow, 5000);
 })();
