@@ -47,7 +47,19 @@ class _Commands(typer.core.TyperGroup):
         }
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return _command(cmd_name) if cmd_name in self.commands else None
+        if cmd_name not in self.commands:
+            return None
+        module = _module(cmd_name)
+        alone = typer.Typer(add_completion=False)
+        if hasattr(module, "app"):
+            alone.add_typer(module.app, name=cmd_name)
+        else:
+            below = getattr(module, "EPILOG", None)
+            alone.command(cmd_name, epilog=below)(getattr(module, cmd_name))
+        alone.callback()(_root)  # a callback makes it a group
+        command = typer.main.get_group(alone).commands[cmd_name]
+        _drop_no_forms(command)
+        return command
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Help from the table above, without any module."""
@@ -59,19 +71,6 @@ class _Commands(typer.core.TyperGroup):
             epilog=self.epilog,
         )
         listed.format_help(ctx, formatter)
-
-
-def _command(name: str) -> Any:
-    module = _module(name)
-    alone = typer.Typer(add_completion=False)
-    if hasattr(module, "app"):
-        alone.add_typer(module.app, name=name)
-    else:
-        alone.command(name, epilog=getattr(module, "EPILOG", None))(getattr(module, name))
-    alone.callback()(_root)  # a callback makes it a group
-    command = typer.main.get_group(alone).commands[name]
-    _drop_no_forms(command)
-    return command
 
 
 # ruff: noqa: PLC0415 (a command is loaded when it is called: together they take over a second)
