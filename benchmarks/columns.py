@@ -1,7 +1,5 @@
 """What docs/results.md shows of each benchmark: headings, and what a cell shows of a row."""
 
-from benchmarks import nearest
-
 COLUMNS = {
     "graph": (
         {
@@ -44,20 +42,6 @@ COLUMNS = {
             "called faster / slower than 1": "{faster} / {slower}",
         },
     ),
-    "judge": (
-        {
-            "target": "{target}",
-            "problem": "{problem}",
-            "outcome": "{outcome}",
-            "cold, s": "{cold_s:.2f}",
-            "warm, s": "{warm_s:.2f}",
-            "of it compile / verify / time, s": "{warm_compile_s:.2f} / {warm_verify_s:.2f}"
-            " / {warm_time_s:.2f}",
-            "seen, s": "{seen_s:.2f}",
-            "bare compile, s": "{bare_compile_s:.2f}",
-            "toolchain": "{toolchain}",
-        },
-    ),
 }
 """Tables of a benchmark: heading -> what a cell shows of a row."""
 
@@ -74,7 +58,6 @@ RATES = {
     "outcomes": "{outcomes}",
 }
 SECTIONS = {
-    "nearest": nearest.SECTIONS,
     "aa": {
         "same": {
             "code": "{code}",

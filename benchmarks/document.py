@@ -20,8 +20,6 @@ FACTS = ("cpu", "cores", "gpu", "judge")
 
 TITLES = {
     "graph": "The graph: ingest and reads",
-    "nearest": "The graph: whether the nearest examples are those that were meant",
-    "judge": "The judge: source to verdict",
     "throughput": "The judge: candidates a second on GPUs",
     "coverage": "The judge: how often its intervals hold",
     "aa": "The judge: the same code twice, and 5 % planted",
@@ -30,7 +28,7 @@ TITLES = {
     "judge_kills": "The judge: killed at random moments",
 }
 
-OF_THE_JUDGE = frozenset(("judge", "throughput", "coverage", "aa", "clocks", "judged"))
+OF_THE_JUDGE = frozenset(("throughput", "coverage", "aa", "clocks", "judged"))
 """Benchmarks whose figures are the judge's: those of an older one are left out."""
 OPENMP_SINCE = "4"
 """Figures taken without a GPU stand since this judge: later ones differ for GPUs only."""
@@ -40,8 +38,12 @@ def document() -> str:
     """The measurements that are current, and the names of those that are not."""
     found = {name: current(name) for name in TITLES}
     old = [f"`{name}`" for name, results in found.items() if not results]
-    last = f"Not measured, or with an older judge only (`benchmarks/results`): {', '.join(old)}.\n"
-    return "\n".join([*(section(name, of) for name, of in found.items() if of), last])
+    sections = [section(name, results) for name, results in found.items() if results]
+    if old:
+        sections.append(
+            f"Measured with an older judge only (`benchmarks/results`): {', '.join(old)}.\n"
+        )
+    return "\n".join(sections)
 
 
 def current(name: str) -> list[dict[str, Any]]:

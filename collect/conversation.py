@@ -72,11 +72,6 @@ class Conversation:
         name = f"{self.task.problem}-{self.task.target}-{'back-' * bool(self.best)}{self.number}"
         return ref_of(f"{self.origin.run}/{name}")
 
-    def first_prompt(self) -> Prompt:
-        """The prompt of the first call."""
-        self._code = self.best or self.task.serial
-        return self._prompt(None, 0)
-
     def propose(self, draft: TrajectoryDraft) -> str:
         """Have `draft` judge steps until one of the limits; say which.
 

@@ -1,8 +1,8 @@
-"""Proposed steps, judged one by one, become a trajectory: right ones steps, wrong ones failures.
+"""Proposed steps, judged one by one, become a trajectory; which trajectories are kept.
 
-A source (conversation.py, openevolve.py) proposes one step after the other and hears the verdict on
-each before it goes on: a model repairs a failed step, an evolution only goes on.
-Not here: the times that are stored (evaluation/measure.py takes them, all in one go).
+Right steps become its steps, wrong ones its failures. A source (conversation.py, openevolve.py)
+proposes one step after the other and hears the verdict on each before it goes on. Not here: the
+times that are stored (evaluation/measure.py takes them, all in one go).
 """
 
 import hashlib
@@ -22,6 +22,8 @@ LABEL_CHARACTERS = 200
 """Length limit of a trajectory's label."""
 SAID = 20_000
 """Stored characters of a source's remarks on a step."""
+MIN_SPEEDUP = 1.1
+"""Usual least speedup of a trajectory's fastest step; less may be chance."""
 
 
 @dataclass(slots=True)
@@ -101,6 +103,55 @@ def settled(trajectory: Trajectory, repairs: Sequence[int]) -> Trajectory | None
     if not steps:
         return None
     return trajectory.model_copy(update={"steps": tuple(steps), "failures": tuple(failures)})
+
+
+def choose_kept(
+    trajectories: Sequence[Trajectory], min_speedup: float
+) -> tuple[list[Trajectory], dict[str, str]]:
+    """The trajectories kept, in the order given, and the reasons against the others, by ref."""
+    kept: dict[tuple[str, ...], Trajectory] = {}
+    left_out: dict[str, str] = {}
+    for one in trajectories:
+        # Comments and blanks aside: two answers that differ by these teach one thing.
+        way = (one.problem, one.target, *(normalized(step.code) for step in one.steps))
+        best, ref = fastest(one), str(one.ref)
+        if best is None and min_speedup:
+            left_out[ref] = "no step was timed well: run it again where nothing else runs"
+        elif best is not None and best < min_speedup:
+            left_out[ref] = f"at most {best:.3g}x, below {min_speedup:g}x (--min-speedup)"
+        elif way in kept:
+            left_out[ref] = f"the same steps as {kept[way].ref}"
+        else:
+            kept[way] = one
+    return list(kept.values()), left_out
+
+
+def counted_once(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    """Trajectories that share their first steps: measurements and failures in the first one alone.
+
+    So every try counts once in the statistics.
+    """
+    counted: set[tuple[str, ...]] = set()
+    once = []
+    for trajectory in trajectories:
+        way: tuple[str, ...] = (trajectory.problem, trajectory.target, trajectory.serial)
+        ways, steps = [way], []
+        for step in trajectory.steps:
+            # A step is the same try only after the same steps: its effect depends on them.
+            way = (*way, step.label, step.code)
+            ways.append(way)
+            steps.append(step.model_copy(update={"measurements": ()}) if way in counted else step)
+        tries = {(*ways[one.after_step], one.label, one.code): one for one in trajectory.failures}
+        failures = tuple(failure for key, failure in tries.items() if key not in counted)
+        counted |= {*tries, *ways[1:]}
+        once.append(trajectory.model_copy(update={"steps": tuple(steps), "failures": failures}))
+    return once
+
+
+def fastest(trajectory: Trajectory) -> float | None:
+    """The largest speedup of a step by its newest measurement; None where none was timed."""
+    newest = [step.measurements[-1].speedup for step in trajectory.steps if step.measurements]
+    return max((speedup for speedup in newest if speedup is not None), default=None)
 
 
 def _failure(after: int, step: Step, outcome: Outcome, diagnosis: str, device: str) -> FailedStep:

@@ -98,6 +98,7 @@ def portions(
 
     Of each trajectory only what `disclose` allows is in it. Names are held against code by `read`.
     """
+    # Once: the same new technique in two lines must not differ by its date.
     created = datetime.now(UTC).isoformat(timespec="seconds")
     for batch in _batches(lines, batch_lines):
         plans: list[MergePlan] = []
@@ -106,6 +107,7 @@ def portions(
         for place, line in enumerate(batch):
             if isinstance(line, Rejected):
                 continue
+            # One bad line stops no other.
             try:
                 found, more = planned(line.trajectory, cascade, disclose, read, created)
             except BadInput as error:
@@ -130,6 +132,7 @@ def planned(
     """
     known = cascade.vocabulary.known
     labels = cascade.relabel(trajectory)
+    # Names first: code decides only between what they leave open, or contradicts them.
     if read is not None:
         labels = by_code(labels, trajectory, known, read)
     findings = labels.findings

@@ -4,8 +4,8 @@
     python -m corpus.tools.relabel_check --clusters empty|shipped        pairs of names put together
 
 A wrong merge takes a name for another technique, or a new one for a known one: it destroys
-knowledge. A missed merge only splits it. No graph is read. `--aliases` asks about the vocabulary's
-own aliases, as if it lacked them. Exit code 1: more than 0.5 % were merged wrongly.
+knowledge. A missed merge only splits it. No graph is read. Exit code 1: more than 0.5 % were merged
+wrongly.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique, TechniqueId, Vocabulary, start_id
+from regraph_kg.models.technique import TechniqueId, Vocabulary, start_id
 from regraph_kg.models.trajectory import Name
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
@@ -150,21 +150,6 @@ def read_labelled(folder: Path, split: Split | None = None) -> list[Labelled]:
     return [line for line in lines if split in (None, line.split)]
 
 
-def without_aliases(
-    techniques: Sequence[Technique],
-) -> tuple[tuple[Technique, ...], list[Labelled]]:
-    """The techniques without their aliases, and these as names to be asked about.
-
-    What is then taken for another technique may be an alias too wide for its own.
-    """
-    bare = tuple(technique.model_copy(update={"aliases": ()}) for technique in techniques)
-    return bare, [
-        Labelled(label=alias, target=one.target, technique=one.id, kind="synonym", split="dev")
-        for one in techniques
-        for alias in one.aliases
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class PairSet:
     """Names of clusters, and look-alike pairs beside them."""
@@ -240,10 +225,7 @@ def checked(
         settled = open_cascade(settings, known, level).settle(pairs.uses())
         ids = [verdict.relabelled.technique for verdict in settled]
         return pairs.counts(dict(zip(pairs.uses(), ids, strict=True)))
-    if asked.aliases:
-        techniques, lines = without_aliases(techniques)
-    else:
-        lines = read_labelled(labels, split)
+    lines = read_labelled(labels, split)
     # Recorded answers cost nothing and are the same each time: a test holds their figures.
     recorded = level == "model" and ModelSpec.parse(settings.model).is_recorded
     model = RecordedVerdicts() if recorded else None
@@ -260,7 +242,6 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--split", choices=get_args(Split), help="default: both")
     parser.add_argument("--model", help="whom --relabel model asks; default: the setting")
     parser.add_argument("--clusters", choices=("empty", "shipped"))
-    parser.add_argument("--aliases", action="store_true")
     asked = parser.parse_args(words)
     try:
         found = checked(asked.labels, asked.relabel, asked.split, asked)

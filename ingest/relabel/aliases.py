@@ -88,6 +88,7 @@ def _uses(trajectory: Trajectory) -> Iterator[tuple[str, NameUse]]:
 
 def _use(one: Step | FailedStep, before: str, *notes: str) -> Iterator[tuple[str, NameUse]]:
     """The use of a name; none where the technique is given, whatever it is called."""
+    # A given technique needs no prompt, whatever it is called.
     if one.technique is None:
         why, what = (" ".join(note.split())[:LONGEST_NOTE] for note in notes)
         after = one.code[:_LONGEST_CODE]

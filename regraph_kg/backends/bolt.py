@@ -85,6 +85,7 @@ class Bolt:
         refuses.
         """
         self._address = address
+        # Any server of a cluster answers reads; bookmarks make it wait for our own writes.
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
         require_bolt(address.uri)
         try:
@@ -160,6 +161,7 @@ class Bolt:
             try:
                 with session.begin_transaction(timeout=seconds) as tx:
                     answer = tx.run(statement, dict(parameters))
+                    # Not all rows: a person's query may match the whole graph.
                     rows = [record.values() for record in islice(answer, limit)]
                     tx.rollback()
                     return list(answer.keys()), rows
@@ -172,6 +174,7 @@ class Bolt:
                 code = error.code or ""
                 if "TransactionTimedOut" in code:
                     raise TimeoutError from None
+                # The store's own refusal, where the words alone did not show the write.
                 if code in _READ_ONLY:
                     raise BadInput("query: refused, as only reading is allowed") from None
                 embedded = self._address.folder is not None and code == UNKNOWN
@@ -212,6 +215,7 @@ class Bolt:
         ):
             for clash in range(CLASH_TRIES):
                 try:
+                    # Not in a managed transaction: Neo4j forbids schema and data in one.
                     session.run(statement, parameters).consume()
                 except exceptions.Neo4jError as error:
                     if not error.is_retryable() and error.code not in OVERTAKEN:
@@ -299,6 +303,7 @@ class Bolt:
             return f"has no database {self._address.database!r}; see REGRAPH_STORE_DATABASE"
         if code in _MESSAGES:
             return _MESSAGES[code]
+        # The embedded store's errors do not name their cause.
         folder = self._address.folder
         if folder is not None and (code.startswith("Neo.DatabaseError") or code == GONE):
             return _embedded_failure(folder)

@@ -72,6 +72,7 @@ class Evidence:
     @classmethod
     def of(cls, plan: MergePlan) -> "Evidence":
         """A plan's evidence; a measurement or failure given twice counts once."""
+        # A plan without labels of failures has their techniques in the trajectory itself.
         labels = [label.technique for label in plan.failed_labels]
         failures = plan.trajectory.failures
         if labels:
@@ -100,6 +101,7 @@ class Evidence:
         """The evidence with the measurements whose key is new to their step, and new failures."""
         steps = []
         for old, new in zip(self.measurements, measurements, strict=True):
+            # The first of a key stays, so that a sender cannot change what another one measured.
             by_key = {measurement.key: measurement for measurement in old}
             for measurement in new:
                 by_key.setdefault(measurement.key, measurement)
@@ -254,6 +256,7 @@ def trajectory(
 
 def in_order(measured: Iterable[Measurement]) -> Measurements:
     """The measurements by time, the latest last; those of unknown time by judge and run."""
+    # Not by arrival: the figures must not depend on the order of ingests.
     measurements = tuple(measured)
     return tuple(sorted(measurements, key=_order)) if len(measurements) > 1 else measurements
 
@@ -274,6 +277,7 @@ def _sender_fields(trajectory: Trajectory) -> str | None:
 
 def latest(measured: Measurements) -> dict[str, Any]:
     """The properties of a TRANSITION that its measurements decide."""
+    # An older judge's figures stay in the JSON, and decide nothing.
     counted = standing(measured)
     last = counted[-1] if counted else None
     effects = effects_of(counted)

@@ -53,6 +53,7 @@ def write_pack(folder: Path) -> tuple[Path, Path]:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in browser_names():
+            # Made without a date, so that the same queries are the same bytes.
             packed.writestr(zipfile.ZipInfo(f"{FOLDER}/{name}.cypher"), browser_query(name))
     style = (files(cypher) / "browser" / "style.grass").read_text(encoding="utf-8")
     (folder / QUERIES).write_bytes(archive.getvalue())

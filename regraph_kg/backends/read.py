@@ -59,6 +59,7 @@ def neighbourhood(
     ask: Query, technique: str, device: str, limit: int, exclude_problem: str | None
 ) -> Neighbourhood:
     """See `graph.GraphStore`."""
+    # Neo4j may show a technique that another transaction makes or deletes, in part.
     rows = [
         row
         for row in ask("neighbourhood", technique=technique)
@@ -172,6 +173,7 @@ def stored(bolt: Bolt) -> Iterator[StoredTrajectory]:
     One that is shown without its (:Steps), while a writer's commit is applied, is read again.
     """
     last = ""
+    # A transaction for each page: a whole graph does not fit in memory.
     while page := bolt.read(partial(page_of_trajectories, after=last, limit=PAGE)):
         yield from page
         last = page[-1].trajectory.id

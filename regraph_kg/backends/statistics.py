@@ -1,16 +1,8 @@
 """Counts what a trajectory contributes to the NEXT rows; merges add it, purges subtract it.
 
 Given trajectories count in a pair's row of a device, those learned from a model in its own row.
-
-A newer judge's measurements on a device replace older ones of the same step there: figures of two
-judges are never pooled, nor are times by two metrics. Code that was right but timed too noisily is
-no try. Nor is a step whose technique's preconditions rule out the code before it: a search asks
-only about codes that they admit. Not covered: trajectories that only an older judge has measured
-count beside those of a newer one, until they are measured again.
-
-An example counts in the row of its latest measurement's device, so that `examples` adds up over
-devices; every measurement and every failure is a try on its own device. A declined technique has a
-count of its own and is no try. Unchanged code counts nowhere.
+Every measurement and every failure is a try on its own device. Not covered: trajectories that only
+an older judge has measured count beside those of a newer one, until they are measured again.
 """
 
 import math
@@ -72,8 +64,11 @@ def contribution(evidence: Evidence) -> NextRows:
         return rows.setdefault((pair, RowKey(device or UNMEASURED, evidence.learner)), Counter())
 
     for pair, measured in zip(evidence.pairs, evidence.measurements, strict=True):
+        # Figures of two judges are never pooled, nor are times by two metrics.
         counted = standing(measured)
+        # In one row alone, so that `examples` adds up over devices.
         row(pair, counted[-1].device if counted else None)["examples"] += 1
+        # A search asks only about codes that a technique's preconditions admit.
         if any(measurement.ruled_out for measurement in measured):
             continue
         for measurement in counted:
@@ -86,6 +81,7 @@ def contribution(evidence: Evidence) -> NextRows:
 
 def _count(counts: Counts, outcome: Outcome, effect: float | None = None) -> None:
     """Count one trial; a declined technique, unchanged code and a noisy time are none."""
+    # Code that was right but timed too noisily says neither that it helps nor that it fails.
     if outcome in (Outcome.UNCHANGED, Outcome.UNSTABLE_TIMING):
         return
     if outcome is Outcome.DECLINED:

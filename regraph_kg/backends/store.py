@@ -56,12 +56,14 @@ class BoltStore(OnBolt):
         return write.rebuild(self._bolt, techniques, replan)
 
     def purge(self, origin: Provenance) -> Iterator[PurgeCounts]:
+        # Ids first, then portions: what is ingested meanwhile stays, and locks are held shortly.
         total = PurgeCounts()
         rows = self._bolt.rows("trajectories_of", by=origin.by, value=origin.value)
         ids = [row["id"] for row in rows]
         for first in range(0, len(ids), PURGED):
             total += self._bolt.write(partial(write.delete, ids=ids[first : first + PURGED]))
             yield total
+        # Last, as only then nothing of the origin uses them any more.
         yield total + PurgeCounts(techniques=self._bolt.write(write.delete_idle_techniques))
 
     def count_of(self, origin: Provenance) -> PurgeCounts:
@@ -135,6 +137,7 @@ class BoltStore(OnBolt):
     def stats(self) -> GraphStats:
         rows = self._bolt.rows("count_trajectories")
         by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in rows}
+        # A pair has a row for each device.
         pairs = Counter[Pair]()
         for statistics in self.transitions():
             pairs[Pair(statistics.source, statistics.target)] += statistics.examples

@@ -131,6 +131,7 @@ def _rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
 
 
 def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
+    # Before anything is written: a refused trajectory must not make techniques.
     conflicts = _ref_clashes(ask, batch)
     accepted = {arrival.key: arrival for arrival in batch if arrival.key not in conflicts}
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
@@ -158,6 +159,7 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
         # A newer judge's measurement replaces older ones: what counted before is taken out whole.
         add(growth, contribution(addition.after))
         add(growth, contribution(addition.before), -1)
+    # Last, as every writer wants these locks.
     _add_to_next(ask, growth)
     return known + MergeCounts(
         added=len(added),
@@ -185,6 +187,7 @@ def _recognize(
                 " target or number of steps"
             )
             continue
+        # Failures of another disclosure have other keys: they cannot be compared.
         same = stored_disclosure(arrival.trajectory.disclosed) == row["disclosed"]
         after = before.plus(
             arrival.evidence.measurements, arrival.evidence.failures if same else ()
@@ -218,6 +221,7 @@ def _create_examples(ask: Query, added: Sequence[Arrival], nodes: Mapping[str, G
         for one, steps in zip(added, texts, strict=True)
         for number, pair in enumerate(one.evidence.pairs, 1)
     ]
+    # Writers that lock in one order cannot deadlock.
     rows.sort(key=lambda row: (Pair.of(row), row["properties"]["id"]))
     if ask("create_transitions", rows=rows)[0]["written"] != len(rows):
         refuse_missing(ask, (end for row in rows for end in Pair.of(row)))
@@ -364,6 +368,7 @@ def _read_technique(key: str, properties: Mapping[str, Any]) -> Technique:
 
 def delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
     """Delete trajectories with all that follows from them; skip those that are gone."""
+    # Read under a lock: another purge, or new measurements, would change what is subtracted.
     held = {
         row["id"]: Evidence.read(row)
         for row in ask("hold_trajectories", ids=sorted(ids))
@@ -410,6 +415,7 @@ def rebuild(
     """
     total = sum(row["trajectories"] for row in bolt.rows("count_trajectories"))
     bolt.write(lambda ask: ask("set_meta", state={"rebuilding": True}))
+    # In portions: one transaction that deletes a large graph runs out of memory.
     for name in ("strip_relationships", "strip_nodes"):
         while bolt.write(partial(_strip, name=name)):
             pass

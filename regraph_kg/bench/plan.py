@@ -1,32 +1,40 @@
-"""The plan of a bench: its checked suite, its searches in order, its first results.
+"""The plan of a bench: its checked problems, its searches in order, its first results.
 
 All arms of a problem begin before those of the next one, so that a stopped bench has
 whole problems to compare, but for the searches that were under way.
 """
 
 import hashlib
+import os
 import shlex
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from regraph_kg.bench import kept, results
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.run import BenchOrder, BenchSearch
-from regraph_kg.bench.suites import Suite, Tell, digest, gather
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.models.bench import BenchProblem, BenchResults
-from regraph_kg.models.target import Target
+from regraph_kg.models.bench import BenchProblem, BenchResults, LeftOut
+from regraph_kg.models.target import Target, timed_by
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import require_graph
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judge
-from regraph_kg.wiring.problems import find_problem
+from regraph_kg.wiring.problems import check_problem, find_problem
+from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import open_store
+
+Tell = Callable[[str], None]
+_CORES_A_LOOK = 4
+"""A check uses a core or two, and the machine does other work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,154 +47,155 @@ class BenchChoice:
     targets: tuple[Target, ...]
     seeds: int
 
+    @classmethod
+    def of_results(cls, earlier: BenchResults, folder: Path) -> "BenchChoice":
+        """The choice of an earlier bench; `BadInput` where its folder has no kept answers."""
+        if not any(folder.glob(f"runs/*/{kept.FILE}")):
+            raise BadInput(
+                f"{folder}: no answers in it, runs/*/{kept.FILE}; give the folder of a bench"
+            )
+        return cls(
+            problems=tuple(dict.fromkeys(problem.address for problem in earlier.problems)),
+            arms=tuple(map(Arm.parse, earlier.arms)),
+            targets=tuple(dict.fromkeys(problem.target for problem in earlier.problems)),
+            seeds=earlier.seeds,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class BenchPlan:
-    """The searches by target, and the results so far."""
+    """The searches in order, target by target, and the results so far."""
 
-    searches: tuple[tuple[Target, tuple[BenchSearch, ...]], ...]
+    searches: tuple[BenchSearch, ...]
     begun: BenchResults
 
     @property
     def remaining(self) -> tuple[BenchSearch, ...]:
         """Searches without a result."""
         finished = {run.place for run in self.begun.runs}
-        return tuple(
-            search
-            for _, searches in self.searches
-            for search in searches
-            if search.place not in finished
-        )
+        return tuple(search for search in self.searches if search.place not in finished)
 
 
 def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
     """The bench of `choice`, with the results in its folder.
 
-    Raises `BadInput` where a suite holds no good problem, or the graph no first step.
+    Raises `BadInput` where no good problem is left, the graph holds no first step, or the folder
+    is another bench's.
     """
-    settings, folder = order.settings, order.folder
-    suites = [(name, gather(settings, choice.problems, name, tell)) for name in choice.targets]
-    searches = [(target, _searches(suite, target, choice)) for target, suite in suites]
-    for target, target_searches in searches:
-        if not target_searches:
-            out = next(suite.left_out for other, suite in suites if other == target)
-            why = f": {out[0].name}: {out[0].why}" if out else ""
+    settings, earlier = order.settings, order.earlier
+    problems: list[BenchProblem] = []
+    left_out: list[LeftOut] = []
+    for target in choice.targets:
+        looked = _looked_at(settings, choice.problems, target, tell)
+        good = [one for one in looked if isinstance(one, BenchProblem)]
+        bad = [one for one in looked if isinstance(one, LeftOut)]
+        if not good:
+            why = f": {bad[0].name}: {bad[0].why}" if bad else ""
             raise BadInput(f"bench: no problem for {target} is left{why}")
-        # said before the first call of the model, not after an hour of other arms
-        _require_graph(order, target_searches)
-    # A bench that reads no graph may go on whatever becomes of it.
-    reads = any(arm.reads for arm in choice.arms)
+        problems += good
+        left_out += bad
+    searches = tuple(
+        BenchSearch(problem.name, problem.address, problem.target, arm, seed)
+        for problem in problems
+        for seed in range(choice.seeds)
+        for arm in choice.arms
+    )
+    if earlier is not None:
+        # A search that the earlier bench did not end has no answers to be judged again.
+        ended = {run.place for run in earlier.runs}
+        searches = tuple(search for search in searches if search.place in ended)
+    else:
+        _require_graph(order, searches)
     begun = BenchResults(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         version=version("regraph-kg"),
         command=shlex.join(order.command),
-        suite="chosen" if choice.problems else "shipped",
-        model=str(order.choice.model),
-        answers="kept" if order.rejudged else "live",
+        suite=earlier.suite if earlier else "chosen" if choice.problems else "shipped",
+        model=earlier.model if earlier else str(order.choice.model),
+        answers="kept" if earlier else "live",
         calls=order.choice.limits.calls,
         final=order.choice.final,
         prompting=order.choice.prompting.changed,
-        parallel=order.choice.parallel,
         arms=tuple(map(str, choice.arms)),
         seeds=choice.seeds,
         machine=_machine(settings, choice.targets),
-        graph=_graph(settings) if reads else {},
-        problems=tuple(problem for _, suite in suites for problem in suite.problems),
-        left_out=tuple(problem for _, suite in suites for problem in suite.left_out),
-    )
-    return _planned(searches, results.go_on(folder, begun))
-
-
-def planned_again(order: BenchOrder, earlier: BenchResults, earlier_folder: Path) -> BenchPlan:
-    """The searches of an earlier bench, to be judged again in the order's folder.
-
-    `BadInput` where no answer was kept, or the order's folder holds verdicts of another judge.
-    """
-    if not any(earlier_folder.glob(f"runs/*/{kept.FILE}")):
-        raise BadInput(
-            f"{earlier_folder}: no answers in it, runs/*/{kept.FILE}; give the folder of a bench"
-        )
-    problems = {
-        (problem.name, problem.target): _with_present_digest(order.settings, problem)
-        for problem in earlier.problems
-    }
-    by_target: dict[Target, list[BenchSearch]] = {}
-    for run in earlier.runs:
-        address = problems[run.problem, run.target].address
-        search = BenchSearch(run.problem, address, run.target, Arm.parse(run.arm), run.seed)
-        by_target.setdefault(run.target, []).append(search)
-    # What was measured is taken anew; what was asked for (arms, seeds, prompts) stays.
-    begun = earlier.model_copy(
-        update={
-            "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-            "version": version("regraph-kg"),
-            "command": shlex.join(order.command),
-            "answers": "kept",
-            "calls": order.choice.limits.calls,
-            "final": order.choice.final,
-            "parallel": order.choice.parallel,
-            "machine": _machine(order.settings, tuple(by_target)),
-            "graph": _graph(order.settings) if earlier.graph else {},
-            "problems": tuple(problems.values()),
-            "runs": (),
-        }
+        # A bench that reads no graph may go on whatever becomes of it.
+        graph=_graph(settings) if any(arm.reads for arm in choice.arms) else {},
+        problems=tuple(problems),
+        left_out=tuple(left_out),
     )
     begun = results.go_on(order.folder, begun)
     # Verdicts of two judges in one table would compare judges, not arms.
     other = next((run.judge for run in begun.runs if run.judge != EVALUATOR), None)
-    if other is not None:
+    if earlier is not None and other is not None:
         raise BadInput(
             f"{order.folder}: judged by rules {other}, these are {EVALUATOR}; give another --into"
         )
-    return _planned([(target, tuple(searches)) for target, searches in by_target.items()], begun)
-
-
-def _with_present_digest(settings: Settings, problem: BenchProblem) -> BenchProblem:
-    """The problem with its present digest; unchanged where it is gone: its searches say why."""
-    # A problem that is gone leaves out its own searches alone.
-    with suppress(BadInput):
-        current = digest(find_problem(settings, problem.address))
-        return problem.model_copy(update={"digest": current})
-    return problem
-
-
-def _planned(
-    searches: Sequence[tuple[Target, tuple[BenchSearch, ...]]], begun: BenchResults
-) -> BenchPlan:
-    """The plan with all searches counted, including ended ones of earlier commands."""
     # Searches of earlier commands with other arms count among those that were planned.
-    ended = {run.place for run in begun.runs}
-    counts = {
-        target: len(
-            {search.place for search in group} | {place for place in ended if place[1] == target}
-        )
-        for target, group in searches
-    }
-    counted = begun.model_copy(update={"searches": begun.searches | counts})
-    return BenchPlan(tuple(searches), counted)
+    places = {search.place for search in searches} | {run.place for run in begun.runs}
+    counts = Counter(target for _, target, _, _ in places)
+    return BenchPlan(searches, begun.model_copy(update={"searches": begun.searches | counts}))
 
 
-def _searches(suite: Suite, target: Target, choice: BenchChoice) -> tuple[BenchSearch, ...]:
-    return tuple(
-        BenchSearch(problem.name, problem.address, target, arm, seed)
-        for problem in suite.problems
-        for seed in range(choice.seeds)
-        for arm in choice.arms
-    )
+def _looked_at(
+    settings: Settings, named: Sequence[str], target: Target, tell: Tell
+) -> list[BenchProblem | LeftOut]:
+    """Each of `named`, names or folders, checked; without any, all problems that are shipped."""
+    folder = corpus_folder(settings) / "problems"
+    shipped = sorted(path.parent.name for path in folder.glob("*/problem.toml"))
+    at_once = max(1, len(os.sched_getaffinity(0)) // _CORES_A_LOOK)
+    with ThreadPoolExecutor(at_once, "look") as threads:
+        look = partial(_look, settings, target=target, tell=tell)
+        looked = [*threads.map(look, _expanded(named or shipped))]
+    twice = [name for name, count in Counter(one.name for one in looked).items() if count > 1]
+    if twice:
+        raise BadInput(f"problem {twice[0]}: named twice, or in two folders; leave one out")
+    return looked
+
+
+def _expanded(names: Sequence[str]) -> Iterator[str]:
+    """Names, with a folder of problems replaced by its problems."""
+    for name in names:
+        inside = sorted(path.parent for path in Path(name).glob("*/problem.toml"))
+        if inside and not (Path(name) / "problem.toml").exists():
+            yield from (f"{folder}/" for folder in inside)
+        else:
+            yield name
+
+
+def _look(settings: Settings, name: str, target: Target, tell: Tell) -> BenchProblem | LeftOut:
+    if len(Path(name).parts) > 1 and not Path(name).exists():
+        raise BadInput(f"problem {name}: no such folder")
+    tell(f"looking at {name}")
+    try:
+        problem = find_problem(settings, name)
+        checkup = check_problem(settings, name, tell)
+    except BadInput as error:
+        # A name that nobody knows is the user's mistake; a bad folder among good ones is left out.
+        if not Path(name).is_dir():
+            raise
+        return LeftOut(name=Path(name).name, target=target, why=str(error))
+    if target not in timed_by(problem.metric):
+        return LeftOut(name=problem.name, target=target, why=f"its metric is {problem.metric}")
+    if checkup.errors:
+        return LeftOut(name=problem.name, target=target, why=str(checkup.errors[0]))
+    # A hash of all that a problem's verdicts depend on.
+    digest = hashlib.sha256(problem.model_dump_json().encode()).hexdigest()[:12]
+    return BenchProblem(name=problem.name, target=target, address=name, digest=digest)
 
 
 def _require_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
     """Raise `BadInput` where a method that walks has no first step in the graph."""
-    walking = next((search for search in searches if search.arm.walks), None)
-    if walking is None or order.rejudged is not None:
-        return
-    choice = replace(
-        order.choice,
-        problem=walking.address,
-        target=walking.target,
-        settings=usual_settings(walking.arm.method),
-    )
-    require_graph(order.settings, choice)
+    # Said before the first call of the model, not after an hour of other arms.
+    walking = {search.target: search for search in searches if search.arm.walks}
+    for target, search in walking.items():
+        choice = replace(
+            order.choice,
+            problem=search.address,
+            target=target,
+            settings=usual_settings(search.arm.method),
+        )
+        require_graph(order.settings, choice)
 
 
 def _machine(settings: Settings, targets: Sequence[Target]) -> dict[Target, str]:

@@ -19,21 +19,22 @@ from concurrent.futures import (
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from regraph_kg.bench import kept, results
-from regraph_kg.bench.answers import read_answers, start_report
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.null_graphs import shown
 from regraph_kg.errors import BadInput, Environment, Interrupted
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
-from regraph_kg.models.run import RunSummary, SearchChoice, SimulationRecord, Task
+from regraph_kg.models.bench import BenchAnswer, BenchResults, BenchRun, LeftOut
+from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
+from regraph_kg.models.run import RunSummary, SearchChoice, StepRecord, Task
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.private import make_folder
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import LiveRun, begin
+from regraph_kg.search.prompts.by_rule import BY_RULE
+from regraph_kg.search.run import started_from
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.sample import speedup_of
 from regraph_kg.search.world import World
@@ -65,14 +66,8 @@ class BenchSearch:
         return f"{self.problem}.{self.target}.{arm}.{self.seed}"
 
 
-class Watching(Protocol):
-    """Watches a bench; called from any thread."""
-
-    def record(self, search: BenchSearch, record: SimulationRecord) -> None:
-        """An iteration of a search has ended."""
-
-    def ended(self, search: BenchSearch, run: BenchRun | LeftOut) -> None:
-        """A search has ended, or cannot be."""
+Ended = Callable[[BenchSearch, BenchRun | LeftOut], None]
+"""Hears that a search has ended, or cannot be; called from any thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +80,21 @@ class BenchOrder:
     command: Sequence[str]
     rejudged: Path | None = None
     """Folder of an earlier bench whose answers are judged again."""
+    earlier: BenchResults | None = None
+    """The results in that folder."""
 
 
 class RunningBench:
-    def __init__(self, order: BenchOrder, begun: BenchResults, watching: Watching) -> None:
+    def __init__(self, order: BenchOrder, begun: BenchResults, ended: Ended) -> None:
         """`begun` are its results so far; the caller locks the folder."""
-        self._order, self._watching = order, watching
+        self._order, self._ended = order, ended
         self.results = begun
         self._saving = threading.Lock()
-        earlier = results.read(order.rejudged).runs if order.rejudged else ()
+        earlier = order.earlier.runs if order.earlier else ()
         self._earlier = {run.place: run for run in earlier}
 
-    def run(self, searches: Sequence[BenchSearch]) -> None:
-        """Run the searches of one target that have no result yet.
-
-        Raises `Interrupted` with the command that goes on.
-        """
-        finished = {run.place for run in self.results.runs}
-        remaining = [search for search in searches if search.place not in finished]
-        if not remaining:
-            return
+    def run(self, remaining: Sequence[BenchSearch]) -> None:
+        """Run searches of one target; raises `Interrupted` with the command that goes on."""
         first = remaining[0]
         choice = replace(self._order.choice, target=first.target, problem=first.address)
         # more searches than calls: some are judged while others ask the model
@@ -150,18 +140,20 @@ class RunningBench:
                 ) as search,
                 _resumed(search, folder) as run,
             ):
-                for record in run.records():
-                    self._watching.record(job, record)
+                for _ in run.records():
+                    pass  # each is in the trace, which is read at the end
                 summary = run.finish().summary
         # one problem's fault must not end the others
         except BadInput as error:
-            why = f"{job.arm}: {error}"
-            self._leave_out(job, LeftOut(name=job.problem, target=job.target, why=why))
+            out = LeftOut(name=job.problem, target=job.target, why=f"{job.arm}: {error}")
+            with self._saving:
+                self._save(left_out=(*self.results.left_out, out))
+            self._ended(job, out)
             return
         result = self._result(job, RunRecord.read(run.trace), summary, search.task)
         with self._saving:
             self._save(runs=(*self.results.runs, result))
-        self._watching.ended(job, result)
+        self._ended(job, result)
 
     def _choice(self, job: BenchSearch) -> SearchChoice:
         return replace(
@@ -198,7 +190,7 @@ class RunningBench:
     def _result(
         self, job: BenchSearch, run: RunRecord, summary: RunSummary, task: Task
     ) -> BenchRun:
-        header, begun = run.header, start_report(run, task)
+        header, begun = run.header, _start_report(run, task)
         return BenchRun(
             problem=job.problem,
             target=job.target,
@@ -211,9 +203,7 @@ class RunningBench:
             start=begun and (speedup_of(begun) or 1.0),
             start_interval=begun and begun.speedup_interval,
             cost=summary.cost,
-            seconds=summary.active_seconds,
             stopped=summary.stopped,
-            roof=summary.roof,
             by_rule=summary.by_rule,
             unrecorded=summary.unrecorded,
             metric=task.metric,
@@ -222,14 +212,8 @@ class RunningBench:
             judge=", ".join(sorted({one.evaluator for one in run.reports.values()})) or EVALUATOR,
             prompts=header.prompts,
             model=header.model,
-            guarantee=summary.guarantee,
             trace=str(run.path.relative_to(self._order.folder)),
         )
-
-    def _leave_out(self, job: BenchSearch, left_out: LeftOut) -> None:
-        with self._saving:
-            self._save(left_out=(*self.results.left_out, left_out))
-        self._watching.ended(job, left_out)
 
     def _save(self, **new: object) -> None:
         """Update the results and their file; the caller holds the lock."""
@@ -254,6 +238,37 @@ def _resumed(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
                 raise
             run = stack.enter_context(begin(search, folder))
         yield run
+
+
+def read_answers(record: RunRecord) -> tuple[BenchAnswer, ...]:
+    """Every answer of the model to a request for code, in order; repaired ones count once."""
+    steps = [step for iteration in record.records for step in iteration.steps]
+    return tuple(
+        _answer(step, record)
+        for step in steps
+        # The program that a search began with, and what a rule did, cost no call.
+        if step.outcome is not None and step.cost.calls > 0 and BY_RULE not in step.mended
+    )
+
+
+def _answer(step: StepRecord, record: RunRecord) -> BenchAnswer:
+    assert step.outcome is not None
+    # A walk believes the product of what its steps gained; the report has the code's own speedup.
+    report = record.reports.get(code_hash(step.code)) if step.code else None
+    speedup = step.speedup if report is None else speedup_of(report)
+    faster = step.outcome is Outcome.PASSED and (speedup or 0.0) > 1
+    return BenchAnswer(
+        kind="faster" if faster else step.outcome.kind,
+        # Code that changed nothing was not judged again: it may be the start, which is fast.
+        speedup=None if step.outcome is Outcome.UNCHANGED else speedup,
+        technique=step.technique or "",
+    )
+
+
+def _start_report(record: RunRecord, task: Task) -> EvalReport | None:
+    """The report on the program that a search began with; None: it was the serial code."""
+    begun = started_from(task, lambda code: record.reports.get(code_hash(code)))
+    return record.reports.get(code_hash(begun.start)) if begun.port else None
 
 
 def _first_error(ended: Iterable["Future[None]"]) -> None:

@@ -5,26 +5,28 @@ toolchain and metric. Others have sections of their own.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from regraph_kg.bench.figures import (
     FEWEST,
     START,
-    ArmFigures,
     Mean,
-    figures,
-    paired,
+    Measure,
+    built,
+    by_problem,
+    differences,
+    log_speedup,
+    mean_of,
+    mean_ratio,
+    mean_share,
+    right,
+    solved,
     starts,
 )
 from regraph_kg.models.bench import KINDS, BenchResults, BenchRun
 from regraph_kg.models.target import Target
-from regraph_kg.models.text import energy, seconds, times
-
-_NOT_THE_SAME = (
-    "Not all arms were run on the same problems: figures of different problems do not compare,"
-    " those beside the first arm do."
-)
+from regraph_kg.models.text import seconds, times
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +79,26 @@ def _section(file: BenchResults, runs: Sequence[BenchRun]) -> BenchSection:
     target = runs[0].target
     by_arm = {arm: mine for arm in file.arms if (mine := [run for run in runs if run.arm == arm])}
     # What rules made of the serial code is compared as if it were an arm.
-    begun = {START: alone} if (alone := starts(runs)) else {}
-    arms = [figures(arm, mine) for arm, mine in by_arm.items()]
-    problems = len({run.problem for run in runs})
+    compared = by_arm | ({START: alone} if (alone := starts(runs)) else {})
+    names = [set(by_problem(mine, solved)) for mine in by_arm.values()]
     tables = [
-        _arms_table([*arms, *(figures(arm, runs) for arm, runs in begun.items())], problems),
-        _costs_table(arms, by_arm),
+        _arms_table(compared, len(set().union(*names))),
+        _costs_table(by_arm),
         _kinds_table(by_arm),
-        _paired_table(by_arm | begun),
-        _problems_table(by_arm | begun),
+        _paired_table(compared),
+        _problems_table(compared),
         _left_out_table(file, target),
     ]
+    note = (
+        "Not all arms were run on the same problems: figures of different problems do not compare,"
+        " those beside the first arm do."
+    )
     model = _model(runs[0]).partition("@")[0]
     return BenchSection(
         title=f"{file.suite}, {target}, {model}, {file.calls} calls",
         facts=_facts(file, runs),
         tables=tuple(table for table in tables if table.rows),
-        notes=(_NOT_THE_SAME,) if any(arm.problems < problems for arm in arms) else (),
+        notes=(note,) if any(problems != names[0] for problems in names) else (),
     )
 
 
@@ -123,63 +128,68 @@ def _facts(file: BenchResults, runs: Sequence[BenchRun]) -> dict[str, str]:
     }
 
 
-def _arms_table(arms: Sequence[ArmFigures], problems: int) -> BenchTable:
+def _arms_table(by_arm: Mapping[str, Sequence[BenchRun]], problems: int) -> BenchTable:
     """The figures of each arm on its problems."""
-    same_problems = all(arm.problems == problems for arm in arms)
-    rates: list[tuple[str, Callable[[ArmFigures], str]]] = [
-        ("problems", lambda arm: f"{arm.problems}{'' if same_problems else f' of {problems}'}"),
-        ("calls", lambda arm: f"{arm.calls / arm.runs:.3g}"),
-        ("solved", lambda arm: _share(arm.solved)),
-        ("speedup", lambda arm: _ratio(arm.gain)),
-        ("build@1", lambda arm: _share(arm.build)),
-        ("pass@1", lambda arm: _share(arm.passed)),
-        ("speedup@1", lambda arm: _with_interval(arm.speedup, lambda value: f"{value:.2f}")),
-    ]
-    if any(arm.roof for arm in arms):
-        rates.append(("of the roof", lambda arm: _share(arm.roof)))
-    return BenchTable(
-        "Arms",
-        ("arm", *(name for name, _ in rates)),
-        tuple((arm.arm, *(show(arm) for _, show in rates)) for arm in arms),
-        f"In brackets the 95 % interval over problems, from {FEWEST} problems on. Calls: of"
-        " a search, on the mean. Solved: verified and surely faster than the serial code. Speedup:"
+    counts = {arm: len(by_problem(runs, solved)) for arm, runs in by_arm.items()}
+    same = all(count == problems for count in counts.values())
+    rows = []
+    for arm, runs in by_arm.items():
+        # The start alone has no answers: its figures of answers are left blank.
+        answered = [] if arm == START else runs
+        rows.append(
+            (
+                arm,
+                str(counts[arm]) if same else f"{counts[arm]} of {problems}",
+                f"{sum(run.cost.calls for run in runs) / len(runs):.3g}",
+                _share(mean_share(by_problem(runs, solved).values())),
+                _ratio(mean_ratio(by_problem(runs, log_speedup).values())),
+                _share(mean_of(by_problem(answered, built).values())),
+                _share(mean_of(by_problem(answered, right).values())),
+            )
+        )
+    note = (
+        f"In brackets the 95 % interval over problems, from {FEWEST} problems on. Calls: of a"
+        " search, on the mean. Solved: verified and surely faster than the serial code. Speedup:"
         " geometric mean, 1 where nothing is surely faster. An interval without width says that all"
-        " problems agree, not that nothing else can be. Of the roof: where it is known."
-        + (
+        " problems agree, not that nothing else can be."
+    )
+    if START in by_arm:
+        note += (
             f" {START.capitalize()}: the program that was made of the serial code, without a model,"
             " and that all arms began with, as screened."
-            if any(a.arm == START for a in arms)
-            else ""
-        ),
-    )
+        )
+    columns = ("arm", "problems", "calls", "solved", "speedup", "build@1", "pass@1")
+    return BenchTable("Arms", columns, tuple(rows), note)
 
 
-def _costs_table(arms: Sequence[ArmFigures], by_arm: dict[str, list[BenchRun]]) -> BenchTable:
-    """What each arm spent; columns where no arm has anything are left out."""
-    columns: dict[str, list[str]] = {
-        "searches": [str(arm.runs) for arm in arms],
-        "ended early": [str(arm.early) for arm in arms],
-        "calls": [str(arm.calls) for arm in arms],
-        "by rule": [str(sum(run.by_rule for run in by_arm[arm.arm])) for arm in arms],
-        "thoughts": [str(arm.thoughts) for arm in arms],
-        "tokens": [str(arm.tokens) for arm in arms],
-        "model": [seconds(arm.model_seconds) for arm in arms],
-        "judge": [seconds(arm.judge_seconds) for arm in arms],
-        "energy": [energy(arm.joules) if arm.joules else "0" for arm in arms],
-        "without answer": [str(sum(run.unrecorded for run in by_arm[arm.arm])) for arm in arms],
-    }
-    shown = {name: cells for name, cells in columns.items() if set(cells) != {"0"}}
+def _costs_table(by_arm: Mapping[str, Sequence[BenchRun]]) -> BenchTable:
+    """What each arm spent."""
+    rows = []
+    for arm, runs in by_arm.items():
+        costs = [run.cost for run in runs]
+        rows.append(
+            (
+                arm,
+                str(len(runs)),
+                str(sum(cost.calls for cost in costs)),
+                str(sum(run.by_rule for run in runs)),
+                str(sum(cost.prompt_tokens + cost.output_tokens for cost in costs)),
+                seconds(sum(cost.model_seconds for cost in costs)),
+                seconds(sum(cost.judge_seconds for cost in costs)),
+                str(sum(run.unrecorded for run in runs)),
+            )
+        )
+    named = ("arm", "searches", "calls", "by rule", "tokens", "model", "judge", "without answer")
     return BenchTable(
         "What they cost",
-        ("arm", *shown),
-        tuple(zip((arm.arm for arm in arms), *shown.values(), strict=True)),
-        "Ended early: before the budget was spent, as nothing was left to try. By rule: calls that"
-        " a rule answered, without the model. Energy: the GPU's while it judged. Without answer:"
-        " prompts of which no answer was kept.",
+        named,
+        tuple(rows),
+        "By rule: calls that a rule answered, without the model. Without answer: prompts of which"
+        " no answer was kept.",
     )
 
 
-def _kinds_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
+def _kinds_table(by_arm: Mapping[str, Sequence[BenchRun]]) -> BenchTable:
     """Counts of answers by kind and arm."""
     counts = {
         arm: Counter(answer.kind for run in runs for answer in run.answers)
@@ -193,15 +203,20 @@ def _kinds_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
     )
 
 
-def _paired_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
+def _paired_table(by_arm: Mapping[str, Sequence[BenchRun]]) -> BenchTable:
     """The other arms beside the first one that was asked for."""
     (beside, first), *others = by_arm.items()
     rows = []
     for arm, runs in others:
-        if found := paired(runs, first):
-            solved, right, gain = found
-            problems = str(gain.problems if gain else 0)
-            rows.append((arm, problems, _points(solved), _points(right), _ratio(gain)))
+
+        def points(measure: Measure, runs: Sequence[BenchRun] = runs) -> str:
+            found = mean_of(differences(runs, first, measure))
+            return _with_interval(found, lambda value: f"{100 * value:+.0f}")
+
+        gain = mean_ratio(differences(runs, first, log_speedup))
+        if gain is not None:
+            passed = "" if arm == START else points(right)
+            rows.append((arm, str(gain.problems), points(solved), passed, _ratio(gain)))
     return BenchTable(
         f"Beside {beside}",
         ("arm", "problems", "solved", "pass@1", "speedup"),
@@ -210,7 +225,7 @@ def _paired_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
     )
 
 
-def _problems_table(by_arm: dict[str, list[BenchRun]]) -> BenchTable:
+def _problems_table(by_arm: Mapping[str, Sequence[BenchRun]]) -> BenchTable:
     """Speedup and right answers of each problem."""
     names = sorted({run.problem for runs in by_arm.values() for run in runs})
     rows = tuple(
@@ -230,19 +245,15 @@ def _cell(runs: Sequence[BenchRun]) -> str:
     if not runs:
         return ""
     best = max(runs, key=lambda run: run.speedup)
-    right = sum(answer.right for run in runs for answer in run.answers)
+    answers = [answer for run in runs for answer in run.answers]
     text = times(best.speedup) if best.improved else "-"
-    answers = sum(len(run.answers) for run in runs)
-    return text if best.arm == START else f"{text} ({right} of {answers})"
+    passed = sum(answer.right for answer in answers)
+    return text if best.arm == START else f"{text} ({passed} of {len(answers)})"
 
 
 def _share(mean: Mean | None) -> str:
     """Percent."""
     return _with_interval(mean, lambda value: f"{100 * value:.0f}", " %")
-
-
-def _points(mean: Mean | None) -> str:
-    return _with_interval(mean, lambda value: f"{100 * value:+.0f}")
 
 
 def _ratio(mean: Mean | None) -> str:

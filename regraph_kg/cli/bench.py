@@ -1,19 +1,19 @@
 """`regraph bench`: compare methods, graphs and models on a suite of problems; tables and a page."""
 
-import itertools
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
 from regraph_kg.bench import arms as bench_arms
 from regraph_kg.bench import results as results_file
 from regraph_kg.bench.arms import Arm
-from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan, planned_again
+from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.json_answers import notes_aside, print_json
@@ -25,7 +25,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
-from regraph_kg.models.run import FinalGrade, SearchChoice, SimulationRecord
+from regraph_kg.models.run import FinalGrade, SearchChoice
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
 from regraph_kg.models.text import counted, times
 from regraph_kg.pages.render import bench_page
@@ -121,10 +121,10 @@ def bench(  # noqa: PLR0913 (a command's options)
     # A bench asks hundreds of questions in turn, each after the answer to the last.
     if choice.model.by_file:
         raise BadInput(f"model {choice.model}: a bench does not wait for answers by file")
-    order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]), rejudge)
+    order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]), rejudge, earlier)
     with results_file.locked(into), telling() as say:
         if rejudge is not None and earlier is not None:
-            planned = planned_again(order, earlier, rejudge)
+            bench_choice = BenchChoice.of_results(earlier, rejudge)
         else:
             bench_choice = BenchChoice(
                 tuple(problems or ()),
@@ -132,7 +132,7 @@ def bench(  # noqa: PLR0913 (a command's options)
                 _targets(target or [USUAL]),
                 seeds,
             )
-            planned = plan(order, bench_choice, say)
+        planned = plan(order, bench_choice, say)
         say("")
         results = _run(order, planned)
     if not results.runs:
@@ -172,41 +172,25 @@ def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
     """Run the remaining searches; return the results."""
     remaining = planned.remaining
-    finished = sum(map(len, (searches for _, searches in planned.searches))) - len(remaining)
+    finished = len(planned.searches) - len(remaining)
     before = f", {finished} are done" if finished else ""
     count = counted(len(remaining), "search", "searches")
-    amounts = MofNCompleteColumn(), TextColumn("calls, left"), TimeRemainingColumn()
+    amounts = MofNCompleteColumn(), TextColumn("searches, left"), TimeRemainingColumn()
     with transient(*amounts) as bar:
         bar.console.print(f"{count} of {order.choice.limits.calls} calls each{before}")
-        watching = _Watching(bar, len(remaining), order.choice.limits.calls)
-        bench = RunningBench(order, planned.begun, watching)
+        task = bar.add_task("", total=len(remaining))
+
+        def ended(search: BenchSearch, run: BenchRun | LeftOut) -> None:
+            bar.advance(task)
+            title = f"{search.problem} ({search.target}) {search.arm}"
+            bar.console.print(f"{title}: {_ended(run)}")
+
+        bench = RunningBench(order, planned.begun, ended)
         results_file.write(bench.results, order.folder)
-        for _, searches in planned.searches:
-            bench.run(searches)
+        # Each target has a judge of its own, so its searches run together.
+        for _, searches in groupby(remaining, lambda search: search.target):
+            bench.run(tuple(searches))
     return bench.results
-
-
-class _Watching:
-    """One bar of calls for all searches, and a line for each ended one; each has its own thread."""
-
-    def __init__(self, bar: Progress, searches: int, calls: int) -> None:
-        self._bar, self._searches, self._calls = bar, searches, calls
-        self._task = bar.add_task("", total=searches * calls)
-        self._spent: dict[BenchSearch, int] = {}
-        self._numbers = itertools.count(1)
-
-    def record(self, search: BenchSearch, record: SimulationRecord) -> None:
-        """Move the bar."""
-        spent = min(record.spent, self._calls)
-        self._bar.advance(self._task, spent - self._spent.get(search, 0))
-        self._spent[search] = spent
-
-    def ended(self, search: BenchSearch, run: BenchRun | LeftOut) -> None:
-        """Count a search as done, whatever part of its budget it used."""
-        self._bar.advance(self._task, self._calls - self._spent.get(search, 0))
-        title = f"{search.problem} ({search.target}) {search.arm}"
-        line = f"[{next(self._numbers)} of {self._searches}] {title}: {_ended(run)}"
-        self._bar.console.print(line)
 
 
 def _ended(run: BenchRun | LeftOut) -> str:

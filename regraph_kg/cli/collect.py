@@ -14,7 +14,7 @@ from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import STEPS
-from regraph_kg.collect.kept import MIN_SPEEDUP
+from regraph_kg.collect.judged_steps import MIN_SPEEDUP
 from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import NEEDS, USUAL, Target

@@ -1,8 +1,7 @@
 """Results of `regraph bench`: one file, whatever its suite, model and arms.
 
 A run is one search: a problem, a target, an arm, a seed. Not here: figures over runs
-(regraph_kg/bench/figures.py). Fields that earlier versions wrote and nobody reads any more are
-ignored: results of a day stay readable.
+(regraph_kg/bench/figures.py).
 """
 
 from typing import Literal, Self, get_args
@@ -11,7 +10,7 @@ from pydantic import Field, model_validator
 
 from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.evaluation import AnswerKind, Interval
-from regraph_kg.models.run import Cost, FinalGrade, RoofShare, Stopped
+from regraph_kg.models.run import Cost, FinalGrade, Stopped
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import PlainText
 
@@ -20,6 +19,7 @@ RIGHT: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 BUILT = RIGHT | {"wrong", "crashed", "too slow", "suspicious", "CPU code"}
 
 
+# Fields that earlier versions wrote are ignored: results of a day stay readable.
 class BenchAnswer(Frozen, extra="ignore"):
     """One answer of the model to a request for code, in the order in which they came."""
 
@@ -40,7 +40,7 @@ class BenchAnswer(Frozen, extra="ignore"):
         return self.kind in RIGHT
 
 
-class BenchRun(Frozen):
+class BenchRun(Frozen, extra="ignore"):
     """One search, finished."""
 
     problem: str
@@ -58,10 +58,7 @@ class BenchRun(Frozen):
     """Speedup, as screened, of the program that the search began with; None: the serial code."""
     start_interval: Interval | None = None
     cost: Cost
-    seconds: float
-    """Active seconds, waits for other searches included."""
     stopped: Stopped
-    roof: RoofShare | None
     by_rule: int = 0
     """Calls that a rule answered, without the model: not among the answers."""
     unrecorded: int = 0
@@ -75,7 +72,6 @@ class BenchRun(Frozen):
     """Version and digest of the prompt templates."""
     model: PlainText
     """Name and digest."""
-    guarantee: PlainText = ""
     trace: str
     """Below the bench's folder."""
 
@@ -125,8 +121,6 @@ class BenchResults(Frozen, extra="ignore"):
     final: FinalGrade
     prompting: dict[str, str] = Field(default_factory=lambda: {"words": "full"})
     """The prompts' words, and the settings that are not usual for these."""
-    parallel: int
-    """Calls of the model at once, over all searches."""
     machine: dict[Target, PlainText] = Field(default_factory=dict)
     """The machine that programs ran on, in a line."""
     arms: tuple[str, ...]

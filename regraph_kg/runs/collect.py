@@ -17,8 +17,14 @@ from pydantic import BaseModel
 
 from regraph_kg.collect.conversation import PATIENCE, REPAIRS, STEPS, Conversation, prompt_hash
 from regraph_kg.collect.journal import Journal, key_of
-from regraph_kg.collect.judged_steps import TrajectoryDraft, settled
-from regraph_kg.collect.kept import MIN_SPEEDUP, choose_kept, counted_once, fastest
+from regraph_kg.collect.judged_steps import (
+    MIN_SPEEDUP,
+    TrajectoryDraft,
+    choose_kept,
+    counted_once,
+    fastest,
+    settled,
+)
 from regraph_kg.collect.openevolve import EvolvedLineage, read_lineages
 from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
@@ -35,7 +41,6 @@ from regraph_kg.models.technique import start_id
 from regraph_kg.models.trajectory import Source, Trajectory
 from regraph_kg.runs.learn import write_lines
 from regraph_kg.runs.progress import Story, WorkDone
-from regraph_kg.search.prompts.examples import estimated_tokens
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import know_peaks, open_judge
 from regraph_kg.wiring.names import read_vocabulary
@@ -136,25 +141,17 @@ def preview(settings: Settings, choice: CollectChoice) -> list[str]:
     lines: list[str] = []
     for name in choice.problems:
         problem = declared_problem(settings, name)
-        task = task_of(problem, choice.target)
-        sources, notes = _sources(settings, choice, task, _nobody, "")
-        lines += notes
-        if isinstance(sources[0], EvolvedLineage):
-            steps = sum(len(one.programs) for one in sources if isinstance(one, EvolvedLineage))
-            lines.append(f"{problem.name}: {steps} steps to be judged; no model is asked")
+        if choice.model is None:
+            task = task_of(problem, choice.target)
+            lineages, notes = read_lineages(choice.evolution, choice.best, task, choice.credit)
+            steps = sum(len(lineage.programs) for lineage in lineages)
+            lines += [*notes, f"{problem.name}: {steps} steps to be judged; no model is asked"]
             continue
-        first = sources[0].first_prompt()
-        calls = len(sources) * (choice.steps + 1)
-        lines.append(
-            f"{problem.name}: about {calls} calls (at most {calls * PATIENCE * (REPAIRS + 1)}),"
-            f" about {calls * estimated_tokens(first.system + first.user)} tokens of prompts,"
-            f" at most {calls * settings.model_max_tokens} of answers"
-        )
+        # One call more than there are steps: the model must say that it sees no further one.
+        calls = choice.trajectories * (choice.steps + 1)
+        most = calls * PATIENCE * (REPAIRS + 1)
+        lines.append(f"{problem.name}: about {calls} calls (at most {most})")
     return lines
-
-
-def _nobody(_: Prompt) -> Reply:
-    raise AssertionError("a preview asks nobody")
 
 
 @dataclass(slots=True)

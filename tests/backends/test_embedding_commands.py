@@ -107,18 +107,6 @@ def fake() -> Iterator[FakeOllama]:
         yield server
 
 
-def test_an_ingest_with_another_embedder_writes_nothing(
-    grown: Command, fake: FakeOllama, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = grown("graph", "export")
-    monkeypatch.setenv("REGRAPH_EMBEDDER", "ollama:tiny")
-    monkeypatch.setenv("REGRAPH_OLLAMA_URL", fake.url)
-    more = ROOT / "corpus" / "trajectories" / "stencil.cuda.jsonl"
-    for words in (("ingest", str(more)), ("examples", "--near", "tiles")):
-        assert "regraph graph embed" in grown.refused(*words)
-    assert grown("graph", "export") == before
-
-
 def test_a_model_that_fails_in_the_end_costs_embeddings_and_nothing_else(
     regraph: Command, fake: FakeOllama, monkeypatch: pytest.MonkeyPatch, store_settings: Settings
 ) -> None:

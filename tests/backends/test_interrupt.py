@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 
 import pytest
 
@@ -49,19 +48,3 @@ def test_what_fails_after_a_ctrl_c_is_its_consequence_and_what_fails_without_is_
         Call(1, OSError("a connection in pieces"))()
     with pytest.raises(OSError, match="no ctrl-c"):
         Call(0, OSError("no ctrl-c"))()
-
-
-def test_inside_another_call_and_another_thread_nothing_is_changed() -> None:
-    seen = []
-
-    def look() -> None:
-        with undisturbed():
-            seen.append(signal.getsignal(signal.SIGINT))
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    thread.join()
-    assert seen == [signal.default_int_handler]
-    with undisturbed():
-        look()
-    assert seen[1] is not signal.default_int_handler

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from regraph_kg.models.bench import BenchAnswer, BenchProblem, BenchResults, BenchRun
 from regraph_kg.models.evaluation import Interval
-from regraph_kg.models.run import Cost, RoofShare
+from regraph_kg.models.run import Cost
 from regraph_kg.models.target import Target
 
 
@@ -17,8 +17,6 @@ def bench_run(  # noqa: PLR0913 (what tests vary)
     seed: int = 0,
     answers: Sequence[BenchAnswer] = (),
     speedup: float = 1.0,
-    roof: float | None = None,
-    joules: float | None = None,
     model: str = "ollama:small@1",
     judge: str = "3",
     start: float | None = None,
@@ -34,10 +32,8 @@ def bench_run(  # noqa: PLR0913 (what tests vary)
         improved=speedup > 1,
         start=start,
         start_interval=start and Interval(low=start * 0.9, high=start * 1.1),
-        cost=Cost(calls=len(answers), prompt_tokens=100, output_tokens=10, joules=joules),
-        seconds=1.0,
+        cost=Cost(calls=len(answers), prompt_tokens=100, output_tokens=10),
         stopped="calls",
-        roof=None if roof is None else RoofShare(bound="memory", share=roof),
         metric="call",
         device="a CPU",
         toolchain="g++",
@@ -58,7 +54,6 @@ def bench_results(*runs: BenchRun, calls: int = 5, suite: str = "shipped") -> Be
         model="ollama:small",
         calls=calls,
         final="full",
-        parallel=1,
         arms=tuple(dict.fromkeys(run.arm for run in runs)),
         seeds=1,
         searches=dict(Counter(run.target for run in runs)),

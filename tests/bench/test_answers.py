@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from regraph_kg.bench.answers import read_answers
+from regraph_kg.bench.run import read_answers
 from regraph_kg.models.bench import KINDS, AnswerKind, BenchAnswer
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import PromptKey

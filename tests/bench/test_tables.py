@@ -82,7 +82,6 @@ def test_calls_that_a_rule_answered_are_counted_apart() -> None:
     costs = table(sections(bench_results(run))[0], "What they cost")
     row = dict(zip(costs.columns, costs.rows[0], strict=True))
     assert row["by rule"] == "2"
-    assert "by rule" not in table(sections(bench_results(bench_run("a")))[0], costs.title).columns
 
 
 def test_figures_stand_with_their_intervals() -> None:
@@ -95,8 +94,6 @@ def test_figures_stand_with_their_intervals() -> None:
     assert row["solved"] == "20 % (4 to 62)"
     assert row["speedup"] == "1.15x (1x to 1.74x)"
     assert row["pass@1"] == "10 % (0 to 40)"
-    assert row["speedup@1"] == "0.20 (0.00 to 0.80)"
-    assert "pass@5" not in row
     assert table(section, "Answers").rows == (("standard", "1", "9"),)
     assert table(section, "Problems").rows[:2] == (("a", "2x (1 of 2)"), ("b", "- (0 of 2)"))
 

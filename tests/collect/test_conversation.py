@@ -4,7 +4,6 @@ import pytest
 
 from regraph_kg.collect.conversation import PATIENCE, REPAIRS, Conversation, read_answer
 from regraph_kg.collect.judged_steps import TrajectoryDraft
-from regraph_kg.errors import AnswersPending
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.trajectory import Source, Step
@@ -69,10 +68,6 @@ def test_a_failure_is_repaired_by_its_diagnosis_and_kept() -> None:
     assert draft.repairs == [2]
 
 
-def test_a_model_that_proposes_no_step_leaves_nothing() -> None:
-    assert collected(Scribe(DONE)).trajectory("t", Source()) is None
-
-
 def test_a_model_that_never_gives_code_is_asked_a_bounded_number_of_times() -> None:
     scribe = Scribe(*["I cannot do that."] * 100)
     collected(scribe)
@@ -95,16 +90,11 @@ def test_steps_that_make_nothing_faster_end_it_but_stay() -> None:
     assert labels(draft) == ["A", "B", "C"]
 
 
-def test_an_answer_to_come_by_file_is_waited_for() -> None:
-    def pending(_: Prompt) -> Reply:
-        raise AnswersPending("later")
-
-    with pytest.raises(AnswersPending):
-        Conversation(TASK, 0, pending, 8, [], Source()).propose(TrajectoryDraft(TASK, judge))
-
-
 def test_two_trajectories_of_a_problem_ask_apart() -> None:
-    first, second = (conversation(Scribe(), number=n).first_prompt() for n in (0, 1))
+    scribe = Scribe(DONE, DONE)
+    for number in (0, 1):
+        conversation(scribe, number=number).propose(TrajectoryDraft(TASK, judge))
+    first, second = scribe.prompts
     assert first.user == second.user
     assert (first.seed, first.key) != (second.seed, second.key)
 

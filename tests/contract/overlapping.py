@@ -112,23 +112,10 @@ def holdings(store: GraphStore) -> dict[str, Any]:
         "examples": examples,
         "trajectories": [_in_order(one) for one in store.export()],
         "techniques": [
-            technique.model_copy(update={"created": ""}) for technique in store.techniques()
+            one.model_copy(update={"created": "", "aliases": tuple(sorted(one.aliases))})
+            for one in store.techniques()
         ],
         "stats": store.stats(),
-    }
-
-
-def contents(store: GraphStore) -> dict[str, Any]:
-    """All that a store holds, but for the hour at which it was told."""
-    techniques = [
-        technique.model_dump(exclude={"created"}) | {"aliases": sorted(technique.aliases)}
-        for technique in store.techniques()
-    ]
-    return {
-        "export": [trajectory.model_dump(mode="json") for trajectory in store.export()],
-        "transitions": [asdict(row) for row in store.transitions()],
-        "stats": asdict(store.stats()),
-        "techniques": techniques,
     }
 
 

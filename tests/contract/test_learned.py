@@ -18,13 +18,6 @@ def learned(path: str = "a", model: str = "small@1", **fields: object) -> MergeP
     return plan(path, source=source, **fields)  # type: ignore[arg-type]
 
 
-def test_an_example_says_from_which_model_it_was_learned(store: GraphStore) -> None:
-    store.merge([plan("a", measurements=[measured()]), learned("b", measurements=[measured()])])
-    (given,) = store.examples("cuda/start", "cuda/a")
-    (taught,) = store.examples("cuda/start", "cuda/b")
-    assert (given.learner, taught.learner, taught.model) == (None, "small@1", "small@1")
-
-
 def test_learned_examples_rank_below_given_ones_at_equal_evidence(store: GraphStore) -> None:
     plans = {
         "given here": plan("a", code="1", measurements=[measured(effect=1.5)]),

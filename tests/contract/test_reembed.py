@@ -48,17 +48,6 @@ def test_a_graph_is_changed_to_another_model_and_back(
         assert_wholly_in(embedder, store, store_settings)
 
 
-def test_the_same_model_again_embeds_newcomers_only(
-    store: GraphStore, store_settings: Settings, table: Table
-) -> None:
-    table.asked.clear()
-    store.merge([reasoned("ac", ["west", "up"], problem="new")])
-    list(store.embed(TINY, table.embed, change=True))
-    assert {"west", "up"} <= set(table.asked)
-    assert "north" not in table.asked
-    assert_wholly_in(table, store, store_settings)
-
-
 def stopped(change: Iterator[EmbeddingProgress], after: int) -> bool:
     """Let a change die after so many steps; whether it got that far."""
     return len(list(islice(change, after))) == after

@@ -102,21 +102,6 @@ def test_the_nearest_of_all_are_found_across_transitions(store: GraphStore, tabl
     assert len(store.nearest(table.vector("north"), k=9, target="cuda")) == 5
 
 
-def test_an_example_shows_everything_but_its_vector(store: GraphStore, table: Table) -> None:
-    embed(store, table)
-    (best,) = store.examples("cuda/start", "cuda/a", limit=1)
-    (near,) = store.examples("cuda/start", "cuda/a", limit=1, near=table.vector("south"))
-    (nearest,) = store.nearest(table.vector("south"), k=1)
-    assert near == nearest
-    assert (near.id, near.before, near.after, near.effect, near.created) == (
-        best.id,
-        best.before,
-        best.after,
-        best.effect,
-        best.created,
-    )
-
-
 def test_a_graph_without_embeddings_says_how_to_get_them(store: GraphStore) -> None:
     assert store.embedding_space() is None
     near = Table(TINY).vector("x")

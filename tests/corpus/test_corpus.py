@@ -46,7 +46,7 @@ def test_trajectories_differ_and_start_from_their_problem() -> None:
 
 
 def test_every_step_names_a_known_technique_and_no_label_means_another_one() -> None:
-    for trajectory in trajectories():
+    for trajectory in (*trajectories(), *trajectories("collected")):
         for step in (*trajectory.steps, *trajectory.failures):
             assert step.technique in vocabulary().known
             named = vocabulary().find(step.label, trajectory.target)

@@ -11,7 +11,6 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.measure import is_measured, measurements
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.report import WHOLE
 from regraph_kg.models.evaluation import (
     Candidate,
     EvalReport,
@@ -190,25 +189,6 @@ def test_what_was_timed_under_load_is_timed_again_and_never_counts(
     assert (judge.asked, one.outcome) == (asked, outcome)
     assert (one.effect is None) is (outcome is Outcome.UNSTABLE_TIMING)
     assert is_measured(told, judge) is (outcome is Outcome.PASSED)
-
-
-class Whole(Busy):
-    """A judge whose times are of more than the calls until then."""
-
-    def evaluate(self, candidate: Candidate, problem: Problem) -> EvalReport:
-        report = super().evaluate(candidate, problem)
-        facts = {WHOLE: "whole batches"} if report.load else {}
-        return report.model_copy(update={"load": "", "facts": facts})
-
-
-@pytest.mark.parametrize(("quiet", "outcome"), [(2, Outcome.PASSED), (9, Outcome.UNSTABLE_TIMING)])
-def test_what_was_timed_with_more_than_its_calls_is_no_measurement(
-    quiet: int, outcome: Outcome, write: Callable[..., Path]
-) -> None:
-    judge: Any = Whole(quiet)
-    given = Trajectory.model_validate_json(write(RIGHT).read_text())
-    told = with_measurements(given, measurements(given, load_problem(PROBLEM), judge, "run"))
-    assert [m.outcome for step in told.steps for m in step.measurements] == [outcome]
 
 
 class InTurn(Busy):

@@ -1,7 +1,6 @@
 """Relabelling beside the labelled set: wrong and missed merges, and limits on both."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -52,18 +51,6 @@ def test_a_capable_model_is_right_of_nearly_all(capsys: pytest.CaptureFixture[st
     assert found["right"] / found["total"] >= 0.97
 
 
-@pytest.mark.timing
-def test_a_label_is_resolved_in_microseconds_after_its_first_appearance() -> None:
-    settings = Settings(corpus=CORPUS)
-    cascade = open_cascade(settings, Vocabulary(read_vocabulary(settings)), "lexical")
-    labels = read_labelled(CORPUS / "relabel", "dev")
-    started, times = time.perf_counter(), 100
-    for _ in range(times):
-        for label in labels:
-            cascade.resolve(label.label, label.target)
-    assert (time.perf_counter() - started) / (times * len(labels)) < 50e-6
-
-
 def test_errors_are_counted_apart_and_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,16 +71,6 @@ def test_errors_are_counted_apart_and_listed(
     told = [(error["label"], error["taken_for"], error["result"]) for error in found["errors"]]
     assert told[0] == ("smem tiling!", "cuda/shared-memory-tiling", "wrong")
     assert (told[1][0], told[1][2]) == ("odd trick", "missed")
-
-
-def test_the_vocabulary_s_own_aliases_are_names_that_a_model_is_asked_about(tmp_path: Path) -> None:
-    asked = ("--aliases", "--relabel", "model", "--model", f"batch:{tmp_path}")
-    assert main(asked) == 5, "answers come by file"
-    pending = [json.loads(line) for line in (tmp_path / "pending.jsonl").read_text().splitlines()]
-    prompts = [one["body"]["messages"][1]["content"] for one in pending]
-    (prompt,) = [prompt for prompt in prompts if '["wmma"]' in prompt]
-    (told,) = [line for line in prompt.splitlines() if line.startswith("- cuda/tensor-cores:")]
-    assert told.endswith("Also called: -")
 
 
 def test_names_that_are_put_together_are_pairs(capsys: pytest.CaptureFixture[str]) -> None:

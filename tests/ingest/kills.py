@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from regraph_kg.errors import StoreError
 from regraph_kg.ingest import pipeline
@@ -61,23 +61,8 @@ class Round:
     """From the kill until the server answered."""
 
 
-class Server(Protocol):
-    """One that can be killed."""
-
-    settings: Settings
-
-    def kill(self) -> None:
-        """SIGKILL, and wait for its end."""
-
-    def start(self) -> None:
-        """Start it again, on the same data."""
-
-    def stop(self) -> None:
-        """End it in order."""
-
-
 class Embedded:
-    """The embedded store."""
+    """The embedded store: it is killed, started again on the same data, and ended in order."""
 
     def __init__(self, folder: Path) -> None:
         self.settings = Settings(store="embedded", data_dir=folder / "embedded")
@@ -98,7 +83,7 @@ class Embedded:
 
 
 class Neo4j:
-    """A Neo4j."""
+    """The same with Neo4j."""
 
     def __init__(self, folder: Path) -> None:
         home = folder / "neo4j"
@@ -119,9 +104,9 @@ class Neo4j:
 
 
 @contextmanager
-def serving(store: str, folder: Path) -> Iterator[Server]:
+def serving(store: str, folder: Path) -> Iterator[Embedded | Neo4j]:
     """A server of our own."""
-    server: Server = Embedded(folder) if store == "embedded" else Neo4j(folder)
+    server = Embedded(folder) if store == "embedded" else Neo4j(folder)
     try:
         yield server
     finally:
@@ -159,7 +144,7 @@ def start_writers(settings: Settings, files: Sequence[Path]) -> tuple[list[int],
 
 
 def kill_and_repeat(
-    server: Server,
+    server: Embedded | Neo4j,
     victim: Literal["writer", "server"],
     files: Sequence[Path],
     whole: dict[str, Any],

@@ -11,7 +11,7 @@ from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.ingest.relabel.aliases import new_technique
 from regraph_kg.settings import Settings
-from tests.contract.overlapping import contents
+from tests.contract.overlapping import holdings
 from tests.ingest.trajectories import VOCABULARY, lexical, many, row
 from tests.stores import wipe
 
@@ -39,12 +39,12 @@ def test_names_land_on_techniques_whatever_order_and_batches(
 ) -> None:
     rows = many(10)
     grow(store, rows)
-    forth = contents(store)
+    forth = holdings(store)
     wipe(store_settings)
     store.apply_schema()
     grow(store, rows[::-1], batch_lines=1)
-    assert contents(store) == forth
-    assert {one["id"] for one in forth["techniques"]} == {
+    assert holdings(store) == forth
+    assert {one.id for one in forth["techniques"]} == {
         *(technique.id for technique in VOCABULARY),
         "cuda/odd-trick",
         "cuda/odd-tricking",

@@ -153,21 +153,6 @@ def test_an_answer_to_a_prompt_is_its_new_code(text: str, code: str) -> None:
     assert (found.code.rstrip(), found.done) == (code.rstrip(), ())
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"{block(WORK)}or\n{block(WORK.replace('n++', 'n += 2'))}",
-        f"I tile the loop.\n\n{WORK}\nIt is faster now.",
-        block("void other(double n) {}\n"),
-        block(WORK + "// more\n" * 9000),
-        "",
-    ],
-    ids=["two codes", "no fence", "another function", "runs on", "empty"],
-)
-def test_what_may_mean_several_codes_or_none_is_not_guessed(text: str) -> None:
-    assert isinstance(read_code(reply(text), ("work",), OTHER), ParseFailure)
-
-
 @pytest.mark.parametrize("size", [6_000, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("text", ["```\n" * 15_000, block(WORK) * 700, "}\n" * 30_000])
 def test_an_answer_of_nothing_but_form_is_read_in_bounded_time(text: str, size: int | None) -> None:

@@ -3,7 +3,6 @@
 import signal
 from collections.abc import Iterator
 from dataclasses import fields, replace
-from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -90,8 +89,6 @@ FIRST = Example(
     **dict.fromkeys([field.name for field in fields(Example)], cast(Any, None))
     | {"id": "first", "before": "int a;", "after": "int b;", "disclosed": "code"}
 )
-IMPATIENT = partial(GraphReader)
-"""Gives a lost store up after 50 ms."""
 
 
 def test_nothing_is_opened_before_the_first_question() -> None:
@@ -136,14 +133,6 @@ def test_the_nearest_examples_of_the_target_anywhere_are_told_once() -> None:
     vector = Vector(HASHED, HashEmbedder().embed(["int a;"])[0], "code")
     given = {"k": 2 * OVERSAMPLED, "target": "openmp", "exclude_problem": "matmul"}
     assert store.asked == [(vector, given)]
-
-
-@pytest.mark.parametrize("space", [None, HASHED])
-def test_without_embeddings_nothing_is_nearest(space: EmbeddingSpace | None) -> None:
-    """None in the graph, or nothing that could make them."""
-    open_embedder = None if space else lambda space: pytest.fail("nothing to compare with")
-    reader = GraphReader(Opened(Store(space=space)), "cpu", None, open_embedder)
-    assert reader.nearest("int a;", 3) == ()
 
 
 def test_examples_near_the_code_are_asked_in_the_graphs_own_space() -> None:

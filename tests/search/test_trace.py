@@ -150,12 +150,6 @@ def test_a_run_that_differs_is_refused_with_the_difference(
         Trace.resume(whole[0], other, SEAL)
 
 
-def test_a_run_may_be_resumed_on_another_day(whole: tuple[Path, Run]) -> None:
-    later = HEADER.model_copy(update={"created": "2027-01-01T00:00:00Z"})
-    with Trace.resume(whole[0], later, SEAL) as trace:
-        assert traced(toy(), trace, HEADER) == whole[1]
-
-
 def forged(content: bytes, key: bytes | None, change: Callable[[bytes], bytes]) -> bytes:
     """A trace with its bodies changed, and all that can be made without the installation's key."""
     lines, total, mac = list[bytes](), "", ""

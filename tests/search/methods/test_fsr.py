@@ -145,17 +145,6 @@ def test_a_late_gain_takes_its_leg_up_again() -> None:
     assert "0.20x" in text  # 0.6 / 3.0: the old leg's rounds, too
 
 
-def test_a_late_gain_below_the_new_leg_changes_nothing() -> None:
-    hands = Hands(patience=1)
-    for _ in range(2):
-        hands.begin()
-    hands.end(0, 0.6)
-    hands.begin()
-    hands.end(2, 4.0)
-    hands.end(1, 3.0)
-    assert hand_made(2, 4.0) in hands.begin()
-
-
 def test_it_ends_where_a_recorded_model_has_no_more() -> None:
     records = run(Toy({}, rounds(2.0, 1.0)), FsrSettings(), 9)
     assert [r.spent for r in records] == [1, 2, 2]

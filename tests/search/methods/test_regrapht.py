@@ -91,15 +91,6 @@ def test_an_unrecorded_step_closes_the_successor_on_its_path_only() -> None:
     assert sorted(r.reward is None for r in records) == [False, True, True]
 
 
-def test_a_hole_below_leaves_the_start_as_it_is() -> None:
-    toy = Toy(
-        {"start": ["a", "b"], "b": ["a"]},
-        lambda key: None if names(key) == ["b", "a"] else fenced(code(0.5, key)),
-    )
-    run(toy, ANY, 30)
-    assert [path for path, _, _ in asked(toy)[-10:]].count("a") > 1
-
-
 def test_the_budget_cuts_a_walk_between_two_steps() -> None:
     (record,) = run(speedups({"start": ["a"], "a": ["b"]}, a=2.0), ANY, 1)
     assert [step.path for step in record.steps] == [("openmp/a",)]

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
-from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.prompts.adviser import (
@@ -19,9 +17,8 @@ from regraph_kg.search.prompts.adviser import (
     similar,
 )
 from regraph_kg.search.prompts.examples import DIAGNOSIS_CHARACTERS
-from regraph_kg.search.trace import Trace
 from tests.search.prompts.test_render import known, stands_in_order
-from tests.search.toy import SEAL, SERIAL, Toy, code, fenced, header, searching, traced
+from tests.search.toy import SERIAL, Toy, code, fenced, header, searching
 
 CODE = "\n".join(f"x[{n}] += a{n};" for n in range(20))
 
@@ -102,10 +99,6 @@ def test_what_an_older_graph_holds_of_noisy_timings_is_no_warning() -> None:
     assert warned([replace(known("busy", CODE), outcome=Outcome.UNSTABLE_TIMING)]) == ""
 
 
-def test_a_failure_without_a_diagnosis_ends_without_a_colon() -> None:
-    assert warned([known("", CODE)]) == "Known to fail here (wrong_answer)."
-
-
 def test_what_was_tried_is_shown_as_a_short_change_of_the_present_code() -> None:
     tried = CODE.replace("a4;", "b4;")
     assert "-x[4] += a4;\n+x[4] += b4;" in warned([known("near", CODE, code=tried)])
@@ -157,27 +150,3 @@ def test_an_answer_without_code_is_no_warning() -> None:
     toy = Toy({"start": ["a"]}, lambda key: "I cannot do that.")
     list(searching(toy.world, header(4, settings=McgsSettings(free=False, samples=2, repairs=0))))
     assert not any("Known to fail" in prompt.user for prompt in toy.prompts)
-
-
-def test_without_known_failures_those_of_the_run_are_left_out_too() -> None:
-    toy = Toy({"start": ["a"]}, answers)
-    head = header(8, prompting=Prompting(known_failures=0))
-    list(searching(toy.world, head))
-    assert not any("Known to fail" in prompt.user for prompt in toy.prompts)
-
-
-def test_a_resumed_run_asks_with_the_prompts_of_the_whole_one(tmp_path: Path) -> None:
-    head = header(12, settings=McgsSettings(free=False, samples=3))
-    graph = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
-    whole = Toy(graph, answers)
-    with Trace.create(tmp_path, head, SEAL) as trace:
-        traced(whole, trace, head)
-    lines = trace.path.read_bytes().splitlines(keepends=True)
-    assert any("Known to fail" in prompt.user for prompt in whole.prompts)
-    for count in range(1, len(lines)):
-        part = tmp_path / "part.jsonl"
-        part.write_bytes(b"".join(lines[:count]))
-        toy = Toy(graph, answers)
-        with Trace.resume(part, head, SEAL) as trace:
-            traced(toy, trace, head)
-        assert toy.prompts == whole.prompts[len(whole.prompts) - len(toy.prompts) :]
