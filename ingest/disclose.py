@@ -2,7 +2,7 @@
 
 A part left out here reaches no store: this is the only way from a trajectory to a merge. The
 trajectory keeps its id, a hash of all its content. docs/curation.md lists what each disclosure
-holds and what can be guessed from it. Not here: restoring a backup, which holds the disclosed part.
+holds and what can be guessed from it.
 """
 
 import difflib

@@ -14,7 +14,6 @@ from regraph_kg.ingest.cascade import Cascade, CodeReader, by_code
 from regraph_kg.ingest.disclose import disclosed
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
-from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Disclosure, Trajectory
@@ -61,12 +60,6 @@ def open_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabula
     vocabulary = read_vocabulary(store, curated)
     store.add_techniques(vocabulary.curated)
     return vocabulary
-
-
-def survey(lines: Iterable[Accepted | Rejected]) -> dict[Label, NameUse]:
-    """The labels that the good lines hold, and how they are used."""
-    good = (line.trajectory for line in lines if isinstance(line, Accepted))
-    return uses_of(good)
 
 
 def ingest(

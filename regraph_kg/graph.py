@@ -115,8 +115,7 @@ class GraphStore(Protocol):
 
         Order: similarity to `near` if given (exact; those without a vector last), disclosed code,
         verified on `device`, verified anywhere, given before learned, effect (there, else the
-        latest), id. A verified step is evidence; its gain depends on its problem. `BadInput` for a
-        vector of another space.
+        latest), id. `BadInput` for a vector of another space.
         """
 
     def failures(

@@ -1,9 +1,8 @@
 """Bolt: managed transactions against Neo4j or the embedded store; nothing else opens a driver.
 
-reader.py reads the driver's values. The driver retries deadlocks, conflicts and lost
-connections; any other failure becomes a `StoreError` of one line without the password. In a
-cluster, any server answers reads and knows this object's writes (bookmarks). Not covered: reads
-that follow another process's write at once may miss it.
+The driver retries deadlocks, conflicts and lost connections; any other failure becomes a
+`StoreError` of one line without the password. Not covered: in a cluster, reads that follow another
+process's write at once may miss it.
 """
 
 import re
@@ -129,19 +128,17 @@ class Bolt:
         than the driver waits. A connection lost during the commit may have committed: `work`
         must find its own earlier effect.
         """
+        clash = 0
         with self._writers_turn(), self._driver_call():
-            for clash in range(CLASH_TRIES):
+            while True:
                 try:
-                    return self._write_once(work)
+                    with self._session(neo4j.WRITE_ACCESS) as session:
+                        return session.execute_write(lambda tx: work(self._query(tx)))
                 except (exceptions.IncompleteCommit, exceptions.Neo4jError, Overtaken) as error:
-                    if not _is_clash(error):
+                    if clash == CLASH_TRIES or not _is_clash(error):
                         raise
                 time.sleep(FIRST_RETRY_SECONDS * 2**clash)
-            return self._write_once(work)
-
-    def _write_once(self, work: Callable[[Query], T]) -> T:
-        with self._session(neo4j.WRITE_ACCESS) as session:
-            return session.execute_write(lambda tx: work(self._query(tx)))
+                clash += 1
 
     def define_all(self, name: str) -> None:
         """Run every statement of a file that changes the schema, each by itself."""

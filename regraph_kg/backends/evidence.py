@@ -2,8 +2,7 @@
 
 The (:Trajectory) has provenance, path, and measurements and failures as JSON; the (:Steps) has the
 texts of all steps, which no writer changes. A TRANSITION repeats a step for readers (`example`).
-A step's measurements are ordered by time, so that the derived figures do not depend on the order
-of ingests. Not covered: of two measurements with one key and different figures, the first stays.
+A step's measurements are ordered by time.
 """
 
 import json

@@ -11,10 +11,9 @@ Newcomers get theirs after an ingest. Another space takes the place of the old o
     fill    (:Meta) names the new space; example by example gets its vectors, and is found from then
 
 A call that was stopped is made again. A graph without a space may hold vectors that a stopped call
-has left, and is cleared first. Several processes that embed at once begin at different pairs.
+has left, and is cleared first.
 """
 
-import secrets
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -229,10 +228,9 @@ def _index(bolt: Bolt, space: EmbeddingSpace) -> None:
 def _portions(bolt: Bolt) -> Iterator[tuple[list[GraphRow], EmbeddingProgress]]:
     """Pairs to work on, a few at a time, and the progress after them."""
     pairs = bolt.rows("vectors_pairs")
-    first = secrets.randbelow(len(pairs)) if pairs else 0
     total = sum(row["examples"] for row in pairs)
     done, rows, most = 0, list[GraphRow](), EMBEDDED_AT_ONCE
-    for pair in pairs[first:] + pairs[:first]:
+    for pair in pairs:
         rows.append(pair)
         done += pair["examples"]
         if done >= most:

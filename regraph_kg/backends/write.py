@@ -1,15 +1,12 @@
 """Writes facts in one transaction each: merges, purges, and a rebuild; NEXT follows by addition.
 
 Only the transaction that created a trajectory's node writes its steps; a later sender adds only
-measurements and failures, and a known trajectory keeps its disclosure: failures of another one
-cannot be compared and are left out. A partly disclosed trajectory names its own content; a
-contradicting one is refused.
+measurements and failures. A partly disclosed trajectory names its own content; a contradicting one
+is refused.
 
 NEXT rows are linear sums of what trajectories contribute (`statistics.contribution`), so that a
-merge adds, a purge subtracts, and no order of writers matters. Recounting the pairs of each batch
-costs too much on a hot pair (docs/dev/decisions/0035-facts-counted-when-asked.md). Locks are taken
-in this order, in each statement sorted by id: trajectories, techniques, NEXT, which every writer
-wants and which therefore come last.
+merge adds, a purge subtracts, and no order of writers matters (ADR 0035). Locks are taken in this
+order, in each statement sorted by id: trajectories, techniques, NEXT.
 """
 
 from collections import defaultdict
@@ -42,7 +39,7 @@ from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, Replan
 from regraph_kg.models.graph import MergeCounts, MergePlan, PurgeCounts
 from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import FailedStep, Trajectory
+from regraph_kg.models.trajectory import FailedStep
 
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps", "source")
@@ -72,11 +69,6 @@ class Arrival:
     """`Trajectory.id`."""
     plan: MergePlan
     evidence: Evidence
-
-    @property
-    def trajectory(self) -> Trajectory:
-        """The planned trajectory."""
-        return self.plan.trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +129,7 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
     created = create_techniques(ask, new)
     nodes = {
-        key: node(one.trajectory, key, one.evidence) | trajectory_counts(one.evidence)
+        key: node(one.plan.trajectory, key, one.evidence) | trajectory_counts(one.evidence)
         for key, one in accepted.items()
     }
     rows = [{"id": key, "properties": properties} for key, properties in nodes.items()]
@@ -163,7 +155,7 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
     _add_to_next(ask, growth)
     return known + MergeCounts(
         added=len(added),
-        examples=sum(len(arrival.trajectory.steps) for arrival in added),
+        examples=sum(len(arrival.plan.trajectory.steps) for arrival in added),
         techniques=created,
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(addition.after.measured() - addition.before.measured() for addition in additions),
@@ -188,7 +180,7 @@ def _recognize(
             )
             continue
         # Failures of another disclosure have other keys: they cannot be compared.
-        same = stored_disclosure(arrival.trajectory.disclosed) == row["disclosed"]
+        same = stored_disclosure(arrival.plan.trajectory.disclosed) == row["disclosed"]
         after = before.plus(
             arrival.evidence.measurements, arrival.evidence.failures if same else ()
         )
@@ -201,8 +193,8 @@ def _recognize(
 
 def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:
     """Ids to refuse, with the reason: their ref names other content."""
-    refs = {arrival.key: arrival.trajectory.ref for arrival in batch if arrival.trajectory.ref}
-    rows = [{"id": key, "ref": ref} for key, ref in refs.items()]
+    refs = {arrival.key: arrival.plan.trajectory.ref for arrival in batch}
+    rows = [{"id": key, "ref": ref} for key, ref in refs.items() if ref]
     return {
         row["id"]: f"ref {refs[row['id']]!r} already names other content"
         f" (trajectory {row['other'][:12]})"
@@ -264,7 +256,7 @@ def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[d
                 "pair": pair.id,
                 **pair._asdict(),
                 "trajectory": arrival.key,
-                "problem": arrival.trajectory.problem,
+                "problem": arrival.plan.trajectory.problem,
                 "code": failure.code or None,
                 **failure.model_dump(mode="json", include=_FAILURE),
             },

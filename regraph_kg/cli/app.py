@@ -174,6 +174,7 @@ def main() -> None:
 
 
 GONE = {
+    "apply --json": "regraph apply; its exit code says whether it was done",
     "docs --schema": "regraph docs trajectory-schema; an answer of --json has its value's fields",
     "graph export --json": "regraph graph export, which writes one JSON object a line",
     "report --json": "regraph report, which says where the page is",

@@ -1,15 +1,13 @@
 """`regraph apply`: a run's answer goes into its user's files, as a change that is shown first."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from regraph_kg.cli.completion import complete_problem, complete_run
-from regraph_kg.cli.json_answers import answered
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import argument, option
 from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput, file_errors
@@ -25,14 +23,6 @@ from regraph_kg.wiring.key import applied_record, trace_key
 from regraph_kg.wiring.problems import find_problem, problem_folder
 
 _SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp|py)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class BroughtHome:
-    """The deed, and its files: those written, those taken back, or the patch."""
-
-    done: Literal["written", "patch", "taken back"]
-    files: list[Path]
 
 
 def apply(  # noqa: PLR0913 (a command's options)
@@ -58,7 +48,6 @@ def apply(  # noqa: PLR0913 (a command's options)
     yes: Annotated[bool, option("Do not ask.", "--yes", "-y")] = False,
     undo: Annotated[bool, option("Take back what RUN changed.")] = False,
     runs: Annotated[Path, option("Folder of traces.")] = FOLDER,
-    as_json: Json = False,
 ) -> None:
     """Bring the fastest code of RUN home: show the change, ask, write it.
 
@@ -75,30 +64,26 @@ def apply(  # noqa: PLR0913 (a command's options)
     trace = trace_of(run, runs)
     record = applied_record(settings, trace)
     if undo:
-        files = home_changes.take_back(record)
-        if not answered(BroughtHome("taken back", files), as_json):
-            for path in files:
-                typer.echo(f"{path}: as it was")
+        for path in home_changes.take_back(record):
+            typer.echo(f"{path}: as it was")
         return
     changes = _changes(settings, trace, (problem, to), again=record.exists())
     text = home_changes.patch(changes)
     if patch is not None:
         with file_errors(patch, "give another FILE"):
             patch.write_bytes(text)
-        if not answered(BroughtHome("patch", [patch]), as_json):
-            typer.echo(
-                f"wrote {patch}; take it in the root folder of your repository: git apply {patch}"
-            )
+        typer.echo(
+            f"wrote {patch}; take it in the root folder of your repository: git apply {patch}"
+        )
         return
-    typer.echo(plain(text.decode("utf-8", "replace")), nl=False, err=as_json)
+    typer.echo(plain(text.decode("utf-8", "replace")), nl=False)
     _require_consent(changes, to, yes=yes)
     home_changes.write(changes, record)
     files = [change.path for change in changes]
-    if not answered(BroughtHome("written", files), as_json):
-        typer.echo(f"wrote {' and '.join(map(str, files))}")
-        if len(files) > 1:
-            typer.echo(f"compile {files[-1].name} with your program as its comment says")
-        typer.echo(f"take it back with: regraph apply {run} --undo")
+    typer.echo(f"wrote {' and '.join(map(str, files))}")
+    if len(files) > 1:
+        typer.echo(f"compile {files[-1].name} with your program as its comment says")
+    typer.echo(f"take it back with: regraph apply {run} --undo")
 
 
 def _changes(

@@ -138,12 +138,10 @@ class MergeCounts:
 class Successor:
     """A technique seen after another one, with its statistics.
 
-    `examples` counts over all devices; `tried`, `verified` and `sum_log2_effect` (fixed point,
-    `EFFECT_SCALE`) are those of the asked device, else of the target's other devices, else zero:
-    `statistics` says which. Beside the asked device's figures, `.._elsewhere` are the others', else
-    zero. One model's learned tries count in either as `LEARNED_TRIES` at most, or as many as all
-    other tries where those are more. `declined` counts, over all devices, how often a model said
-    that the technique does not apply, `LEARNED_TRIES` times for one model at most.
+    `examples` and `declined` count over all devices; `statistics` says whose `tried`, `verified`
+    and `sum_log2_effect` (fixed point, `EFFECT_SCALE`) are. Beside the asked device's figures,
+    `.._elsewhere` are the others', else zero. One model's learned tries count in either as
+    `LEARNED_TRIES` at most, or as many as all other tries where those are more.
     """
 
     technique: Technique
@@ -273,9 +271,8 @@ class KnownFailure:
 class TransitionStats:
     """One NEXT row: a pair of techniques on one device.
 
-    Learned trajectories count in full. An example counts in the row of its latest measurement's
-    device, so that `examples` adds up over devices; `tried` counts measurements and failures on
-    this device. "unmeasured" holds unmeasured steps, and failures without a noted device.
+    An example counts in the row of its latest measurement's device; `tried` counts measurements and
+    failures on this device. "unmeasured" holds unmeasured steps, and failures without a device.
     """
 
     source: str

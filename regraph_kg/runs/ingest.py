@@ -30,7 +30,7 @@ from regraph_kg.ingest.read import (
     sidecar,
     split,
 )
-from regraph_kg.ingest.relabel.aliases import Label, NameUse
+from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
@@ -311,7 +311,8 @@ def _cascade(
     uses: dict[Label, NameUse] = {}
     for file in files:
         with file.open() as stream:
-            for label, use in pipeline.survey(file.lines(stream)).items():
+            good = (one.trajectory for one in file.lines(stream) if isinstance(one, Accepted))
+            for label, use in uses_of(good).items():
                 uses[label] = uses[label] + use if label in uses else use
     asked, prompts = cascade.to_ask(uses)
     if prompts:
