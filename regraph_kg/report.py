@@ -12,7 +12,7 @@ from regraph_kg.models.run import (
     Stopped,
     TakenBack,
 )
-from regraph_kg.models.text import counted, energy, seconds, times
+from regraph_kg.models.text import counted, digits, seconds, times
 
 _DIAGNOSIS = 200
 """Characters of a failure's diagnosis that a table shows."""
@@ -171,7 +171,9 @@ def _price(cost: Cost, active: float) -> dict[str, str]:
         "tokens": f"{cost.prompt_tokens} in, {cost.output_tokens} out" if tokens else "",
         "time": f"{seconds(active)}: model {seconds(cost.model_seconds)},"
         f" judge {seconds(cost.judge_seconds)} ({counted(cost.evaluations, 'evaluation')})",
-        "energy": f"{energy(cost.joules)} of the GPU while it judged" if cost.joules else "",
+        "energy": f"{digits(cost.joules / 1000)} kJ of the GPU while it judged"
+        if cost.joules
+        else "",
     }
 
 

@@ -9,7 +9,6 @@ from pydantic import AfterValidator
 
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _DIGITS = 3
-_KILO = 1000.0
 _QUOTED = 200
 
 
@@ -31,11 +30,6 @@ def seconds(duration: float) -> str:
         if duration >= size:
             return f"{digits(duration / size)} {unit}"
     return f"{digits(duration)} s"
-
-
-def energy(joules: float) -> str:
-    """An energy: "350 J", "1.23 kJ"."""
-    return f"{digits(joules / _KILO)} kJ" if joules >= _KILO else f"{digits(joules)} J"
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -6,7 +6,7 @@ from regraph_kg import report
 from regraph_kg.models.evaluation import Interval, Outcome
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import CommonFailure, Cost, RoofShare, RunSummary
-from regraph_kg.models.text import energy, seconds, times
+from regraph_kg.models.text import seconds, times
 from regraph_kg.search.methods import kind_of
 
 
@@ -143,8 +143,3 @@ def test_the_commonest_failure_is_told_in_one_line() -> None:
     told = rows(printed(summary(failure=failed(Outcome.CRASHED))))
     assert told["failures"] == "crashed, once"
     assert "failures" not in rows(printed(summary()))
-
-
-@pytest.mark.parametrize(("joules", "text"), [(350.0, "350 J"), (1234.5, "1.23 kJ")])
-def test_an_energy_has_the_unit_that_fits(joules: float, text: str) -> None:
-    assert energy(joules) == text
