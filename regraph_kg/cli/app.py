@@ -188,6 +188,7 @@ GONE = {
     "next --all": "regraph next; its answer names what is left out, and --json says why",
     "optimize --learn": "regraph learn RUN, once the search has ended",
     "problem new --yes": "the same without it: nothing is asked",
+    "problem new --target": "regraph optimize --target, which the problem does not depend on",
     "problem new --tolerance": "tolerance in problem.toml (regraph docs problems)",
     "runs --again": "regraph evaluate PROBLEM ONE --against OTHER",
     "runs --delete": "rm; the files of a run begin with its name",
