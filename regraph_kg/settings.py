@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -217,9 +217,7 @@ def _environment() -> dict[str, str]:
         # a mistyped name would be passed over in silence, and its default used
         setting = upper.removeprefix(PREFIX).lower()
         if setting not in setting_names():
-            near = difflib.get_close_matches(setting, setting_names(), 1)
-            meant = variable(near[0]) if near else ""
-            raise BadInput(f"environment: no setting {name}{_instead(setting, meant)}")
+            raise BadInput(f"environment: no setting {name}{_instead(setting, variable)}")
         values[setting] = value
     return values
 
@@ -238,18 +236,16 @@ def _read(path: Path) -> dict[str, Any]:
         raise BadInput(f'{path}: not TOML: {error}; write name = "value", a line each') from None
     for name in values:
         if name not in setting_names():
-            near = difflib.get_close_matches(name, setting_names(), 1)
-            instead = _instead(name, near[0] if near else "")
-            raise BadInput(f"{_line(path, name)}: no setting {name!r}{instead}")
+            raise BadInput(f"{_line(path, name)}: no setting {name!r}{_instead(name, str)}")
     return values
 
 
-def _instead(name: str, meant: str) -> str:
-    """What to do about a name that is no setting."""
+def _instead(name: str, written: Callable[[str], str]) -> str:
+    """What to do about a name that is no setting; `written` is how a setting is called there."""
     if name in GONE:
         return f" any more: {GONE[name]}"
-    if meant:
-        return f"; did you mean {meant}?"
+    if near := difflib.get_close_matches(name, setting_names(), 1):
+        return f"; did you mean {written(near[0])}?"
     return "; unset it: regraph docs --settings lists all"
 
 
