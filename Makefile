@@ -2,7 +2,6 @@
 # `make` alone prints this list.
 REQUIRE ?=
 COUNT   ?= 5
-IDLE    ?= 0
 VENV    := .venv$(if $(PYTHON),-$(notdir $(PYTHON)))
 BIN     := $(VENV)/bin
 PYTHON  ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -44,27 +43,28 @@ demo: $(VENV)/.ready ## grow a technique graph, search it, print faster code (ab
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash docs/demo.sh
 
 test: $(VENV)/.dev ## the quick tests; REQUIRE=neo4j,gpu turns absences into failures
-	@$(BIN)/python tests/install_neo4j.py
+	@$(BIN)/python tests/install.py neo4j
 	@$(PYTEST) -n 4 -m "not slow and not nightly and not timing"
 
 test-slow: $(VENV)/.dev ## what guards data and safety and takes long
-	@$(BIN)/python tests/install_neo4j.py
+	@$(BIN)/python tests/install.py neo4j
 	@$(PYTEST) -n 3 -m "slow and not nightly and not timing"
 
 test-nightly: $(VENV)/.dev ## all the rest; then what measures time, alone; then the containers
-	@$(BIN)/python tests/install_neo4j.py
+	@$(BIN)/python tests/install.py neo4j
 	@ended=0; $(PYTEST) -n 2 -m "nightly and not timing" || ended=1; \
 	  $(PYTEST) -m timing --reruns 1 -rR || ended=1; \
 	  if docker info >/dev/null 2>&1; then $(MAKE) --no-print-directory test-docker || ended=1; \
 	  else echo "no Docker engine answers: make test-docker was not run"; fi; exit $$ended
 
-test-stress: $(VENV)/.dev ## make test COUNT times beside six busy loops, IDLE times without
-	@$(BIN)/python tests/stress.py --busy $(COUNT) --idle $(IDLE) -- $(MAKE) --no-print-directory test
+test-stress: $(VENV)/.dev ## make test COUNT times beside six busy loops
+	@for loop in 1 2 3 4 5 6; do (while :; do :; done) & busy="$$busy $$!"; done; trap "kill $$busy" EXIT; \
+	  for time in $$(seq $(COUNT)); do $(MAKE) --no-print-directory test || exit 1; done
 
 test-docker: export TESTCONTAINERS_RYUK_DISABLED = true
 test-docker: export REGRAPH_TEST_NEO4J_CONTAINER = 1
 test-docker: $(VENV)/.dev ## the container parts, where an engine answers (Error 3: none does)
-	@$(BIN)/python tests/install_neo4j.py
+	@$(BIN)/python tests/install.py neo4j
 	@$(BIN)/python tests/install_docker_images.py
 	@$(BIN)/pytest tests/docker --require=docker
 	@$(BIN)/pytest tests/contract -k '[neo4j and not 2026' --require=neo4j
@@ -78,15 +78,15 @@ docs: $(VENV)/.dev ## the documents as one site, in build/docs; a link that lead
 	@echo "open build/docs/package.html"
 
 bench: $(VENV)/.dev ## measure, then rewrite docs/results.md
-	@$(BIN)/python tests/install_neo4j.py && $(BIN)/python benchmarks/run.py
+	@$(BIN)/python tests/install.py neo4j && $(BIN)/python benchmarks/run.py
 
 ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 6 minutes)
-	@$(BIN)/python tests/install_ollama.py
+	@$(BIN)/python tests/install.py ollama
 
 small-model: $(VENV)/.dev ## real small models for the tests: weights, Ollama, PyTorch (Go, 10 minutes, 7 GB)
-	@$(BIN)/python tests/install_small_model.py
+	@$(BIN)/python tests/install.py models
 	@$(if $(UV),$(SYNC) --extra dev --extra embed,$(PIP) -e '.[dev,embed]')
-	@$(BIN)/python tests/install_ollama.py
+	@$(BIN)/python tests/install.py ollama
 
 clean: ## remove what make made (not the user's graph)
 	rm -rf .venv .venv-* build dist .demo *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -25,7 +25,7 @@ from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.wiring.names import open_cascade
 from regraph_kg.wiring.stores import open_store, store_address
-from tests import install_neo4j
+from tests import install
 
 SIZES = (100_000, 1_000_000)
 """Examples."""
@@ -140,7 +140,7 @@ def main() -> None:
     options = parser.parse_args()
     sizes, found, left_out = sorted(map(int, options.sizes.split(","))), [], []
     for name in options.stores.split(","):
-        missing = install_neo4j.missing() if name == "neo4j" else None
+        missing = install.neo4j_missing() if name == "neo4j" else None
         if missing is not None:
             left_out.append(f"Neo4j: {missing}")
             continue

@@ -1,9 +1,8 @@
-"""Records to text and tables; the only place that decides how a number is written."""
+"""A search's records and result in words: lines, rows of tables, reasons."""
 
 from collections.abc import Mapping, Sequence
 
 from regraph_kg.models.evaluation import PEAKS, Outcome
-from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import (
     CommonFailure,
     Cost,
@@ -13,9 +12,8 @@ from regraph_kg.models.run import (
     Stopped,
     TakenBack,
 )
-from regraph_kg.models.text import digits, seconds, times
+from regraph_kg.models.text import counted, digits, seconds, times
 
-_KILO = 1000.0
 _DIAGNOSIS = 200
 """Characters of a failure's diagnosis that a table shows."""
 _DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
@@ -81,18 +79,6 @@ def _declined(summary: RunSummary) -> str:
     return f"{text}: {summary.declined}"
 
 
-def new_best(record: SimulationRecord, budget: int) -> str:
-    """A record that found faster code than all before it."""
-    spent = f"{record.spent}/{budget}"
-    return f"{spent:>8}  {times(record.best_speedup):>6}  {path(record.best_path)}"
-
-
-def no_best(record: SimulationRecord, budget: int) -> str:
-    """A record that found nothing faster than those before it, in line with `new_best`."""
-    spent = f"{record.spent}/{budget}"
-    return f"{spent:>8}  {'':>6}  {tried(record)}"
-
-
 def tried(record: SimulationRecord) -> str:
     """An iteration's path and the outcomes of its steps."""
     outcomes = ", ".join(map(_outcome, record.steps))
@@ -114,19 +100,16 @@ def run_table(summary: RunSummary, files: Mapping[str, str], *, walks: bool) -> 
     return "\n".join(f"  {name:<10}  {value}" for name, value in rows.items() if value)
 
 
-def _way(summary: RunSummary) -> str:
-    if summary.improved and not summary.best_path:
-        return "start: made of the serial code by rules, by no model"
-    return path(summary.best_path)
-
-
 def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
     """The result's origin: path, machine, cost, samples, excluded examples.
 
     `walks`: whether the method walks the graph. An unknown value is "".
     """
+    way = path(summary.best_path)
+    if summary.improved and not summary.best_path:
+        way = "start: made of the serial code by rules, by no model"
     return {
-        "path": _way(summary) if walks else "",
+        "path": way if walks else "",
         "method": f"{summary.method}, seed {summary.seed}",
         "device": f"{summary.device}, {summary.toolchain}",
         "guarantee": summary.guarantee,
@@ -138,7 +121,7 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         "failures": failure(summary.failure),
         "declined": _declined(summary),
         **_price(summary.cost, summary.active_seconds),
-        "no answer": f"{_count(summary.unrecorded, 'step')} skipped:"
+        "no answer": f"{counted(summary.unrecorded, 'step')} skipped:"
         " the recorded answers have none for them"
         if summary.unrecorded
         else "",
@@ -148,37 +131,26 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
     }
 
 
-def limits(budget: SearchLimits) -> str:
-    """A search's limits: "50 calls, 60 s"."""
-    parts = [
-        _count(budget.calls, "call"),
-        "" if budget.evaluations is None else _count(budget.evaluations, "evaluation"),
-        "" if budget.tokens is None else _count(budget.tokens, "token"),
-        "" if budget.seconds is None else seconds(budget.seconds),
-    ]
-    return ", ".join(filter(None, parts))
-
-
-def energy(joules: float) -> str:
-    """An energy: "350 J", "1.23 kJ"."""
-    return f"{digits(joules / 1000)} kJ" if joules >= _KILO else f"{digits(joules)} J"
-
-
 def _course(summary: RunSummary) -> dict[str, str]:
     """The search's course: calls, end, limits, outcomes."""
     cost, budget = summary.cost, summary.limits
-    calls = f"{cost.calls} of {budget.calls}, in {_count(summary.iterations, 'iteration')}"
+    calls = f"{cost.calls} of {budget.calls}, in {counted(summary.iterations, 'iteration')}"
     if summary.by_rule:
         calls += f"; {summary.by_rule} by rule, without the model"
     if cost.thoughts:
-        calls += f"; {_count(cost.thoughts, 'more call')} for thoughts"
+        calls += f"; {counted(cost.thoughts, 'more call')} for thoughts"
     strayed = [
         f"{count} {_DID[what]}"
         for what, count in sorted(summary.applied.items())
         if what in _DID and count
     ]
     recognized = f" (known which: {summary.relabelled})" if summary.relabelled else ""
-    more = limits(budget).partition(", ")[2]
+    more = [
+        "" if budget.evaluations is None else counted(budget.evaluations, "evaluation"),
+        "" if budget.tokens is None else counted(budget.tokens, "token"),
+        "" if budget.seconds is None else seconds(budget.seconds),
+        f"{summary.parallel} at once" if summary.parallel > 1 else "",
+    ]
     return {
         "calls": calls,
         "stopped": _STOPPED[summary.stopped],
@@ -186,9 +158,7 @@ def _course(summary: RunSummary) -> dict[str, str]:
         " by the times of the search"
         if summary.roof
         else "",
-        "limits": ", ".join(
-            filter(None, [more, f"{summary.parallel} at once" if summary.parallel > 1 else ""])
-        ),
+        "limits": ", ".join(filter(None, more)),
         "answers": counts({Outcome(o).words: count for o, count in summary.outcomes.items()}),
         "of these": f"right, but {' and '.join(strayed)}{recognized}" if strayed else "",
     }
@@ -200,14 +170,11 @@ def _price(cost: Cost, active: float) -> dict[str, str]:
     return {
         "tokens": f"{cost.prompt_tokens} in, {cost.output_tokens} out" if tokens else "",
         "time": f"{seconds(active)}: model {seconds(cost.model_seconds)},"
-        f" judge {seconds(cost.judge_seconds)} ({_count(cost.evaluations, 'evaluation')})",
-        "energy": f"{energy(cost.joules)} of the GPU while it judged" if cost.joules else "",
+        f" judge {seconds(cost.judge_seconds)} ({counted(cost.evaluations, 'evaluation')})",
+        "energy": f"{digits(cost.joules / 1000)} kJ of the GPU while it judged"
+        if cost.joules
+        else "",
     }
-
-
-def _count(number: int, what: str) -> str:
-    """A number of things: "1 call", "2 calls"."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _outcome(step: StepRecord) -> str:

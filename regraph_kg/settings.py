@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -33,6 +33,8 @@ SENT_TO: Mapping[str, tuple[str, ...]] = {
 }
 """Each secret, and the settings that say who gets to see it."""
 GONE: Mapping[str, str] = {
+    "embedder_document_prompt": "the prompts that a sentence-transformers model declares itself",
+    "embedder_query_prompt": "the prompts that a sentence-transformers model declares itself",
     "store_ca": "SSL_CERT_FILE, which every TLS connection of this machine reads",
     "stop_at_roof": "regraph optimize --set limit.seconds=600 ends a search early",
 }
@@ -89,10 +91,6 @@ class Settings(BaseModel):
     """"hash", "ollama:NAME" or "sentence-transformers:NAME"; None = as the graph's, or "hash"."""
     embedder_device: str = Field(default="cpu", min_length=1)
     """Device of "sentence-transformers:NAME": "cpu", "cuda", "cuda:1". The GPU is the judge's."""
-    embedder_query_prompt: str | None = None
-    """What stands before a text that is looked for; None: what the model declares, if it does."""
-    embedder_document_prompt: str | None = None
-    """What stands before the text and code of an example; None: likewise."""
     model_timeout_seconds: float = Field(default=600, gt=0)
     """Longest silence of a model's server."""
     model_temperature: float = Field(default=0.7, ge=0, le=2)
@@ -219,9 +217,7 @@ def _environment() -> dict[str, str]:
         # a mistyped name would be passed over in silence, and its default used
         setting = upper.removeprefix(PREFIX).lower()
         if setting not in setting_names():
-            near = difflib.get_close_matches(setting, setting_names(), 1)
-            meant = variable(near[0]) if near else ""
-            raise BadInput(f"environment: no setting {name}{_instead(setting, meant)}")
+            raise BadInput(f"environment: no setting {name}{_instead(setting, variable)}")
         values[setting] = value
     return values
 
@@ -240,18 +236,16 @@ def _read(path: Path) -> dict[str, Any]:
         raise BadInput(f'{path}: not TOML: {error}; write name = "value", a line each') from None
     for name in values:
         if name not in setting_names():
-            near = difflib.get_close_matches(name, setting_names(), 1)
-            instead = _instead(name, near[0] if near else "")
-            raise BadInput(f"{_line(path, name)}: no setting {name!r}{instead}")
+            raise BadInput(f"{_line(path, name)}: no setting {name!r}{_instead(name, str)}")
     return values
 
 
-def _instead(name: str, meant: str) -> str:
-    """What to do about a name that is no setting."""
+def _instead(name: str, written: Callable[[str], str]) -> str:
+    """What to do about a name that is no setting; `written` is how a setting is called there."""
     if name in GONE:
         return f" any more: {GONE[name]}"
-    if meant:
-        return f"; did you mean {meant}?"
+    if near := difflib.get_close_matches(name, setting_names(), 1):
+        return f"; did you mean {written(near[0])}?"
     return "; unset it: regraph docs --settings lists all"
 
 

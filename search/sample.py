@@ -291,7 +291,9 @@ class Verdicts:
             return Cost()
         self._remember(text, candidate, reports[-1])
         seconds = sum(report.stages.get("total", 0.0) for report in reports)
-        cost = Cost(evaluations=len(reports), judge_seconds=seconds, joules=_joules(reports))
+        joules = [report.facts.get("joules") for report in reports]
+        energy = None if None in joules else sum(map(float, filter(None, joules)))
+        cost = Cost(evaluations=len(reports), judge_seconds=seconds, joules=energy)
         return self._ledger.charge(cost)
 
     def _remember(self, text: str, candidate: Candidate, report: EvalReport) -> None:
@@ -359,12 +361,6 @@ def _step(request: Request, verdict: SampleVerdict | None, cost: Cost) -> StepRe
         did=did.technique,
         mended=() if verdict is None else verdict.mended,
     )
-
-
-def _joules(reports: list[EvalReport]) -> float | None:
-    """The GPU's energy for the verdict, where every report has it."""
-    joules = [report.facts.get("joules") for report in reports]
-    return None if None in joules else sum(map(float, filter(None, joules)))
 
 
 def _but_headers(code: str) -> str:

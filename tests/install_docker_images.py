@@ -1,8 +1,8 @@
 """Gets the container images of the tests: `python tests/install_docker_images.py`.
 
 Each is taken as it is here, else pulled, else made under the same name from what the tests have
-anyhow: Debian by mmdebstrap, Neo4j from the jars of install_neo4j.py, Ollama as install_ollama.py
-built it. What was made is not what its makers ship; a line for each image says which it is.
+anyhow: Debian by mmdebstrap, Neo4j and Ollama of what install.py got. What was made is not what its
+makers ship; a line for each image says which it is.
 
 Exit code 0: done, also where an image is missing (its tests then skip with that reason); 3: no
 container engine answers at DOCKER_HOST or the default socket. Not covered: images for a GPU.
@@ -19,11 +19,11 @@ from pathlib import Path
 if __name__ == "__main__":  # run by path: the checkout is not on sys.path then
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests import install_neo4j, install_ollama
+from tests import install
 
 DEBIAN = "debian:bookworm-slim"
-NEO4J = f"neo4j:{install_neo4j.VERSION}-community"
-OLLAMA = f"ollama/ollama:{install_ollama.VERSION}"
+NEO4J = f"neo4j:{install.LONG_TERM.version}-community"
+OLLAMA = f"ollama/ollama:{install.OLLAMA_VERSION}"
 LABEL = "regraph.made-by=tests/install_docker_images.py"
 """On what is made here; removed by `docker rmi` of the images with this label."""
 RECIPES = Path(__file__).parent / "docker" / "images"
@@ -50,7 +50,7 @@ def silent() -> str | None:
         return "docker does not answer within 20 s"
     except subprocess.CalledProcessError as error:
         where = os.environ.get("DOCKER_HOST", "the default socket")
-        return f"no engine answers at {where}: {_last(error.stderr)}"
+        return f"no engine answers at {where}: {install.last_error(error.stderr)}"
     return None
 
 
@@ -79,16 +79,15 @@ def _debian() -> str | None:
 
 
 def _neo4j() -> str | None:
-    if not install_neo4j.installed():
-        return f"Neo4j {install_neo4j.VERSION} is not installed (python tests/install_neo4j.py)"
-    return _upon_debian(NEO4J, "neo4j", install_neo4j.home() / "lib")
+    if not install.LONG_TERM.home.is_dir():
+        return f"Neo4j {install.LONG_TERM.version} is not installed (python tests/install.py neo4j)"
+    return _upon_debian(NEO4J, "neo4j", install.LONG_TERM.home / "lib")
 
 
 def _ollama() -> str | None:
-    binary = install_ollama.binary()
-    if binary is None:
-        return f"Ollama {install_ollama.VERSION} is not built (make ollama-test-server)"
-    return _upon_debian(OLLAMA, "ollama", binary)
+    if not install.OLLAMA.is_file():
+        return f"Ollama {install.OLLAMA_VERSION} is not built (make ollama-test-server)"
+    return _upon_debian(OLLAMA, "ollama", install.OLLAMA)
 
 
 def _upon_debian(image: str, name: str, part: Path) -> str | None:
@@ -125,12 +124,8 @@ def _made(image: str) -> str:
     try:
         reason = MAKERS[image]()
     except subprocess.CalledProcessError as error:
-        reason = f"{error.cmd[0]}: {_last(error.stderr or error.stdout)}"
+        reason = f"{error.cmd[0]}: {install.last_error(error.stderr or error.stdout)}"
     return f"missing: not to be pulled, and {reason}" if reason else "made here: not its makers'"
-
-
-def _last(said: str | None) -> str:
-    return ((said or "").strip().splitlines() or ["no output"])[-1]
 
 
 def main(images: Sequence[str] = tuple(MAKERS)) -> int:

@@ -20,8 +20,8 @@ import pytest
 from pydantic import SecretStr
 
 from regraph_kg.settings import Settings
-from tests import install_docker_images, install_neo4j
-from tests.install_neo4j import LONG_TERM, NEWEST, Release
+from tests import install, install_docker_images
+from tests.install import LONG_TERM, NEWEST, Release
 from tests.requirement import require
 
 START_SECONDS = 240.0
@@ -70,7 +70,7 @@ def _any_server(release: Release, prefix: str, folder: Path) -> Iterator[Setting
     if os.environ.get(f"{prefix}_URI"):
         yield _given(prefix, folder)
         return
-    reason = install_neo4j.missing(release)
+    reason = install.neo4j_missing(release)
     if reason is None and not os.environ.get("REGRAPH_TEST_NEO4J_CONTAINER"):
         with started(folder, release) as settings:
             yield settings
@@ -104,7 +104,7 @@ def prepared(
     environment = _configure(home, CONF.format(port=port) + more_conf)
     for jar in plugins:
         (home / "plugins" / jar.name).symlink_to(jar)
-    java, jars = install_neo4j.java(release), _jars(release)
+    java, jars = install.java(release), _jars(release)
     assert java is not None
     admin = [java, "-cp", jars, "org.neo4j.cli.AdminTool", "dbms", "set-initial-password", password]
     subprocess.run(admin, env=environment, check=True, capture_output=True)
@@ -116,7 +116,7 @@ def running(
     settings: Settings, release: Release = LONG_TERM, jvm: Sequence[str] = SMALL_JVM
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run the Neo4j whose folder is `settings.data_dir`; it answers by now, and may be killed."""
-    home, java = settings.data_dir, install_neo4j.java(release)
+    home, java = settings.data_dir, install.java(release)
     assert java is not None
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
     command = [
@@ -142,7 +142,7 @@ def running(
 
 
 def _jars(release: Release) -> str:
-    return str(install_neo4j.home(release) / "lib" / "*")
+    return str(release.home / "lib" / "*")
 
 
 def _configure(home: Path, conf: str) -> Mapping[str, str]:

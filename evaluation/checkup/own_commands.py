@@ -20,8 +20,7 @@ from regraph_kg.evaluation.checkup.findings import (
 )
 from regraph_kg.evaluation.command_judge import ProjectSession
 from regraph_kg.evaluation.gpu.device import turn
-from regraph_kg.evaluation.problem.functions import doing_nothing
-from regraph_kg.evaluation.problem.project import ProjectProblem
+from regraph_kg.evaluation.problem.project import ProjectProblem, doing_nothing
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 
@@ -41,13 +40,13 @@ class ProjectChecker:
         return checked_once(self._cache, problem, lambda: self._look(problem), keep_errors=False)
 
     def _look(self, problem: ProjectProblem) -> Iterator[ProblemFinding]:
-        text, is_python = problem.serial_code, problem.is_python
-        idle = doing_nothing(text, problem.entry, Path(problem.commands.file).suffix)
+        text, suffix = problem.serial_code, Path(problem.commands.file).suffix
+        idle = doing_nothing(text, problem.entry, suffix)
         if idle is None:
             about = f"{problem.commands.file} defines no function {problem.entry}"
             yield error("entry", about, 'entry = "NAME", a function that commands.file defines')
             return
-        gone = ("import os; os._exit(0)\n" if is_python else _EXITS) + text
+        gone = ("import os; os._exit(0)\n" if suffix == ".py" else _EXITS) + text
         session = ProjectSession(problem, JudgeLimits())
         try:
             with turn("cpu", self._tell):

@@ -7,6 +7,7 @@ Not covered: how the commands are run (evaluation/command_judge.py); whether the
 (evaluation/checkup/own_commands.py looks); owners and extended attributes of files.
 """
 
+import ast
 import fnmatch
 import hashlib
 import os
@@ -23,7 +24,6 @@ from pydantic import ConfigDict, Field, StringConstraints, field_validator
 from regraph_kg import regular
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.evaluation.problem.declaration import Identifier
-from regraph_kg.evaluation.problem.functions import head_of
 from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.target import ON_CPU, Target
 from regraph_kg.models.text import plain
@@ -105,18 +105,13 @@ class ProjectProblem(_Declared):
     """The virtual environment, absolute."""
     tree: str
     """Digest of what is copied: the project is judged as it was read."""
-    content: str
-    """Text of `file` as it stands."""
+    serial_code: str
+    """Text of `file` as it stands, which a candidate replaces."""
 
     @property
     def metric(self) -> Metric:
         """Always "call": commands are timed from a CPU."""
         return "call"
-
-    @property
-    def serial_code(self) -> str:
-        """The text that a candidate replaces."""
-        return self.content
 
     @property
     def home(self) -> Path:
@@ -128,10 +123,6 @@ class ProjectProblem(_Declared):
         """What the commands of one judging may take, by their limits, the first time included."""
         commands = self.commands
         return 3 * commands.build_seconds + 2 * commands.test_seconds + 60 * commands.bench_seconds
-
-    @property
-    def is_python(self) -> bool:
-        return self.commands.file.endswith(".py")
 
     def signature(self) -> str:
         """The function's head as it stands in the file; "" where none is found."""
@@ -216,7 +207,7 @@ def project_fields(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         "folder": str(folder),
         "environment_folder": environment,
         "tree": digest_of(folder, commands.exclude),
-        "content": text,
+        "serial_code": text,
     }
 
 
@@ -277,6 +268,64 @@ def copy(folder: Path, target: Path, exclude: Sequence[str] = ()) -> None:
             shutil.copy2(path, place, follow_symlinks=False)
         if not place.is_symlink():  # a build may write over a file that is read-only
             place.chmod(stat.S_IMODE(place.stat().st_mode) | stat.S_IWUSR)
+
+
+def head_of(text: str, name: str, suffix: str) -> str:
+    """A function up to its body, on one line; "" where a text with that suffix defines none."""
+    if suffix == ".py":
+        function = _python_function(text, name)
+        return f"def {name}({ast.unparse(function.args)})" if function else ""
+    span = _cpp_function(text, name)
+    return " ".join(text.encode()[span[0] : span[1]].decode().split()) if span else ""
+
+
+def doing_nothing(text: str, name: str, suffix: str) -> str | None:
+    """The text with that function's body left out; None where the text defines none.
+
+    Not covered: functions that macros make, or that only another file defines.
+    """
+    if suffix == ".py":
+        function = _python_function(text, name)
+        if function is None:
+            return None
+        lines = text.split("\n")  # as the parser counts them: a form feed ends none
+        first = function.body[0]
+        start = lines[first.lineno - 1][: first.col_offset]
+        lines[first.lineno - 1 : function.end_lineno] = [f"{start}return None"]
+        return "\n".join(lines)
+    span = _cpp_function(text, name)
+    if span is None:
+        return None
+    content = text.encode()
+    before, after = content[: span[1]], content[span[2] :]
+    head = before[span[0] :].partition(b"(")[0].split()
+    # The type of a function "void a::b(" is all that stands before its name.
+    if b"void" in head[:-1]:
+        body = b"{}"
+    else:
+        body = b"{ return 0; }" if suffix == ".c" else b"{ return {}; }"  # C has no `{}` before C23
+    return (before + body + after).decode()
+
+
+def _cpp_function(text: str, name: str) -> tuple[int, int, int] | None:
+    """Offsets of bytes: where the function begins, its body begins and ends."""
+    from regraph_kg.evaluation.cpp import syntax  # noqa: PLC0415 (only where a project is looked at)
+
+    for function in syntax.functions(syntax.parsed(Path(), text.encode())):
+        if function.name == name:
+            return function.node.start_byte, function.body.start_byte, function.body.end_byte
+    return None
+
+
+def _python_function(text: str, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            return node
+    return None
 
 
 def paths_of(path: Path) -> list[Path]:

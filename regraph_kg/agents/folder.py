@@ -79,8 +79,10 @@ class ProjectFolder:
 
     def problems(self) -> list[str]:
         """Problems of the folder, and names of the corpus."""
-        own = (path for path in self.root.glob("*/problem.toml") if self._ours(path))
-        local = {str(path.parent.relative_to(self.root)) for path in own}
+        own = self.root.glob("*/problem.toml")
+        # a link may lead outside, where nothing is read
+        inside = (path for path in own if path.resolve().is_relative_to(self.root))
+        local = {str(path.parent.relative_to(self.root)) for path in inside}
         shipped = corpus_folder(self._settings).glob("problems/*/problem.toml")
         return sorted(local | {path.parent.name for path in shipped})
 
@@ -92,12 +94,3 @@ class ProjectFolder:
         if not folder.is_absolute():
             folder = corpus_folder(self._settings) / "problems" / folder
         return read_source(folder / file)
-
-    def traces(self) -> list[Path]:
-        """Traces of searches in runs/, the newest first."""
-        every = (self.root / "runs").glob("*.jsonl")
-        traces = [path for path in every if path.is_file() and self._ours(path)]
-        return sorted(traces, key=lambda path: path.stat().st_mtime, reverse=True)
-
-    def _ours(self, path: Path) -> bool:
-        return path.resolve().is_relative_to(self.root)

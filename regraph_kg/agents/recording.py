@@ -4,7 +4,6 @@ A trajectory grows while the server lives, and its file is written anew with eac
 measured is told by this process, never read back from a folder that the agent may write.
 """
 
-import io
 import secrets
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,10 +19,7 @@ from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import FailedStep, Source, Step, Trajectory
 from regraph_kg.private import make_folder
-from regraph_kg.runs.ingest import grow
 from regraph_kg.runs.learn import write_lines
-from regraph_kg.runs.progress import outcome
-from regraph_kg.settings import Settings
 
 FOLDER = Path("runs") / "agents"
 LONGEST_NAME = 100
@@ -98,17 +94,6 @@ class AgentSteps:
         # whole each time: a kill leaves the last step's file
         write_lines(path, [self._trajectory()])
         return path
-
-    def teach(self, settings: Settings) -> dict[str, int]:
-        """Merge the trajectory like any other; counts of added, known and rejected ones.
-
-        `BadInput` where no step was right. Names are relabelled, and corrected by the code.
-        """
-        if not self.steps:
-            raise BadInput("nothing to add to the graph: no step of it was right yet")
-        line = io.BytesIO(self._trajectory().line().encode())
-        counts = outcome(grow(settings, line, "lexical", "recording"))
-        return {"added": counts.added, "known": counts.known, "rejected": counts.rejected}
 
     @property
     def _run(self) -> str:

@@ -1,24 +1,36 @@
-"""The server that agents connect to: tools, pages to read, and a prompt that says how to go about.
+"""The server that agents connect to: tools, pages to read, a prompt that says how to go about.
 
-Not here: by which way they connect (serve.py).
+Agents come over the standard streams, or over HTTP on this machine with a token.
 """
 
+import hmac
 import inspect
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import secrets
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
+import uvicorn
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from regraph_kg.agents.folder import ProjectFolder
+from regraph_kg.agents.folder import LONGEST_CODE, ProjectFolder
 from regraph_kg.agents.tools import Tools
-from regraph_kg.errors import RegraphError
+from regraph_kg.errors import RegraphError, ToolError
 from regraph_kg.models.target import TARGETS, USUAL
+from regraph_kg.private import make_folder, opener
 from regraph_kg.settings import Settings
+
+LONGEST_MESSAGE = 4 * LONGEST_CODE
+"""Bytes of one message: two codes, whatever they are escaped to, within reason."""
+HOST = "127.0.0.1"
 
 INSTRUCTIONS = """Makes C++ functions fast with OpenMP or CUDA. Ask next_techniques what to try, \
 apply one technique at a time, and have evaluate judge each version: only its verdict counts. \
@@ -36,14 +48,11 @@ twice; else go back to the last right code and choose another technique.
 in a row gained nothing.
 6. evaluate the best with grade "full", and tell its speedup with the interval, the path of \
 techniques, and the code.
-{record}"""
-RECORD = """In place of evaluate you may call record_step for each step, with finish at the last: \
-the graph then learns what you found."""
+In place of evaluate you may call record_step for each step, and tell its file at the end: \
+regraph ingest then teaches the graph what you found."""
 
 
-def build(
-    settings: Settings, root: Path, judge_seconds: float, *, read_only: bool
-) -> MCPServer[None]:
+def build(settings: Settings, root: Path, judge_seconds: float) -> MCPServer[None]:
     """The server for the folder `root`; `BadInput` where that is none."""
     folder = ProjectFolder(root, settings)
     tools = Tools(settings, folder, judge_seconds)
@@ -64,10 +73,8 @@ def build(
         log_level="WARNING",
     )
     # a docstring is written for agents: it is all that they read
-    for tool in tools.offered(read_only):
+    for tool in tools.offered():
         server.add_tool(tool, description=inspect.getdoc(tool))
-    # a prompt must not name a tool that is not there
-    record = "" if read_only else RECORD
 
     @server.prompt()
     def optimize_this_function(problem: str, target: str = USUAL) -> str:
@@ -75,7 +82,7 @@ def build(
         if target not in TARGETS:
             names = ", ".join(TARGETS)
             raise MCPError(INVALID_PARAMS, f"target {target[:100]!r}: none of {names}")
-        return OPTIMIZE.format(problem=problem, target=target, record=record)
+        return OPTIMIZE.format(problem=problem, target=target)
 
     @server.resource("problem://{problem}/{file}", mime_type="text/plain")
     def problem_file(problem: str, file: str) -> str:
@@ -86,3 +93,57 @@ def build(
             raise ResourceError(str(error)) from None
 
     return server
+
+
+async def serve_http(
+    server: MCPServer[None], port: int, folder: Path, tell: Callable[[str], None]
+) -> None:
+    """Serve agents on this machine until Ctrl-C; `tell` hears where.
+
+    The token lies in a file of `folder`, for this user alone, as long as it serves. `ToolError`
+    where the port is taken.
+    """
+    try:
+        listening = socket.create_server((HOST, port))
+    except OSError:
+        raise ToolError(f"port {port} is taken; give another --port, or 0 for any") from None
+    used, token = listening.getsockname()[1], secrets.token_urlsafe(32)
+    make_folder(folder)
+    token_file = folder / f"mcp-token-{used}"
+    token_file.unlink(missing_ok=True)  # of a server that was killed
+    with open(token_file, "x", encoding="utf-8", opener=opener) as file:
+        file.write(token)
+    app = server.streamable_http_app(host=HOST, max_request_body_size=LONGEST_MESSAGE)
+    config = uvicorn.Config(
+        _WithToken(app, token), log_level="warning", timeout_graceful_shutdown=2
+    )
+    # uvicorn raises the signal that ended it once more: as Ctrl-C, so that the token's file goes
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # the port listens already: who connects now is served in a moment
+    tell(
+        f"http://{HOST}:{used}/mcp; header: Authorization: Bearer TOKEN; TOKEN is in {token_file};"
+        " Ctrl-C ends it"
+    )
+    try:
+        await uvicorn.Server(config).serve([listening])
+    finally:
+        with suppress(OSError):
+            token_file.unlink()
+        listening.close()
+
+
+class _WithToken:
+    """The app behind a token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._header = app, f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            header = dict(scope["headers"]).get(b"authorization", b"")
+            # compared in constant time: another user of this machine may measure it
+            if not hmac.compare_digest(header, self._header):
+                refused = PlainTextResponse("the token is missing, or another one\n", 401)
+                await refused(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

@@ -8,7 +8,6 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from mcp.server.mcpserver import Context
@@ -23,14 +22,11 @@ from regraph_kg.errors import BadInput, RegraphError
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
-from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.problems import declared_problem
 
 P = ParamSpec("P")
 T = TypeVar("T")
-MOST_TRACES, LARGEST_TRACE = 20, 64 * 2**20
-"""Searches that are listed; larger files are left out."""
 
 Code = Annotated[str, Field(description="Source text; or give file.")]
 File = Annotated[str, Field(description="Path inside the project's folder; or give code.")]
@@ -78,13 +74,12 @@ class Tools:
         if self._graph is not None:
             self._graph.close()
 
-    def offered(self, read_only: bool) -> list[Callable[..., Awaitable[Any]]]:
-        """The tools that an agent may call; `read_only`: none that changes the graph."""
-        reading: list[Callable[..., Awaitable[Any]]] = [
+    def offered(self) -> list[Callable[..., Awaitable[Any]]]:
+        """The tools that an agent may call."""
+        return [
             *(self.next_techniques, self.examples, self.known_failures, self.check_problem),
-            *(self.evaluate, self.compare, self.search_status),
+            *(self.evaluate, self.compare, self.record_step, self.known_problems),
         ]
-        return reading if read_only else [*reading, self.record_step]
 
     @plain_errors
     async def next_techniques(
@@ -188,7 +183,7 @@ class Tools:
         tests and bench have judged, and how much less that proves: tell your user. `load` says
         whether other programs kept the machine busy: then speedups of several threads come out too
         low, and even compare may not know.
-        It takes seconds, and spends the budget (search_status says what is left).
+        It takes seconds, and spends the budget (known_problems says what is left).
         Use grade "full" once, for your final answer.
         """
         text = self._folder.code(code, file)
@@ -237,18 +232,15 @@ class Tools:
         trajectory: Annotated[
             str, Field(description="Empty for a first step; then the id that the first one told.")
         ] = "",
-        finish: Annotated[
-            bool, Field(description="With the last step: the trajectory goes into the graph.")
-        ] = False,
     ) -> ToolAnswer:
         """Record one optimization step: the whole code after it is judged, and joins a trajectory.
 
         A step that fails is kept as a failure, and the next one stands on the step before it. A
         step that is right is kept even where it is slower, and the next one stands on it: evaluate
         first, and record what you go on from.
-        Name what the code shows: the graph corrects a name by the code where it can.
-        A trajectory ends with the server; its file can be ingested by hand.
-        What is finished goes into the graph, marked with you and your model: others find it there.
+        Name what the code shows: an ingest corrects a name by the code where it can.
+        A trajectory ends with the server. Tell your user the file in `kept_in`: regraph ingest
+        brings it into the graph, marked with you and your model.
         """
         text = self._folder.code(code, file)
         place = self._folder.problem(problem)
@@ -279,23 +271,13 @@ class Tools:
                 answer["note"] = (
                     "timed while other programs ran: the graph keeps this step without a time"
                 )
-            if finish:
-                answer["graph"] = await asyncio.to_thread(steps.teach, self._settings)
         return answer
 
     @plain_errors
-    async def search_status(self) -> ToolAnswer:
-        """Searches of this project (runs/*.jsonl): how far each is, and the best so far.
-
-        Also the names of the problems that the other tools take, and how many seconds of judging
-        are left.
-        """
-        # a trace is read whole
-        traces = [path for path in self._folder.traces() if path.stat().st_size <= LARGEST_TRACE]
-        runs = await asyncio.to_thread(lambda: [_status(trace) for trace in traces[:MOST_TRACES]])
+    async def known_problems(self) -> ToolAnswer:
+        """Names of the problems that the other tools take, and seconds of judging that are left."""
         problems = await asyncio.to_thread(self._folder.problems)
-        seconds = round(self._desk.left, 1)
-        return {"problems": problems, "runs": runs, "judge_seconds_left": seconds}
+        return {"problems": problems, "judge_seconds_left": round(self._desk.left, 1)}
 
     async def graph(self) -> Graph:
         """The graph, opened when it is first asked."""
@@ -313,23 +295,3 @@ def hearing(context: Context[Any, Any]) -> Hear:
         await context.report_progress(seconds, None, f"judging, {seconds:.0f} s")
 
     return hear
-
-
-def _status(trace: Path) -> ToolAnswer:
-    """One search in figures; what cannot be read says why."""
-    try:
-        run = RunRecord.read(trace)
-    except BadInput as error:
-        return {"trace": trace.name, "error": str(error)}
-    last = run.records[-1] if run.records else None
-    return {
-        "trace": trace.name,
-        "problem": run.header.problem,
-        "target": run.header.target,
-        "model": run.header.model,
-        "calls": last.spent if last else 0,
-        "of_calls": run.header.limits.calls,
-        "ended": run.ended,
-        "best_speedup": last.best_speedup if last else 1.0,
-        "best_path": list(last.best_path) if last else [],
-    }

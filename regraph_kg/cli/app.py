@@ -1,7 +1,6 @@
 """`regraph`: the command tree; here an error becomes a line and an exit code."""
 
 import sys
-from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, NoReturn
 
@@ -35,15 +34,11 @@ COMMANDS = {
     "collect": "Collect new trajectories from models or an evolution's programs.",
     "docs": "Read a document, or the settings in force.",
 }
-"""Each is the function, or the `app` of commands, of the module of its name in this folder; a
-module's `EPILOG` stands below the options."""
+"""What `regraph --help` lists, without loading any of them."""
 
 
 class _Commands(typer.core.TyperGroup):
-    """Imports a command's module when it is called.
-
-    All of them together take over a second to load, with numpy and the database driver.
-    """
+    """Imports a command's module when it is called."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -52,7 +47,19 @@ class _Commands(typer.core.TyperGroup):
         }
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return _command(cmd_name) if cmd_name in self.commands else None
+        if cmd_name not in self.commands:
+            return None
+        module = _module(cmd_name)
+        alone = typer.Typer(add_completion=False)
+        if hasattr(module, "app"):
+            alone.add_typer(module.app, name=cmd_name)
+        else:
+            below = getattr(module, "EPILOG", None)
+            alone.command(cmd_name, epilog=below)(getattr(module, cmd_name))
+        alone.callback()(_root)  # a callback makes it a group
+        command = typer.main.get_group(alone).commands[cmd_name]
+        _drop_no_forms(command)
+        return command
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Help from the table above, without any module."""
@@ -66,17 +73,46 @@ class _Commands(typer.core.TyperGroup):
         listed.format_help(ctx, formatter)
 
 
-def _command(name: str) -> Any:
-    module = import_module(f"regraph_kg.cli.{name}")
-    alone = typer.Typer(add_completion=False)
-    if hasattr(module, "app"):
-        alone.add_typer(module.app, name=name)
-    else:
-        alone.command(name, epilog=getattr(module, "EPILOG", None))(getattr(module, name))
-    alone.callback()(_root)  # a callback makes it a group
-    command = typer.main.get_group(alone).commands[name]
-    _drop_no_forms(command)
-    return command
+# ruff: noqa: PLC0415 (a command is loaded when it is called: together they take over a second)
+def _module(name: str) -> Any:  # noqa: C901, PLR0912 (a branch a command)
+    """The module of a command: a function of its name, or an `app`; `EPILOG` ends its help."""
+    module: Any
+    match name:
+        case "ingest":
+            from regraph_kg.cli import ingest as module
+        case "next":
+            from regraph_kg.cli import next as module
+        case "examples":
+            from regraph_kg.cli import examples as module
+        case "optimize":
+            from regraph_kg.cli import optimize as module
+        case "evaluate":
+            from regraph_kg.cli import evaluate as module
+        case "learn":
+            from regraph_kg.cli import learn as module
+        case "apply":
+            from regraph_kg.cli import apply as module
+        case "runs":
+            from regraph_kg.cli import runs as module
+        case "report":
+            from regraph_kg.cli import report as module
+        case "problem":
+            from regraph_kg.cli import problem as module
+        case "graph":
+            from regraph_kg.cli import graph as module
+        case "techniques":
+            from regraph_kg.cli import techniques as module
+        case "doctor":
+            from regraph_kg.cli import doctor as module
+        case "mcp":
+            from regraph_kg.cli import mcp as module
+        case "bench":
+            from regraph_kg.cli import bench as module
+        case "collect":
+            from regraph_kg.cli import collect as module
+        case "docs":
+            from regraph_kg.cli import docs as module
+    return module
 
 
 def _drop_no_forms(command: Any) -> None:
@@ -143,15 +179,19 @@ GONE = {
     "graph export --json": "regraph graph export, which writes one JSON object a line",
     "report --json": "regraph report, which says where the page is",
     "graph export --unverified": "regraph graph export, whose trajectories have every step",
+    "bench --dry-run": "--budget, which bounds the calls of each search",
+    "collect --dry-run": "--trajectories and --steps, which bound the calls",
     "graph purge --dry-run": "regraph graph purge, which only tells unless --yes is given",
     "ingest --problem": "a file beside the step list: regraph docs ingest",
     "ingest --serial": "a file beside the step list: regraph docs ingest",
     "ingest --target": "a file beside the step list: regraph docs ingest",
     "ingest --writers": "run several regraph ingest at once",
     "learn --export": "regraph graph export, once it is learned; --dry-run tells what it would be",
+    "mcp --read-only": "regraph mcp; it writes steps to runs/agents, and the graph never",
     "next --all": "regraph next; its answer names what is left out, and --json says why",
     "optimize --learn": "regraph learn RUN, once the search has ended",
     "problem new --yes": "the same without it: nothing is asked",
+    "problem new --target": "regraph optimize --target, which the problem does not depend on",
     "problem new --tolerance": "tolerance in problem.toml (regraph docs problems)",
     "runs --again": "regraph evaluate PROBLEM ONE --against OTHER",
     "runs --delete": "rm; the files of a run begin with its name",
@@ -159,6 +199,8 @@ GONE = {
     "graph check": "regraph ingest --rebuild, which counts everything again",
     "graph stats --page": "regraph graph browser-pack, whose saved queries show it",
     "graph report": "regraph bench compares arms with and without the graph",
+    "graph backup": "regraph graph export; regraph ingest FILE restores it",
+    "graph update": "regraph graph embed",
     "graph restore": "regraph ingest FILE, of an export (regraph graph export)",
     "corpus": "regraph graph query, with the saved queries of regraph graph browser-pack",
     "dev browser-pack": "regraph graph browser-pack",
@@ -194,7 +236,7 @@ def _usage(error: typer.TyperException, words: list[str]) -> BadInput:
 def _end(error: RegraphError) -> NoReturn:
     if DEBUG in sys.argv:
         raise error
-    from regraph_kg.models.text import plain  # noqa: PLC0415 (loads pydantic; help needs none)
+    from regraph_kg.models.text import plain  # (loads pydantic; help needs none)
 
     typer.echo(f"regraph: {plain(str(error))}", err=True)
     sys.exit(error.exit_code)

@@ -20,14 +20,14 @@ from regraph_kg.cli.json_answers import notes_aside, print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling, transient
 from regraph_kg.cli.report import write_page
-from regraph_kg.cli.tables import PlainConsole, counted, print_rows
+from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
-from regraph_kg.models.text import times
+from regraph_kg.models.text import counted, times
 from regraph_kg.pages.render import bench_page
 from regraph_kg.runs.choice import usual_choice
 from regraph_kg.settings import Settings, read_settings

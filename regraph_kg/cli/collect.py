@@ -57,7 +57,6 @@ def collect(  # noqa: PLR0913 (a command's options)
     min_speedup: Annotated[float, option("Of the fastest step.", min=0)] = MIN_SPEEDUP,
     licence: Annotated[str, option("Of the code; stored with it.")] = "",
     by: Annotated[str, option("Who made it, where that is not the model asked.")] = "",
-    dry_run: Annotated[bool, option("Only say what it would take.")] = False,
     as_json: Json = False,
 ) -> None:
     """Collect new trajectories: from a model's answers, or an evolution's programs.
@@ -95,9 +94,6 @@ def collect(  # noqa: PLR0913 (a command's options)
         min_speedup=min_speedup,
         credit=Source(model=by, licence=licence),
     )
-    if dry_run:
-        typer.echo("\n".join(stage.preview(settings, choice)))
-        return
     # A bad problem is found before a model is paid for it.
     for name in choice.problems:
         require_good(settings, name)

@@ -1,6 +1,6 @@
 """The display of `regraph optimize`: the check of a problem, progress of a search, its result.
 
-Not here: numbers and tables as text (report.py).
+Not here: a result in words (report.py).
 """
 
 import itertools
@@ -24,11 +24,11 @@ from rich.table import Column
 
 from regraph_kg import report
 from regraph_kg.cli.progress import telling
-from regraph_kg.cli.tables import PlainConsole, counted
+from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.technique import free_id, start_id
-from regraph_kg.models.text import times
+from regraph_kg.models.text import counted, times
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.problems import beats_shipped, check_problem, chosen_problem, first_use
@@ -52,11 +52,13 @@ class Show:
         """Move the bar; print a new best, and with `every` each record."""
         best, tried = f"best {times(record.best_speedup)}", report.tried(record)
         self.bar.update(self.task, completed=record.spent, best=best, description=tried)
+        spent = f"{record.spent}/{self.budget}"
         if record.best_speedup > self.best:
             self.best = record.best_speedup
-            self.say(report.new_best(record, self.budget))
-        elif self.every:
-            self.say(report.no_best(record, self.budget))
+            path = report.path(record.best_path)
+            self.say(f"{spent:>8}  {times(record.best_speedup):>6}  {path}")
+        elif self.every:  # in line with those of a new best
+            self.say(f"{spent:>8}  {'':>6}  {tried}")
 
     def say(self, line: str) -> None:
         """Print another line."""

@@ -59,9 +59,11 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     other = Candidate(target, read_source(against)) if against else None
     if other:
         comparable(judged)
+    # nothing runs for refused code, so that its problem need not be looked at
     if not all(is_refused(code) for code in codes):
         require_good(settings, problem)
     reports, good = list[EvalReport](), True
+    # only a judge of this process times two codes in turn
     opened = local_judge if other else open_judge
     with telling() as say, opened(settings, grade, say) as judge:
         for path, code in zip(candidates, codes, strict=True):

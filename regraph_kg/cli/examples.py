@@ -146,6 +146,7 @@ def _change(example: Example) -> Sequence[str]:
         whose = "(the changed lines alone: its code was not disclosed)"
         return [whose, *example.diff.splitlines()]
     before, after = example.before.splitlines(), example.after.splitlines()
+    # whole codes are long, and what a step changed is a few lines of them
     changed = [*difflib.unified_diff(before, after, "before", "after", n=CONTEXT, lineterm="")]
     return changed or ["(the code is unchanged)"]
 

@@ -88,6 +88,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     are to come by file.
     """
     settings = read_settings(model=model, disclose=disclose)
+    # a rebuild has only the graph's own text to read: anything else would be a second truth
     if rebuild:
         _rebuild(settings, vocabulary, relabel, alone=not (files or starter or dry_run))
         return
@@ -105,6 +106,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
         typer.echo(str(ingested))
     if ingested.rejected and not ingested.good:
         raise typer.Exit(1)
+    # last, since an embedder is slow and may fail: what was merged is told before
     _embed(settings)
 
 
@@ -117,6 +119,7 @@ def _ingest(settings: Settings, source: IngestSource) -> Ingested:
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; {_so_far(ingested)}; {AGAIN}") from None
     except StoreError as error:
+        # nothing was merged: the store is the user's to mend, and there is nothing to go on with
         if not ingested.good:
             raise
         raise Interrupted(f"{error}; {_so_far(ingested)}; {AGAIN}") from None
@@ -154,6 +157,7 @@ def _so_far(ingested: Ingested) -> str:
 
 def _print_names(names: Sequence[NameVerdict]) -> None:
     """Print what each name would count as, and the number of techniques that would be new."""
+    # by stage, so that what a rule guessed stands together, to be looked at
     headings = ("name", "technique", "stage", "score", "steps")
     cells = (
         (

@@ -21,7 +21,6 @@ def mcp(
     judge_seconds: Annotated[
         float, option("Seconds of judging that all agents may take together.", min=0)
     ] = 900,
-    read_only: Annotated[bool, option("Agents record nothing in the graph.")] = False,
 ) -> None:
     """Serve the graph and the judge to coding agents (Model Context Protocol).
 
@@ -33,11 +32,10 @@ def mcp(
     """
     if find_spec("mcp") is None:
         raise ToolError("the MCP SDK is not installed", remedy="pip install 'mcp>=2.3,<3'")
-    from regraph_kg.agents.serve import serve_http  # noqa: PLC0415 (an extra, and slow to load)
-    from regraph_kg.agents.server import build  # noqa: PLC0415
+    from regraph_kg.agents.server import build, serve_http  # noqa: PLC0415 (an extra, slow)
 
     settings = read_settings()
-    server = build(settings, root, judge_seconds, read_only=read_only)
+    server = build(settings, root, judge_seconds)
     try:
         if http:
             asyncio.run(serve_http(server, port, settings.data_dir, partial(typer.echo, err=True)))

@@ -21,12 +21,11 @@ from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checkup
-from regraph_kg.evaluation.checkup.findings import ProblemFinding, error
+from regraph_kg.evaluation.checkup.findings import error
 from regraph_kg.evaluation.cpp.slice import with_headers
 from regraph_kg.evaluation.cpp.syntax import choose, read
 from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.evaluation.problem.problem import ProjectProblem
-from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.problems import chosen_problem, find_problem, open_adopter
 from regraph_kg.wiring.shipped import problem_names
@@ -41,16 +40,6 @@ class ProblemLine:
     """The problem's origin, or why it cannot be read."""
     entry: str
     timed_at: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemMade:
-    """The folder of a new problem, and the findings of its check."""
-
-    folder: Path
-    good: bool
-    """Whether there are no errors: a search can start."""
-    findings: Sequence[ProblemFinding]
 
 
 app = typer.Typer(no_args_is_help=True)
@@ -137,7 +126,6 @@ def new(  # noqa: PLR0913 (a command's options)
         str,
         option("Its name: blur, image::blur, 'axpy<float>', or 'f(const float*, int)' of several."),
     ],
-    target: Annotated[Target, option("What the next command is to optimize for.")] = USUAL,
     to: Annotated[
         Path | None, option("Where to write; the function's name.", metavar="FOLDER")
     ] = None,
@@ -176,22 +164,16 @@ def new(  # noqa: PLR0913 (a command's options)
         name = shlex.quote(f"{folder}/")
         checkup = checked(settings, str(folder.absolute()))
         print_checkup(checkup)
-        more = "" if target == USUAL else f" --target {target}"
         mend = f"mend {folder}/problem.toml, then: regraph problem check {name}"
-        typer.echo(mend if checkup.errors else f"next: regraph optimize {name}{more}")
+        typer.echo(mend if checkup.errors else f"next: regraph optimize {name}")
     if as_json:
-        print_json(ProblemMade(folder, not checkup.errors, checkup.findings))
+        print_json(checkup)
     if checkup.errors:
         raise typer.Exit(BadInput.exit_code)
 
 
 def make(
-    settings: Settings,
-    file: Path,
-    function: str,
-    answers: Said,
-    *,
-    to: Path | None = None,
+    settings: Settings, file: Path, function: str, answers: Said, *, to: Path | None = None
 ) -> Path:
     """Make the problem; return its folder."""
     understood = understand(read(file), function)

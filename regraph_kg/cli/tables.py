@@ -73,11 +73,6 @@ def print_aligned(rows: Sequence[Sequence[str]]) -> None:
         typer.echo("  ".join(cells).rstrip())
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """A count with its noun: "1 example", "2 examples"."""
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
-
-
 def legible(text: str) -> str:
     """Text in one line of bounded length whose control characters cannot steer the terminal."""
     line = "".join(char if char.isprintable() else "\ufffd" for char in text[: _LONGEST + 1])

@@ -64,11 +64,13 @@ def show(
                 rows = ((one.id, one.name, ", ".join(sorted(one.aliases))) for one in every)
                 print_rows(("id", "name", "also called"), rows, {0})
             return
+        # of every target: a name of another one is told with its id, and not as unknown
         techniques = by_id(store.techniques())
         resolved = techniques[resolve(technique, techniques, target)]
         successors = store.neighbourhood(resolved.id, device=device).successors
     if answered(TechniqueShown(resolved, successors), as_json):
         return
+    # models and strangers wrote these texts: none steers the terminal
     console = PlainConsole()
     console.print(str(resolved))
     if not successors:

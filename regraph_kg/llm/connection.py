@@ -10,6 +10,7 @@ import logging
 import re
 import socket
 import threading
+import time
 import weakref
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -26,7 +27,6 @@ from regraph_kg.llm.model import AskOptions
 
 if TYPE_CHECKING:  # at run time it costs 0.3 s, which only a live model is worth
     import httpx
-    import tenacity
 
 log = logging.getLogger(__name__)
 
@@ -126,38 +126,27 @@ class Connection:
         A wait that the server asks for (Retry-After) is kept if patience lasts so long. No silence
         is asked again. Raises what the last call raised, `ModelError` once closed.
         """
-        import tenacity  # noqa: PLC0415 (only a live model needs it)
-
-        first: list[float] = []
-        doubling = tenacity.wait_exponential(
-            multiplier=SHORTEST * self._patience, max=LONGEST * self._patience
-        )
-
-        def wait(state: "tenacity.RetryCallState") -> float:
-            failure = state.outcome.exception() if state.outcome else None
-            return max(doubling(state), failure.wait if isinstance(failure, Refused) else 0.0)
-
-        def spent(state: "tenacity.RetryCallState") -> bool:
-            # counted from the end of the first call: a model may take minutes before it is lost
-            now = state.outcome_timestamp or 0.0
-            first.append(now)
-            return self._closed.is_set() or now - first[0] + state.upcoming_sleep > self._patience
-
-        def warn(state: "tenacity.RetryCallState") -> None:
-            failure = state.outcome.exception() if state.outcome else None
-            why = failure.message if isinstance(failure, Refused) else type(failure).__name__
-            pause = state.upcoming_sleep
-            log.warning("lost %s (%s), trying again in %.2g s", self.place, self.safe(why), pause)
-
-        answer: T = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(_is_lost),
-            stop=spent,
-            wait=wait,
-            sleep=tenacity.sleep_using_event(self._closed),
-            before_sleep=warn,
-            reraise=True,
-        )(self._unless_closed, call)
-        return answer
+        pause = SHORTEST * self._patience
+        first: float | None = None
+        while True:
+            self._check_open()
+            try:
+                return call()
+            except Exception as error:
+                if not _is_lost(error):
+                    raise
+                # counted from the end of the first call: a model may take minutes before it is lost
+                now = time.monotonic()
+                first = now if first is None else first
+                refused = error if isinstance(error, Refused) else None
+                wait = max(pause, refused.wait if refused else 0.0)
+                if self._closed.is_set() or now - first + wait > self._patience:
+                    raise
+                why = self.safe(refused.message if refused else type(error).__name__)
+                log.warning("lost %s (%s), trying again in %.2g s", self.place, why, wait)
+            # an event, not a sleep: `close` ends the wait
+            self._closed.wait(wait)
+            pause = min(2 * pause, LONGEST * self._patience)
 
     @contextmanager
     def failures(self, refusal: Callable[[Refused, str], ModelError]) -> Iterator[None]:
@@ -239,10 +228,6 @@ class Connection:
         if self._closed.is_set():
             raise ModelError(f"the connection to {self.place} was closed on our side")
 
-    def _unless_closed(self, call: Callable[[], T]) -> T:
-        self._check_open()
-        return call()
-
 
 def _login(url: str, place: str, kind: ServerKind) -> str:
     """The header for user and password of a URL, if any. `BadInput` for what is no URL.
@@ -268,7 +253,8 @@ def _check(response: "httpx.Response") -> None:
         wait = _seconds(response.headers.get("retry-after", ""))
         raise Refused(response.status_code, text, wait)
     if text.startswith("error:"):  # llama.cpp's way, where an answer would have been streamed
-        raise _error(text.removeprefix("error:").partition("\n")[0])
+        text = text.removeprefix("error:").partition("\n")[0]
+        raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, text)
     try:
         body = json.loads(response.content)
     except (ValueError, RecursionError):  # bytes that are no text are a ValueError, too
@@ -276,17 +262,7 @@ def _check(response: "httpx.Response") -> None:
     if not isinstance(body, dict):
         raise Broken("no JSON object")
     if body.get("error"):  # some servers send it with status 200
-        raise _error(text)
-
-
-def _error(text: str) -> Refused:
-    """The refusal in an answer of status 200: the status is what the error calls its code."""
-    code: object = None
-    with suppress(ValueError, AttributeError, RecursionError):
-        body = json.loads(text)
-        code = (body["error"] if isinstance(body.get("error"), dict) else body).get("code")
-    is_status = isinstance(code, int) and code >= HTTPStatus.BAD_REQUEST
-    return Refused(int(str(code)) if is_status else HTTPStatus.INTERNAL_SERVER_ERROR, text)
+        raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, text)
 
 
 def _seconds(retry_after: str) -> float:

@@ -30,18 +30,15 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """Prefixes of a query and of a document; None: what the model declares."""
+    """Prefixes of a query and of a document, as a model declares them."""
 
-    query: str | None = None
-    document: str | None = None
+    query: str = ""
+    document: str = ""
 
     def as_json(self) -> str:
         """The prompts as JSON, part of a space's key; "" where there are none."""
-        prompts = {"query": self.query or "", "document": self.document or ""}
+        prompts = {"query": self.query, "document": self.document}
         return json.dumps(prompts, ensure_ascii=False) if any(prompts.values()) else ""
-
-
-_DECLARED = Prompts()
 
 
 class Embedder(Protocol):
@@ -89,11 +86,11 @@ class _PromptedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """See `Embedder`."""
-        return self._embed(texts, self._prompts.document or "")
+        return self._embed(texts, self._prompts.document)
 
     def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
         """See `Embedder`."""
-        return self._embed(texts, self._prompts.query or "")
+        return self._embed(texts, self._prompts.query)
 
     def _embed(self, texts: Sequence[str], prompt: str) -> list[bytes]:
         found: list[bytes] = []
@@ -118,24 +115,22 @@ class OllamaEmbedder(_PromptedEmbedder):
     A text that the model cannot hold gets the mean of the vectors of its halves: nothing is cut.
     """
 
-    def __init__(
-        self, url: str, model: str, options: AskOptions, prompts: Prompts = _DECLARED
-    ) -> None:
+    def __init__(self, url: str, model: str, options: AskOptions) -> None:
         """Find server, model and dimension.
 
-        Ollama does not tell what prompts a model wants: there are those that are given. Raises
-        `ModelError` (no server, unknown model, one that does not embed), `BadInput` for a malformed
-        URL.
+        Raises `ModelError` (no server, unknown model, one that does not embed), `BadInput` for a
+        malformed URL.
         """
-        from regraph_kg.llm.ollama_server import OllamaServer  # noqa: PLC0415 (0.4 s)
+        from regraph_kg.llm.ollama import OllamaServer  # noqa: PLC0415 (0.4 s)
 
         self._server = OllamaServer(url, model, options, sends="a text to embed")
         with self._server.failures():
             _, digest = self._server.describe()
             # neither server nor library tells it: a short text does
             width = len(self._ask(["dimension"], "")[0])
-        self._prompts = prompts
-        self._space = EmbeddingSpace(f"ollama:{model}@{digest[:SHOWN]}", width, prompts.as_json())
+        # Ollama does not tell what prompts a model wants
+        self._prompts = Prompts()
+        self._space = EmbeddingSpace(f"ollama:{model}@{digest[:SHOWN]}", width)
 
     def _embed(self, texts: Sequence[str], prompt: str) -> list[bytes]:
         with self._server.failures():
@@ -161,7 +156,7 @@ class SentenceTransformerEmbedder(_PromptedEmbedder):
     Longer texts than the model holds are treated as `OllamaEmbedder` does.
     """
 
-    def __init__(self, model: str, *, device: str = "cpu", prompts: Prompts = _DECLARED) -> None:
+    def __init__(self, model: str, *, device: str = "cpu") -> None:
         """Load `model`, a name in the Hugging Face cache or a folder, on `device`.
 
         Raises `ModelError` without the extra `embed`, for a model that is not here, and for a
@@ -178,7 +173,7 @@ class SentenceTransformerEmbedder(_PromptedEmbedder):
             self._model: Any = library.SentenceTransformer(
                 model, local_files_only=True, device=device
             )
-            self._prompts = self._declared(prompts)
+            self._prompts = self._declared()
             width = len(self._ask(["dimension"], "")[0])
             version = _revision(model, self._model)
         except (OSError, ValueError, RuntimeError, AssertionError) as error:
@@ -190,17 +185,12 @@ class SentenceTransformerEmbedder(_PromptedEmbedder):
         name = f"sentence-transformers:{model}@{version[:SHOWN]}"
         self._space = EmbeddingSpace(name, width, self._prompts.as_json())
 
-    def _declared(self, chosen: Prompts) -> Prompts:
-        """The prompts that are given, else the model's, under the names that its library knows."""
+    def _declared(self) -> Prompts:
+        """The model's own prompts, under the names that its library knows."""
         declared: dict[str, str] = self._model.prompts
         rest = declared.get(self._model.default_prompt_name or "", "")
-        query = declared.get("query") or rest
         named = (declared.get(name) for name in ("document", "passage", "corpus"))
-        document = next(filter(None, named), rest)
-        return Prompts(
-            query if chosen.query is None else chosen.query,
-            document if chosen.document is None else chosen.document,
-        )
+        return Prompts(declared.get("query") or rest, next(filter(None, named), rest))
 
     def _ask(self, texts: Sequence[str], prompt: str) -> Vectors:
         vectors = self._model.encode(list(texts), prompt=prompt, show_progress_bar=False).tolist()

@@ -7,7 +7,6 @@ docs/models.md lists each server's own behaviour. httpx alone: docs/dev/decision
 import hashlib
 import logging
 import time
-from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -25,8 +24,6 @@ log = logging.getLogger(__name__)
 KIND = ServerKind("OpenAI-compatible server", "start it", "REGRAPH_OPENAI_URL")
 BYTES_PER_TOKEN = 8
 """Bytes other than blanks: no tokenizer has so many in a token on the average of a prompt."""
-FORMAT = "response_format"
-"""A refusal that names it is of the form in which the schema was sent, not of the prompt."""
 OLLAMA = "library"
 """The owner of Ollama's own models in its list."""
 GO_ON = ("llamacpp", "regraph")
@@ -41,14 +38,6 @@ NO_KEY = "none"
 """Sent where no key is set: some servers insist on one, those without keys ignore it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """A server's URL, up to and including "/v1", and its key; an empty key is none."""
-
-    url: str
-    key: SecretStr
-
-
 class OpenAICompatibleModel:
     """A model behind an OpenAI-compatible server.
 
@@ -57,25 +46,23 @@ class OpenAICompatibleModel:
     it is found out only where it counts too few tokens for all of the prompt to be among them.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str, options: AskOptions) -> None:
-        """Find the server and the model; a server that is lost later is waited for.
+    def __init__(self, url: str, key: SecretStr, model: str, options: AskOptions) -> None:
+        """Find the server and the model; `url` ends in "/v1", an empty `key` is none.
 
-        Raises `ModelError` (no
-        server, unknown model, key refused), `BadInput` for a malformed URL or key.
+        Raises `ModelError` (no server, unknown model, key refused), `BadInput` for a malformed URL
+        or key.
         """
-        key = endpoint.key.get_secret_value().strip() or NO_KEY
-        if not (key.isascii() and key.isprintable()):
+        plain_key = key.get_secret_value().strip() or NO_KEY
+        if not (plain_key.isascii() and plain_key.isprintable()):
             raise BadInput(
                 "the key for the model's server is no plain text: set REGRAPH_OPENAI_KEY"
             )
-        self._connection = Connection(KIND, endpoint.url, options, key)
+        self._connection = Connection(KIND, url, options, plain_key)
         self._place = self._connection.place
-        _warn_of_open_key(self._place, key)
+        _warn_of_open_key(self._place, plain_key)
         self._http = httpx.Client(base_url=self._place, **self._connection.client_options())
         self._model = model
         self._options = options
-        # kept for the run: one refusal a run is enough
-        self._older_form = False
         with self._connection.failures(self._refusal):
             served = self._served()
         self._goes_on = served.owned_by in GO_ON
@@ -136,28 +123,11 @@ class OpenAICompatibleModel:
         return match
 
     def _ask(self, prompt: Prompt) -> tuple[Completion, float]:
-        """The server's answer, and how many seconds it took.
-
-        A server that does not know the form in which a schema is sent is asked in the older one.
-        """
+        """The server's answer, and how many seconds it took."""
         if prompt.answer_schema is not None:
             schema = bounded_schema(prompt.answer_schema)
             prompt = prompt.model_copy(update={"answer_schema": schema})
-        older = self._older_form
-        try:
-            return self._post(prompt, older)
-        except Refused as refused:
-            if older or prompt.answer_schema is None or FORMAT not in refused.text:
-                raise
-        answered = self._post(prompt, older=True)
-        self._older_form = True
-        return answered
-
-    def _post(self, prompt: Prompt, older: bool) -> tuple[Completion, float]:
         body = question(prompt, self._model, self._options, begun=self._goes_on)
-        # llama-cpp-python: the schema stands beside the type
-        if older and prompt.answer_schema is not None:
-            body[FORMAT] = {"type": "json_object", "schema": prompt.answer_schema}
         # vLLM and llama.cpp hand it to the template; others ignore it
         body["chat_template_kwargs"] = {"enable_thinking": False}
         started = time.perf_counter()

@@ -16,22 +16,16 @@ from regraph_kg.models.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The code that a search makes faster: serial code with the entry point `entry`.
-
-    `signature` is the C signature of the entry point, without body; `metric` says whose arrays it
-    gets: the host's, or the device's. `machine` describes the machine in a line, for prompts.
-    `guarantee` is the verdicts' base where that is less than the judge's own checks, as for a file
-    of a project with its own commands, whose function has no C signature.
-    """
+    """The code that a search makes faster."""
 
     problem: str
     target: Target
     serial: str
     entry: str
-    signature: str
-    metric: Metric = "call"
-    machine: str = ""
-    guarantee: str = ""
+    signature: str  # of the entry point in C, without body
+    metric: Metric = "call"  # whose arrays it gets: the host's, or the device's
+    machine: str = ""  # the machine in a line, for prompts
+    guarantee: str = ""  # the verdicts' base, where that is less than the judge's own checks
     ports: tuple[Port, ...] = ()
     """Programs made of the serial code, of which one may be the start; the fastest first."""
     port: Port | None = None  # the port that is the start; None: the serial code is

@@ -40,8 +40,6 @@ class TargetTraits:
     flags: tuple[str, ...]  # compiler flags besides the common ones
     device: DeviceKind
     needs: str  # the judge's requirements, for a help text
-    prompt: str  # name of the prompt template with the target's rules for code (search/prompts/)
-    short_names: tuple[str, ...]  # its short names in techniques' names
     efforts: Mapping["Grade", TimingEffort]
     least_samples: int  # fewest samples of one worker
     acceptable: float  # a series whose half-width is above this goes on for a while
@@ -68,8 +66,6 @@ _CUDA = TargetTraits(
     flags=(),
     device="gpu",
     needs="nvcc and a GPU",
-    prompt="cuda",
-    short_names=(),
     efforts={
         "screening": TimingEffort(seconds=0.06, workers=1, half_width=0.01),
         "full": TimingEffort(seconds=0.1, workers=3, half_width=0.005),
@@ -87,8 +83,6 @@ _OPENMP = TargetTraits(
     flags=("-fopenmp",),
     device="cpu",
     needs="g++ -fopenmp",
-    prompt="openmp",
-    short_names=("omp",),
     efforts={
         "screening": TimingEffort(seconds=0.04, workers=3, half_width=0.02),
         "full": TimingEffort(seconds=0.1, workers=5, half_width=0.02),

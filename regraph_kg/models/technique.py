@@ -290,9 +290,7 @@ def _joined(words: str) -> str:
 
 
 _MARKS = frozenset({"pragma"})
-_SAME = {"indices": "index", "matrices": "matrix"} | {
-    short: traits.name for traits in TARGETS.values() for short in traits.short_names
-}
+_SAME = {"indices": "index", "matrices": "matrix", "omp": "openmp"}
 _INVARIANT = frozenset({"series", "species"})
 
 _SLUG = 120  # longest slug; a longer one is cut and hashed

@@ -32,6 +32,11 @@ def seconds(duration: float) -> str:
     return f"{digits(duration)} s"
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: "1 example", "2 examples"."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
 def plain(text: str) -> str:
     """`text` without characters that cannot be printed, except newline and tab."""
     # a terminal acts upon control characters and escapes; directions of writing hide parts

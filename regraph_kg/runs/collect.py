@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from regraph_kg.collect.conversation import PATIENCE, REPAIRS, STEPS, Conversation, prompt_hash
+from regraph_kg.collect.conversation import STEPS, Conversation, prompt_hash
 from regraph_kg.collect.journal import Journal, key_of
 from regraph_kg.collect.judged_steps import (
     MIN_SPEEDUP,
@@ -134,24 +134,6 @@ def collect(
         with open_judge(settings, "full") as judge:
             work = _Collecting(settings, choice, journal, judge, model)
             return (yield from work.gather(problems))
-
-
-def preview(settings: Settings, choice: CollectChoice) -> list[str]:
-    """The work of `collect` in lines; nobody is asked, nothing judged."""
-    lines: list[str] = []
-    for name in choice.problems:
-        problem = declared_problem(settings, name)
-        if choice.model is None:
-            task = task_of(problem, choice.target)
-            lineages, notes = read_lineages(choice.evolution, choice.best, task, choice.credit)
-            steps = sum(len(lineage.programs) for lineage in lineages)
-            lines += [*notes, f"{problem.name}: {steps} steps to be judged; no model is asked"]
-            continue
-        # One call more than there are steps: the model must say that it sees no further one.
-        calls = choice.trajectories * (choice.steps + 1)
-        most = calls * PATIENCE * (REPAIRS + 1)
-        lines.append(f"{problem.name}: about {calls} calls (at most {most})")
-    return lines
 
 
 @dataclass(slots=True)

@@ -51,6 +51,7 @@ def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> 
     steps = []
     for offer in sorted(offers.fitting, key=place)[: question.limit]:
         successor, technique = offer.successor, offer.successor.technique
+        # pooled figures have no pair of their own: the pair with most of them shows examples
         nearest = store.examples(
             successor.after or question.after,
             technique.id,

@@ -60,12 +60,14 @@ def _nameless(stored: StoredTrajectory, names: Vocabulary) -> Trajectory:
     """
     trajectory = stored.trajectory
 
+    # a given technique is what the sender knows; all others are what an older list made of a name
     def step(one: Step, stage: str) -> Step:
         if stage == "given":
             return one
         return one.model_copy(update={"technique": None, "also": ()})
 
     def failure(one: FailedStep) -> FailedStep:
+        # else a failure whose technique was given would be lost with it
         known = names.find(one.label, trajectory.target) is not None
         return one.model_copy(update={"technique": None}) if known else one
 

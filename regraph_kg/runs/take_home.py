@@ -97,14 +97,16 @@ def put_into(answer: RunAnswer, problem: Problem, path: Path) -> list[HomeChange
 def into_project(answer: RunAnswer, problem: ProjectProblem, to: Path | None) -> list[HomeChange]:
     """The change of the project's file, or of the file `to`, which gets the same text."""
     content = content_of(problem.home)
-    if content != problem.content.encode():
+    if content != problem.serial_code.encode():
         raise BadInput(f"{problem.home}: changes now; run the same command again")
     commands = problem.commands
     rests_on = [
         f"timed by {commands.bench}; tested by {'; '.join(commands.test)}",
         f"guarantee: {problem.guarantee}",
     ]
-    comment = _comment(answer, problem.entry, rests_on, "#" if problem.is_python else "//")
+    comment = _comment(
+        answer, problem.entry, rests_on, "#" if problem.commands.file.endswith(".py") else "//"
+    )
     text = f"{comment}\n{answer.code.rstrip()}\n".encode()
     return [HomeChange(to or problem.home, content if to is None else content_of(to), text)]
 

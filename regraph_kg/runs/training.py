@@ -26,6 +26,7 @@ it computes. Say why, name the technique, and give the whole code after the step
 def training_lines(trajectories: Iterable[Trajectory]) -> Iterator[str]:
     """A line of JSON for each verified step."""
     for trajectory in trajectories:
+        # without code there is nothing to learn to write
         if trajectory.disclosed != "code":
             continue
         before = trajectory.serial
@@ -35,6 +36,7 @@ def training_lines(trajectories: Iterable[Trajectory]) -> Iterator[str]:
             if passed:
                 example = _example(trajectory, number, before, passed)
                 yield json.dumps(example, ensure_ascii=False) + "\n"
+            # a failed step is built upon, too: its code is what the next one changed
             before = step.code
 
 

@@ -10,7 +10,6 @@ from regraph_kg.llm.by_file import BatchModel
 from regraph_kg.llm.embedder import (
     Embedder,
     OllamaEmbedder,
-    Prompts,
     SentenceTransformerEmbedder,
     spec_of,
 )
@@ -41,13 +40,10 @@ def any_model(settings: Settings, spec: ModelSpec) -> LanguageModel:
 
         return OllamaModel(settings.ollama_url, spec.name, options)
     if spec.kind == "openai":
-        from regraph_kg.llm.openai_compatible import (  # noqa: PLC0415
-            Endpoint,
-            OpenAICompatibleModel,
-        )
+        from regraph_kg.llm.openai_compatible import OpenAICompatibleModel  # noqa: PLC0415
 
-        endpoint = Endpoint(settings.openai_url, settings.openai_key)
-        return OpenAICompatibleModel(endpoint, spec.name, options)
+        url, key = settings.openai_url, settings.openai_key
+        return OpenAICompatibleModel(url, key, spec.name, options)
     if spec.kind == "batch":
         return BatchModel(Path(spec.name), settings.batch_model, options)
     raise BadInput(
@@ -75,13 +71,12 @@ def embedder_of(settings: Settings, space: EmbeddingSpace | None = None) -> Embe
 
 def _any_embedder(settings: Settings, spec: str) -> Embedder:
     kind, _, name = spec.partition(":")
-    prompts = Prompts(settings.embedder_query_prompt, settings.embedder_document_prompt)
     if spec == "hash":
         return HashEmbedder()
     if kind == "ollama" and name:
-        return OllamaEmbedder(settings.ollama_url, name, _options(settings), prompts)
+        return OllamaEmbedder(settings.ollama_url, name, _options(settings))
     if kind == "sentence-transformers" and name:
-        return SentenceTransformerEmbedder(name, device=settings.embedder_device, prompts=prompts)
+        return SentenceTransformerEmbedder(name, device=settings.embedder_device)
     raise BadInput(
         f'embedder {spec!r}: know "hash", "ollama:NAME" and "sentence-transformers:NAME"'
         " (REGRAPH_EMBEDDER)"

@@ -1,19 +1,23 @@
-"""Stores of graphs, and operations on a whole graph."""
+"""Stores of graphs, and operations on a whole graph.
+
+The driver is loaded with the store that needs it: it takes a third of a second.
+"""
 
 import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from regraph_kg.backends import embedded, queries
 from regraph_kg.backends.address import Address
-from regraph_kg.backends.bolt import Bolt
 from regraph_kg.backends.embedded import ServerState
-from regraph_kg.backends.reader import BoltReader
-from regraph_kg.backends.store import BoltStore
 from regraph_kg.errors import file_errors
 from regraph_kg.graph import GraphStore, ReadOnlyGraph
 from regraph_kg.settings import Settings
+
+if TYPE_CHECKING:
+    from regraph_kg.backends.bolt import Bolt
 
 
 def open_store(
@@ -26,7 +30,9 @@ def open_store(
     Close it after use. Raises `StoreError` when it is down, foreign, of another version, or rejects
     the login; passing conflicts and outages are retried for `retry_seconds`.
     """
-    store = BoltStore(_bolt(settings, retry_seconds))
+    from regraph_kg.backends.store import BoltStore  # noqa: PLC0415
+
+    store = BoltStore(_bolt(store_address(settings), retry_seconds))
     try:
         store.apply_schema(rebuild=rebuild)
     except BaseException:
@@ -35,17 +41,20 @@ def open_store(
     return store
 
 
-def _bolt(settings: Settings, retry_seconds: float = 60.0) -> Bolt:
+def _bolt(where: Address, retry_seconds: float = 15.0) -> "Bolt":
+    from regraph_kg.backends.bolt import Bolt  # noqa: PLC0415
+
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes a StoreError
-    return Bolt(store_address(settings), retry_seconds=retry_seconds)
+    return Bolt(where, retry_seconds=retry_seconds)
 
 
 def open_reader(settings: Settings) -> ReadOnlyGraph:
     """A reader of these settings' graph, which changes nothing. Close it after use."""
-    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # what matters becomes an error
-    embedded = settings.store == "embedded"
-    where = start_embedded(settings).reading if embedded else store_address(settings)
-    return BoltReader(Bolt(where))
+    from regraph_kg.backends.reader import BoltReader  # noqa: PLC0415
+
+    is_embedded = settings.store == "embedded"
+    where = start_embedded(settings).reading if is_embedded else store_address(settings)
+    return BoltReader(_bolt(where))
 
 
 def store_address(settings: Settings) -> Address:

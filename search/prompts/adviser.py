@@ -38,8 +38,6 @@ LIKE_FAILED = 0.3
 """Least likeness of similar codes: docs/methods.md says how it divides the corpus."""
 SHORT_DIFF_LINES = 20
 """A failed code is shown if its diff to the current code has at most this many lines."""
-_NO_FAILURES = (Outcome.PASSED, Outcome.UNSTABLE_TIMING, Outcome.DECLINED, Outcome.UNCHANGED)
-"""Outcomes in older graphs that no prompt warns of."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -121,8 +119,7 @@ class KnownFailures:
             return []
         # this run's own failures come first among equals: they are of this very code
         met = reversed(self._met[source, technique])
-        stored = [item for item in self._ask(source, technique) if item.outcome not in _NO_FAILURES]
-        found = similar([*met, *stored], code)[: self._limit]
+        found = similar([*met, *self._ask(source, technique)], code)[: self._limit]
         return [_warning(item, code) for item in found]
 
 

@@ -5,7 +5,7 @@ the technique fits (fit/fit.py).
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from string import Template
 
 from regraph_kg.search.code.cuda_facts import GridNumber
@@ -157,7 +157,7 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
         "serial": serial,
         "row": [top.number.at for top in (main,) if top and top.number and _cells(facts)],
         "unfused": [product.at for product in facts.product_sums],
-        "swapped": at["contiguous"] if _swaps(facts, loops) else [],
+        "swapped": at["contiguous"] if swapped(facts, loops["contiguous"], loops["inner"]) else [],
         "tiled": at["nest"] if tiled(facts, loops["nest"], loops["inner"]) else [],
         "restricted": [head.at for head in _pointer_heads(facts)],
         "resized": [block.at for block in _resized(facts)],
@@ -190,11 +190,6 @@ def _resized(facts: Facts) -> list[ResizedBlock]:
     return [block] if block and (block.follows or strides) else []
 
 
-def _swaps(facts: Facts, loops: Mapping[str, LoopFacts | None]) -> bool:
-    """Whether the heads of two loops can change places and nothing else must change."""
-    return swapped(facts, loops["contiguous"], loops["inner"]) != ""
-
-
 def _threads(
     facts: Facts, parallel: LoopFacts | None, threads: Sequence[GridNumber]
 ) -> dict[str, str]:
@@ -218,7 +213,10 @@ def _threads(
         values |= {word: f"the head of {described(parallel)}" for word in ("share", "serial")}
         values |= {"item": parallel.variable, "items": end_of(parallel), "type": parallel.type}
         values["thread"] = f"{_GENERAL['thread']}{plus(operand(parallel.start))}"
-        values["kernelname"] = _first([*_kernels_of(facts, parallel), name])
+        runs_it = (
+            one.name for one in facts.kernels if parallel.function in (one.name, *one.reached)
+        )
+        values["kernelname"] = next(runs_it, name)
     return values
 
 
@@ -249,13 +247,6 @@ def _is_row(loop: LoopFacts) -> bool:
     return counted and is_parallel(loop) is True and not (loop.reduces or loop.continues)
 
 
-def _kernels_of(facts: Facts, loop: LoopFacts) -> list[str]:
-    """The kernels that run a loop."""
-    return [
-        kernel.name for kernel in facts.kernels if loop.function in (kernel.name, *kernel.reached)
-    ]
-
-
 def _fused(facts: Facts) -> dict[str, str]:
     """The first sum of products in the code, and what it becomes."""
     for product in facts.product_sums[:1]:
@@ -273,13 +264,11 @@ def _atomic(facts: Facts, loop: LoopFacts | None) -> str:
     if loop is None or not loop.kernel or not loop.reduces:
         return ""
     # one update may stand in several places; it is told once
-    lines = (f"`{_added(sum_)}` for `{sum_.element} += ..`" for sum_ in _sums(facts, loop))
+    lines = []
+    for one in _sums(facts, loop):
+        place = one.element[1:] if one.element.startswith("*") else f"&{one.element}"
+        lines.append(f"`atomicAdd({place}, {one.value});` for `{one.element} += ..`")
     return "".join(f"\nWrite {text}." for text in dict.fromkeys(lines))
-
-
-def _added(addition: ElementSum) -> str:
-    place = addition.element[1:] if addition.element.startswith("*") else f"&{addition.element}"
-    return f"atomicAdd({place}, {addition.value});"
 
 
 def _sums(facts: Facts, loop: LoopFacts) -> list[ElementSum]:

@@ -18,7 +18,6 @@ from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.port import LAUNCH
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
-from regraph_kg.models.target import TARGETS
 from regraph_kg.search.prompts.beginning import STOP, beginning, remainder
 from regraph_kg.search.prompts.by_rule import carried_out
 from regraph_kg.search.prompts.examples import (
@@ -244,7 +243,7 @@ def put_together(
 def system_text(task: Task, words: Words = "full") -> str:
     """The constant part of a run's prompts."""
     form = fill(f"form_{_form(task)}")
-    target = fill(TARGETS[task.target].prompt)
+    target = fill(task.target)
     if task.machine:
         target += "\n" + fill("machine", machine=short(task.machine, MACHINE_CHARACTERS))
     if words == "lean":

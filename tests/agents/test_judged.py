@@ -13,6 +13,8 @@ import pytest
 from mcp.client.client import Client
 
 from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.runs.ingest import Ingested, IngestSource, ingest_files
+from regraph_kg.runs.progress import outcome
 from regraph_kg.wiring.stores import open_store
 from tests.agents.conftest import Project
 from tests.agents.program import ask, call, connected, refusal
@@ -140,7 +142,7 @@ def test_an_agent_that_drops_out_over_http_ends_its_judging_and_the_next_is_judg
             asked.cancel()
         await gone()
         async with visiting(server) as client:
-            left = (await call(client, "search_status"))["judge_seconds_left"]
+            left = (await call(client, "known_problems"))["judge_seconds_left"]
             assert 700 < left < 900  # what was used is charged
             right = await call(client, "evaluate", problem="scale", code=marked.serial)
             assert right["outcome"] in {"passed", "unstable_timing"}
@@ -177,7 +179,7 @@ def test_a_step_that_is_none_is_refused_unjudged(project: Project) -> None:
         assert "is of cuda" in await refused(technique="cuda/tiling", code="int y;")
         assert "no name" in await refused(technique=" ", code="int y;")
         assert "no such one" in await refused(technique="x", code="int y;", trajectory="0" * 12)
-        assert (await call(client, "search_status"))["judge_seconds_left"] == 900.0
+        assert (await call(client, "known_problems"))["judge_seconds_left"] == 900.0
 
     ask(project.folder, project.env, story)
 
@@ -190,16 +192,15 @@ def test_recorded_steps_become_a_trajectory_of_the_agent(project: Project) -> No
         goes_on = {**TOLD, "trajectory": bad["trajectory"], "code": vectorized(project)}
         other = {**goes_on, "target": "cuda"}
         assert "begin another" in await refusal(client, "record_step", technique="x", **other)
-        good = await call(
-            client, "record_step", technique="SIMD vectorization", finish=True, **goes_on
-        )
+        good = await call(client, "record_step", technique="SIMD vectorization", **goes_on)
         assert (good["steps"], good["failures"]) == (1, 1)
-        assert good["graph"] == {"added": 1, "known": 0, "rejected": 0}
         kept = project.folder / good["kept_in"]
         assert Trajectory.model_validate_json(kept.read_bytes()).problem == "scale"
         assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
 
     ask(project.folder, project.env, story)
+    (kept,) = (project.folder / "runs" / "agents").iterdir()
+    outcome(ingest_files(project.settings, IngestSource([kept]), Ingested()))
     with closing(open_store(project.settings)) as store:
         (one,) = store.export()
         assert one.source.learned

@@ -16,7 +16,7 @@ from pathlib import Path
 import platformdirs
 
 from regraph_kg.settings import Settings
-from tests import install_neo4j
+from tests import install
 from tests.browser.chromium import CONTROL, Page, chromium, find
 from tests.neo4j_server import free_port, started
 from tests.requirement import require
@@ -47,7 +47,7 @@ class Served:
 def served(folder: Path) -> Iterator[Served]:
     """Run a Neo4j that serves its Browser, its data in a folder; skips where that cannot be."""
     find()
-    reason = install_neo4j.missing()
+    reason = install.neo4j_missing()
     if reason is not None:
         require("browser", reason)
     port = free_port()

@@ -14,7 +14,7 @@ import pytest
 from regraph_kg.errors import StoreError
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
-from tests import install_neo4j
+from tests import install
 from tests.contract.plans import plan
 from tests.neo4j_server import prepared, running
 from tests.requirement import require
@@ -45,7 +45,7 @@ def certificate(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings, Path]]:
     """Settings of a running server that wants TLS, and its certificate."""
-    reason = install_neo4j.missing()
+    reason = install.neo4j_missing()
     if reason is not None:
         require("neo4j", reason)
     if shutil.which("openssl") is None:

@@ -14,9 +14,9 @@ from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergePlan, Provenance
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
-from tests import install_neo4j
+from tests import install
 from tests.contract.plans import A100, failure, measured, plan
-from tests.install_neo4j import LONG_TERM, NEWEST, Release
+from tests.install import LONG_TERM, NEWEST, Release
 from tests.neo4j_server import prepared, running
 from tests.recount import wrong_counts
 from tests.requirement import require
@@ -62,7 +62,7 @@ class Deadly(Bolt):
 def release_and_moment(request: pytest.FixtureRequest) -> tuple[Release, str]:
     """A release that is installed here, and when it is killed."""
     found: tuple[Release, str] = request.param
-    if reason := install_neo4j.missing(found[0]):
+    if reason := install.neo4j_missing(found[0]):
         require(found[0].requirement, reason)
     return found
 

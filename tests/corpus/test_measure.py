@@ -226,9 +226,7 @@ def test_a_step_is_timed_in_turn_with_the_one_before_it(write: Callable[..., Pat
 def test_what_is_disclosed_in_part_is_not_measured(write: Callable[..., Path]) -> None:
     given = Trajectory.model_validate_json(write(RIGHT).read_text())
     part = given.model_copy(update={"disclosed": "diff", "content": given.id, "serial": ""})
-    with pytest.raises(
-        BadInput, match="disclosed as diff only: measure the file that has its code"
-    ):
+    with pytest.raises(BadInput):
         check_serial(part, load_problem(PROBLEM))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import install_neo4j
+from tests import install
 from tests.requirement import require
 
 pytestmark = pytest.mark.nightly
@@ -26,7 +26,7 @@ def test_kill_9_at_random_moments_changes_nothing(
     store: str, writers: int, servers: int, tmp_path: Path
 ) -> None:
     """A few rounds; a restart of Neo4j takes seconds."""
-    missing = install_neo4j.missing() if store == "neo4j" else None
+    missing = install.neo4j_missing() if store == "neo4j" else None
     if missing is not None:
         require("neo4j", missing)
     done = subprocess.run(

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.model import AskOptions, LanguageModel
 from regraph_kg.llm.ollama import OllamaModel
-from regraph_kg.llm.openai_compatible import Endpoint, OpenAICompatibleModel
+from regraph_kg.llm.openai_compatible import OpenAICompatibleModel
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey
 
 Kind = Literal["ollama", "openai"]
@@ -42,7 +42,7 @@ def open_model(
     options = replace(OPTIONS, **changes)  # type: ignore[arg-type]
     if kind == "ollama":
         return OllamaModel(url, name, options)
-    return OpenAICompatibleModel(Endpoint(f"{url}/v1", SecretStr(key)), name, options)
+    return OpenAICompatibleModel(f"{url}/v1", SecretStr(key), name, options)
 
 
 def message_of(model: LanguageModel, asked: Prompt | None = None) -> str:

@@ -1,7 +1,6 @@
 """A real Ollama, found by URL, on PATH or where we built it, fed with models of random weights."""
 
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -15,7 +14,7 @@ import httpx
 import ollama
 import pytest
 
-from tests.install_ollama import binary
+from tests.install import ollama_binary
 from tests.llm.tiny_model import CONTEXT, write_tiny_model
 from tests.requirement import require
 
@@ -33,7 +32,7 @@ MODELS = {"tiny": (1.3, PLAIN), "babble": (-30.0, PLAIN), "thinker": (1.3, THINK
 
 def found() -> str:
     """The URL of a running server, or the path of a binary; reports that there is neither."""
-    place = os.environ.get("REGRAPH_TEST_OLLAMA_URL") or shutil.which("ollama") or binary()
+    place = os.environ.get("REGRAPH_TEST_OLLAMA_URL") or ollama_binary()
     if not place:
         require(
             "ollama",
@@ -42,7 +41,7 @@ def found() -> str:
         )
     if find_spec("gguf") is None:
         require("ollama", "the Python package gguf, which makes the test models, is missing")
-    return str(place)
+    return place
 
 
 @contextmanager

@@ -4,26 +4,19 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from pathlib import Path
 
 import httpx
 import pytest
 
-from regraph_kg.errors import AnswersPending, ModelError
-from regraph_kg.llm.by_file import BatchModel, batch_status
+from regraph_kg.errors import ModelError
 from regraph_kg.llm.model import LanguageModel
-from regraph_kg.models.prompt import Reply
-from tests.llm.asking import CHOICE, OPTIONS, prompt, question
+from tests.llm.asking import CHOICE, prompt, question
 from tests.llm.conftest import Opener, Served
 from tests.llm.tiny_model import CONTEXT
-
-GUIDE = Path(__file__).parents[2] / "docs" / "models.md"
 
 
 def test_the_name_tells_model_digest_server_and_options(server: Served, own_way: Opener) -> None:
@@ -195,32 +188,6 @@ def test_ctrl_c_frees_the_server_at_once(opened: Opener) -> None:
 def test_silence_beyond_the_timeout_ends_the_wait(opened: Opener) -> None:
     with pytest.raises(ModelError, match=r"within 0\.2 s"):
         opened("babble", timeout=0.2, max_tokens=2000).complete(prompt())
-
-
-def test_the_script_of_the_guide_answers_a_batch(server: Served, tmp_path: Path) -> None:
-    """docs/models.md, as a reader would copy it; the third model does not exist."""
-    (script,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
-    (tmp_path / "ask.py").write_text(script)
-    names = [server.names["tiny"], server.names["babble"], "no-such-model"]
-    asked = [question(CHOICE), prompt(), prompt("make it small")]
-
-    def run() -> list[Reply]:
-        replies = []
-        for name, one in zip(names, asked, strict=True):
-            model = BatchModel(tmp_path, name, OPTIONS)
-            replies.append(model.complete(one))
-            with suppress(AnswersPending):
-                model.finish()
-        return replies
-
-    assert [reply.finish for reply in run()] == ["pending"] * 3
-    words = [sys.executable, str(tmp_path / "ask.py"), str(tmp_path), server.url]
-    subprocess.run(words, check=True, timeout=60)
-    choice, text, nothing = run()
-    assert [reply.finish for reply in (choice, text, nothing)] == ["stop", "length", "pending"]
-    assert sorted(json.loads(choice.text)) == ["choice", "name"]
-    assert (text.output_tokens, text.model) == (300, names[1])
-    assert "no-such-model" in batch_status(tmp_path).failure
 
 
 def test_what_the_client_asks_for_is_no_servers_default(server: Served) -> None:

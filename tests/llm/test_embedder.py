@@ -17,7 +17,6 @@ from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.embedder import (
     Embedder,
     OllamaEmbedder,
-    Prompts,
     SentenceTransformerEmbedder,
     spec_of,
 )
@@ -160,17 +159,6 @@ def test_ollama_is_asked_in_batches_never_for_nothing_and_never_to_cut(fake: Fak
     assert all(text for body in fake.embeds for text in body["input"])
 
 
-def test_prompts_that_are_given_stand_before_what_ollama_embeds(fake: FakeOllama) -> None:
-    prompts = Prompts("find: ", "text: ")
-    embedder = OllamaEmbedder(fake.url, "tiny", OPTIONS, prompts)
-    fake.embeds.clear()
-    embedder.embed(["a"])
-    embedder.embed_queries(["a", "..."])
-    assert [body["input"] for body in fake.embeds] == [["text: a"], ["find: a"]]
-    assert embedder.space.prompts == '{"query": "find: ", "document": "text: "}'
-    assert opened(fake).space == EmbeddingSpace(f"ollama:tiny@{fake.digest('tiny')[:12]}", 16)
-
-
 def test_a_transformers_space_tells_its_files_and_the_prompts_that_it_declares(
     tmp_path: Path,
 ) -> None:
@@ -190,8 +178,6 @@ def test_a_transformers_space_tells_its_files_and_the_prompts_that_it_declares(
     assert floats(asking.embed(["warp shuffles"])) == pytest.approx(
         floats(plain.embed(["warp shuffles"])), abs=1e-5
     )
-    unasked = SentenceTransformerEmbedder(str(folder), prompts=Prompts("", ""))
-    assert unasked.space.prompts == ""
     with pytest.raises(ModelError, match=r"cannot be loaded on nowhere"):
         SentenceTransformerEmbedder(str(folder), device="nowhere")
 

@@ -7,7 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import httpx
 import pytest
-import tenacity
 
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.connection import Connection, Refused, ServerKind
@@ -157,7 +156,7 @@ def test_a_lost_server_is_waited_for_as_long_as_patience_lasts(
 ) -> None:
     """By a clock of our own, on which calls take no time; the last wait would pass the limit."""
     clock = SteppedClock()
-    monkeypatch.setattr(tenacity, "time", clock)
+    monkeypatch.setattr("regraph_kg.llm.connection.time", clock)
     options = AskOptions(0.7, 9, timeout=1, patience=30.0)
     connection = Connection(ServerKind(kind, "start it", "URL"), "http://127.0.0.1:9", options)
     monkeypatch.setattr(connection, "_closed", clock)

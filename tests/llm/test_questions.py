@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.openai_compatible import Endpoint, OpenAICompatibleModel
+from regraph_kg.llm.openai_compatible import OpenAICompatibleModel
 from tests.llm.asking import OPTIONS, Kind, message_of, open_model, prompt, question
 from tests.llm.fake_ollama import FakeModel, FakeOllama
 
@@ -78,25 +78,6 @@ def test_a_schema_goes_along_bounded_and_at_temperature_zero(fake: FakeOllama) -
     named = {"type": "json_schema", "json_schema": {"name": "answer", "schema": bounded}}
     assert (openai["response_format"], openai["temperature"]) == (named, 0)
     assert text["maxLength"] == 9000
-
-
-OLDER = '500 {"error": {"message": "response_format.type: expected text or json_object"}}'
-
-
-def test_a_server_that_refuses_the_form_of_a_schema_is_asked_in_the_older_one(
-    fake: FakeOllama,
-) -> None:
-    """Once: it stays with what was understood, and waits for nothing."""
-    asked, model = question({"type": "object", "properties": {}}), open_model("openai", fake.url)
-    fake.faults = [OLDER, completion(content="{}"), completion(content="{}")]
-    assert [model.complete(asked).text for _ in range(2)] == ["{}", "{}"]
-    forms = [chat["response_format"]["type"] for chat in fake.chats]
-    assert forms == ["json_schema", "json_object", "json_object"]
-    fake.chats.clear()
-    another = open_model("openai", fake.url)
-    fake.faults = ["400 unknown response_format"] * 9
-    assert "refused the prompt" in message_of(another, asked)
-    assert len(fake.chats) == 2
 
 
 def test_windows_are_powers_of_two_and_no_larger_than_the_model_holds(fake: FakeOllama) -> None:
@@ -272,8 +253,8 @@ def test_a_malformed_url_is_bad_input(kind: Kind, url: str) -> None:
 
 
 def test_a_url_without_a_scheme_is_taken_as_http(fake: FakeOllama) -> None:
-    endpoint = Endpoint(f"{fake.url}/v1/".removeprefix("http://"), SecretStr(""))
-    assert OpenAICompatibleModel(endpoint, "tiny", OPTIONS).complete(prompt()).text
+    url = f"{fake.url}/v1/".removeprefix("http://")
+    assert OpenAICompatibleModel(url, SecretStr(""), "tiny", OPTIONS).complete(prompt()).text
 
 
 @BOTH
@@ -341,7 +322,7 @@ def test_the_key_is_in_no_message_log_or_repr(
     refused = message_of(model)
     assert "who is ...?" in said
     assert "REGRAPH_OPENAI_KEY" in refused
-    for text in (said, refused, caplog.text, repr(model), repr(Endpoint("x", SecretStr(KEY)))):
+    for text in (said, refused, caplog.text, repr(model)):
         assert KEY not in text
 
 

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.llm.ollama import OllamaModel
-from regraph_kg.llm.openai_compatible import Endpoint, OpenAICompatibleModel
+from regraph_kg.llm.openai_compatible import OpenAICompatibleModel
 from regraph_kg.settings import FILE, SENT_TO, Settings, read_settings
 from regraph_kg.wiring.open_model import embedder_of
 
@@ -120,9 +120,9 @@ def test_the_users_own_address_does_get_the_key(folder: Path) -> None:
     """Else the tests above would prove nothing."""
     with listening("HTTP/1.1 500 no\r\nContent-Length: 0\r\n\r\n") as server:
         url = f"http://127.0.0.1:{server.port}/v1"
-        endpoint = Endpoint(url, read_settings(openai_key=KEY).openai_key)
+        key = read_settings(openai_key=KEY).openai_key
         with pytest.raises(ModelError):
-            OpenAICompatibleModel(endpoint, "x", ONCE)
+            OpenAICompatibleModel(url, key, "x", ONCE)
         assert KEY.encode() in server.heard
 
 
@@ -215,7 +215,7 @@ def test_a_server_that_sends_us_elsewhere_is_not_followed(folder: Path) -> None:
         with listening(f"{away}Content-Length: 0\r\n\r\n") as server:
             url = f"http://127.0.0.1:{server.port}"
             with pytest.raises(ModelError):
-                OpenAICompatibleModel(Endpoint(f"{url}/v1", SecretStr(KEY)), "x", ONCE)
+                OpenAICompatibleModel(f"{url}/v1", SecretStr(KEY), "x", ONCE)
             with pytest.raises(ModelError):
                 OllamaModel(url, "x", ONCE)
             with pytest.raises(ModelError):

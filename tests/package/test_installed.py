@@ -23,7 +23,11 @@ from tests.requirement import require
 
 ROOT = Path(__file__).parents[2]
 STARTER = ROOT / "corpus" / "trajectories"
-STOP_STORE = "from regraph_kg import settings, wiring; stop_embedded(settings.read_settings())"
+STOP_STORE = """
+from regraph_kg.settings import read_settings
+from regraph_kg.wiring.stores import stop_embedded
+stop_embedded(read_settings())
+"""
 KINDS = ("wheel", "sdist")
 BUILD = """
 import sys

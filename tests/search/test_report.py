@@ -143,8 +143,3 @@ def test_the_commonest_failure_is_told_in_one_line() -> None:
     told = rows(printed(summary(failure=failed(Outcome.CRASHED))))
     assert told["failures"] == "crashed, once"
     assert "failures" not in rows(printed(summary()))
-
-
-@pytest.mark.parametrize(("joules", "text"), [(350.0, "350 J"), (1234.5, "1.23 kJ")])
-def test_an_energy_has_the_unit_that_fits(joules: float, text: str) -> None:
-    assert report.energy(joules) == text

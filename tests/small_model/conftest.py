@@ -1,7 +1,6 @@
 """A real Ollama with real weights (`make small-model`), and commands that ask it."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,8 +10,7 @@ from pathlib import Path
 import ollama
 import pytest
 
-from tests.install_ollama import binary
-from tests.install_small_model import CODER, EMBEDDER, fetched
+from tests.install import CODER, EMBEDDER, ollama_binary
 from tests.llm import real_ollama
 from tests.requirement import require
 
@@ -76,11 +74,10 @@ class Desk:
         )
 
 
-def weights(name: str) -> Path:
-    """Where a model lies; reports that it was not fetched."""
-    place = fetched(name)
-    if place is None:
-        require("small-model", f"{name} was not fetched: make small-model")
+def weights(place: Path) -> Path:
+    """A model's place; reports that it was not fetched."""
+    if not place.exists():
+        require("small-model", f"{place.name} was not fetched: make small-model")
     return place
 
 
@@ -88,11 +85,11 @@ def weights(name: str) -> Path:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of our own, one request at a time, with both models; its URL."""
     file = weights(CODER)
-    program = shutil.which("ollama") or binary()
+    program = ollama_binary()
     if program is None:
         require("small-model", "ollama is not on PATH, and make small-model has not built one")
     folder = tmp_path_factory.mktemp("small-model")
-    with real_ollama.served(str(program), folder, OLLAMA_NUM_PARALLEL="1") as (url, _):
+    with real_ollama.served(program, folder, OLLAMA_NUM_PARALLEL="1") as (url, _):
         with ollama.Client(url, timeout=120) as client:
             digest = client.create_blob(file)
             for name, template in ((MODEL, CHAT), (COUNTER, COUNTING)):

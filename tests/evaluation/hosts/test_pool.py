@@ -283,15 +283,10 @@ def test_compilers_wait_for_a_gpus_judge_but_beside_its_own_cores_and_metric_dev
 @pytest.mark.parametrize(
     ("first", "second", "together"),
     [
-        ("compile", "compile", True),
         ("compile", "judge", True),
-        ("judge", "judge", True),
-        ("quiet", "quiet", True),
         ("quiet", "judge", True),
         ("compile", "quiet", False),
-        ("compile", "alone", False),
         ("judge", "alone", False),
-        ("quiet", "alone", False),
         ("alone", "alone", False),
     ],
 )

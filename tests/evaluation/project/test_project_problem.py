@@ -11,9 +11,14 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation import command_judge
 from regraph_kg.evaluation.checkup.own_commands import ProjectChecker
 from regraph_kg.evaluation.command_judge import first_difference
-from regraph_kg.evaluation.problem.functions import doing_nothing, head_of
 from regraph_kg.evaluation.problem.problem import load_problem
-from regraph_kg.evaluation.problem.project import ProjectProblem, copy, digest_of
+from regraph_kg.evaluation.problem.project import (
+    ProjectProblem,
+    copy,
+    digest_of,
+    doing_nothing,
+    head_of,
+)
 
 from . import projects
 

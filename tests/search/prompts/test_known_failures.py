@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.search.methods.mcgs import McgsSettings
@@ -93,10 +92,6 @@ def test_without_warnings_nobody_is_asked() -> None:
         raise AssertionError("was asked")
 
     assert KnownFailures(ask, 0).warnings("openmp/start", "openmp/a", CODE) == []
-
-
-def test_what_an_older_graph_holds_of_noisy_timings_is_no_warning() -> None:
-    assert warned([replace(known("busy", CODE), outcome=Outcome.UNSTABLE_TIMING)]) == ""
 
 
 def test_what_was_tried_is_shown_as_a_short_change_of_the_present_code() -> None:
