@@ -49,9 +49,7 @@ class Node:
     gain: float | None = None
     """Gain over the code before."""
     call: int = 0
-    """Calls that had ended when it was recorded."""
     at: float = 0.0
-    """Active seconds then."""
     best: bool = False
     """Whether it was faster than all before it."""
     answer: bool = False
@@ -135,17 +133,9 @@ def _page(name: str, values: Mapping[str, Any], assets: Sequence[str], reload: i
         f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; img-src data:;"
         " connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
-    return (
-        _environment()
-        .get_template(name)
-        .render(
-            **values,
-            scripts=list(map(Markup, scripts)),
-            style=Markup(style),
-            policy=policy,
-            reload=reload,
-        )
-    )
+    marked = {"scripts": list(map(Markup, scripts)), "style": Markup(style)}
+    template = _environment().get_template(name)
+    return template.render(**values, **marked, policy=policy, reload=reload)
 
 
 def as_data(value: Any) -> str:

@@ -35,6 +35,7 @@ within 10 MB."""
 MOST_LINES = 2_000
 """Lines of codes that are compared."""
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
+Turns = dict[tuple[tuple[str, ...], int], list[Exchange]]
 _HARMLESS = (Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
 
 
@@ -139,11 +140,7 @@ def _rows(run: RunRecord) -> dict[str, str]:
 
 def _machine(header: RunHeader, judged: EvalReport | None) -> dict[str, str]:
     """Facts of the machine and the judge; "" is unknown."""
-    facts = {
-        "device": header.device,
-        "machine": header.machine,
-        "compiler": header.toolchain,
-    }
+    facts = {"device": header.device, "machine": header.machine, "compiler": header.toolchain}
     if judged is None:
         return facts
     facts["judge"] = f"version {judged.evaluator}, times by {judged.metric}"
@@ -297,12 +294,9 @@ def _chosen(run: RunRecord, parents: Mapping[int, int], most: int) -> list[int]:
     return list(chosen)
 
 
-Turns = Mapping[tuple[tuple[str, ...], int], Sequence[Exchange]]
-
-
 def _turns(run: RunRecord) -> Turns:
     """What the model was asked and answered at each place of the search."""
-    turns: dict[tuple[tuple[str, ...], int], list[Exchange]] = {}
+    turns: Turns = {}
     for key, reply in run.replies:
         prompt = run.prompts[key].user if key in run.prompts else ""
         turns.setdefault((key.path, key.attempt), []).append(Exchange(prompt, reply.text))

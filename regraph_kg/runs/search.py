@@ -70,7 +70,6 @@ class LiveRun:
 
     @property
     def header(self) -> RunHeader:
-        """The inputs of the search."""
         return self._search.header
 
     @property
@@ -83,12 +82,10 @@ class LiveRun:
 
     @property
     def torn(self) -> bool:
-        """Whether half a line of the trace was dropped on resuming."""
         return self._trace.torn
 
     @property
     def calls(self) -> int:
-        """Calls for code until the last record."""
         return self._records[-1].spent if self._records else 0
 
     @property
@@ -169,16 +166,14 @@ def require_graph(settings: Settings, choice: SearchChoice) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SearchPreview:
-    """What a search begins with, and sends at most; nothing of it is spent."""
+    """What a search begins with, and how many calls it makes at most, those for thoughts too."""
 
     problem: str
     target: str
     method: str
     model: str
     calls: int
-    """Calls for code and for thoughts."""
     prompt_tokens: int
-    """Tokens of the first prompt, estimated."""
     first_prompt: Prompt
 
     def __str__(self) -> str:
