@@ -92,18 +92,13 @@ class Given:
 
     name: str
     passed: Passed
-    writes: bool
-    """The function writes it."""
-    sized: bool = False
-    """The function gives it its length, which sizes say."""
+    writes: bool  # the function writes it
+    sized: bool = False  # the function gives it its length, which sizes say
     counted: bool = False
     """Its length after the call depends on the data: `length` is the room for it."""
-    reads: bool = True
-    """What it holds before the call matters."""
-    length: str = ""
-    """Elements, in C++ over the entry's parameters."""
-    is_owned: bool = False
-    """The function needs a vector of its own, though its length is known."""
+    reads: bool = True  # what it holds before the call matters
+    length: str = ""  # elements, in C++ over the entry's parameters
+    is_owned: bool = False  # the function needs a vector of its own, though its length is known
 
     @property
     def is_array(self) -> bool:
@@ -143,13 +138,11 @@ class Given:
 class Plain:
     """A function as it was and as the entry has it."""
 
-    call: str
-    """How it is called: `image::blur<float>`."""
+    call: str  # how it is called: `image::blur<float>`
     entry: str
     given: Sequence[Given]
     result: Given | None
-    sizes: Sequence[str]
-    """Sizes that the entry takes besides, as `long long`."""
+    sizes: Sequence[str]  # sizes that the entry takes besides, as `long long`
 
     @property
     def signature(self) -> str:

@@ -41,8 +41,7 @@ from regraph_kg.evaluation.problem.problem import Problem, shape_text
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(.*?)(?://.*)?$", re.MULTILINE)
-_SWITCH = re.compile(r"\b[A-Za-z]\w*")
-"""Names of a condition, but those that compilers define."""
+_SWITCH = re.compile(r"\b[A-Za-z]\w*")  # names of a condition, but those that compilers define
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _MOST_WAYS = 4
 _ROUNDS, _ROUNDING = 3, 2.0**33
@@ -54,14 +53,10 @@ class Adopted:
     """A problem that can be written, and what became known on the way."""
 
     problem: Problem
-    files: Mapping[str, str]
-    """File name -> text."""
-    seconds: float
-    """What the serial code takes at the timing shape."""
-    left_out: tuple[str, ...]
-    """Headers that are not here and not needed."""
-    notes: tuple[str, ...]
-    """What was found when it ran, and what follows for its sizes and inputs."""
+    files: Mapping[str, str]  # file name -> text
+    seconds: float  # what the serial code takes at the timing shape
+    left_out: tuple[str, ...]  # headers that are not here and not needed
+    notes: tuple[str, ...]  # what was found when it ran, and what follows for its sizes and inputs
 
 
 class OutOfArray(BadInput):

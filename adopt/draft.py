@@ -32,10 +32,8 @@ class Said:
     roles: dict[str, Role] = field(default_factory=dict)
     values: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    positive: bool = False
-    """Floats are to be positive: of others the function gives no numbers."""
-    powers: bool = False
-    """Sizes are to be powers of two: at others the function fails."""
+    positive: bool = False  # floats are to be positive: of others the function gives no numbers
+    powers: bool = False  # sizes are to be powers of two: at others the function fails
 
 
 class Draft:

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Point = Mapping[str, int]
-_MOST = {1: 64, 2: 4}
-"""The largest factor and number of a formula with so many products."""
+_MOST = {1: 64, 2: 4}  # the largest factor and number of a formula with so many products
 _LEAST_FOR_PAIRS = 5
 _WORD = r"[A-Za-z_]\w*"
 _PRODUCT = rf"{_WORD}(?:\*{_WORD})*"

@@ -23,20 +23,14 @@ class Index:
     """Integers of an array that are indices: of which array, how they lead there."""
 
     name: str
-    leaf: str
-    """The field of a struct; "" for the element itself."""
-    target: str = ""
-    """"" for memory of the function's own."""
+    leaf: str  # the field of a struct; "" for the element itself
+    target: str = ""  # "" for memory of the function's own
     stride: int = 1
     offset: int = 0
-    checked: bool = False
-    """A condition keeps what is too large from leading anywhere else."""
-    low: int = 0
-    """The least of them that a call is given."""
-    last: int = 1
-    """How far the largest one lies before the array's end."""
-    clamped: bool = False
-    """What is too large leads to the array's last element."""
+    checked: bool = False  # a condition keeps what is too large from leading anywhere else
+    low: int = 0  # the least of them that a call is given
+    last: int = 1  # how far the largest one lies before the array's end
+    clamped: bool = False  # what is too large leads to the array's last element
 
 
 def starts(trials: ProbeTrials) -> dict[str, set[str]]:

@@ -67,16 +67,14 @@ _REGION = re.compile(r"(before|after|to the \w+ of|inside of) (\d+)-byte region 
 _SLOT = re.compile(r"^case (\d+) slot (\d+) at (\S+)$", re.MULTILINE)
 _PATIENCE_SECONDS = 60.0
 _MOST_VARIANTS, _SECRET_SHAPES, _MOST_BYTES = 24, 4, 32 * 2**20
-_POISON = 0xA5
-"""What outputs hold before a call: read as an index, it is far out of every array."""
+_POISON = 0xA5  # what outputs hold before a call: read as an index, it is far out of every array
 
 
 @dataclass(frozen=True, slots=True)
 class Overrun:
     """The code left an array: what it did, of which one, at which shape."""
 
-    line: int
-    """Line of serial.cpp; 0 where nobody can tell."""
+    line: int  # line of serial.cpp; 0 where nobody can tell
     what: str
     sizes: Sizes
 

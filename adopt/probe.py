@@ -20,8 +20,7 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
 
-ROOM = 1 << 13
-"""Elements that an array has room for, whatever its length."""
+ROOM = 1 << 13  # elements that an array has room for, whatever its length
 _PATIENCE_SECONDS = 60.0
 _FLAGS = ("-w", "-g0")
 _RECORDED = ("-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns", "-fsanitize=thread")
@@ -34,48 +33,34 @@ _RECORDER = Path(__file__).with_name("recorder.cpp")
 class ProbeCall:
     """One call: a number for each scalar and each container's length, contents, ends."""
 
-    numbers: Mapping[str, float]
-    """Values of scalars by name; lengths are named `x_size`."""
+    numbers: Mapping[str, float]  # values of scalars by name; lengths are named `x_size`
     contents: Mapping[str, bytes]
     """What an array holds, again and again; of a struct that is passed by value what it is."""
-    ends: Mapping[str, int] = field(default_factory=dict)
-    """Elements beyond which an array is left."""
+    ends: Mapping[str, int] = field(default_factory=dict)  # elements beyond which an array is left
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
     """What a call did with one array."""
 
-    end: int
-    """One more than the largest index that was accessed; 0 where none was."""
-    distinct: int
-    """Elements that were accessed."""
-    total: int
-    """Accesses."""
-    read_first: int
-    """Elements that were read before they were written."""
-    read_within: int
-    """Reads of elements that its length after the call covers."""
-    written: int
-    """Elements that were written."""
-    size: int
-    """Its length after the call."""
-    moved: bool
-    """Its elements lie elsewhere afterwards: all of them are new."""
-    begins: Sequence[int]
-    """The first few elements that were accessed, each once."""
-    steps: Sequence[int]
-    """Distances between accesses in a row."""
-    counts: Sequence[int]
-    """How often each of the first elements was accessed."""
+    end: int  # one more than the largest index that was accessed; 0 where none was
+    distinct: int  # elements that were accessed
+    total: int  # accesses
+    read_first: int  # elements that were read before they were written
+    read_within: int  # reads of elements that its length after the call covers
+    written: int  # elements that were written
+    size: int  # its length after the call
+    moved: bool  # its elements lie elsewhere afterwards: all of them are new
+    begins: Sequence[int]  # the first few elements that were accessed, each once
+    steps: Sequence[int]  # distances between accesses in a row
+    counts: Sequence[int]  # how often each of the first elements was accessed
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
     """What a call did."""
 
-    returned: int
-    """Elements that were returned; -1 for what is no vector."""
+    returned: int  # elements that were returned; -1 for what is no vector
     arrays: Mapping[str, Touched]
 
 
@@ -85,8 +70,7 @@ class Probe:
     def __init__(self, folder: Path, code: str, passed: Mapping[str, Passed]) -> None:
         """`code`: the function and all that `glue` needs. Raises `BadInput`."""
         self._names, self._gcc, self._folder = list(passed), find_gcc(), folder
-        self.left_out: list[str] = []
-        """Headers that are not here and not needed."""
+        self.left_out: list[str] = []  # headers that are not here and not needed
         (folder / "work").mkdir()
         (folder / "work" / "recorder.o").write_bytes(_recorder(self._gcc))
         spans = any(one.form == "span" for one in passed.values())

@@ -28,13 +28,11 @@ class Read:
     function: Function
     instance: tuple[str, ...]
     part: Slice
-    source: CodeFile
-    """The file with the headers beside it in their places."""
+    source: CodeFile  # the file with the headers beside it in their places
     passed: Mapping[str, Passed]
     returned: Passed | None
     watched: Watched
-    left_out: tuple[str, ...]
-    """Headers that are not here and not needed."""
+    left_out: tuple[str, ...]  # headers that are not here and not needed
 
 
 def understand(source: CodeFile, text: str) -> Read:

@@ -18,8 +18,7 @@ _CONDITIONS = {"preproc_if", "preproc_ifdef"}
 class PlainStruct:
     """A struct of the user's."""
 
-    qualified: str
-    """Its name from file scope, as `geo::Point`."""
+    qualified: str  # its name from file scope, as `geo::Point`
     fields: Mapping[str, Type] = field(default_factory=dict)
     """Members in order; none where `unfit` says why."""
     unfit: str = ""

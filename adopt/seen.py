@@ -19,54 +19,39 @@ from regraph_kg.adopt.types import Passed
 from regraph_kg.evaluation.problem.expression import size_of
 
 Role = Literal["in", "out", "inout"]
-_ENOUGH = 5
-"""Points at which all calls went well that make the others needless."""
+_ENOUGH = 5  # points at which all calls went well that make the others needless
 _LEAST_POWERS = 3
-_BORDERS = 3
-"""Elements from one row's to the next one's, where a loop leaves the borders out."""
-_LONG = 8
-"""Elements from which on a search shows."""
+_BORDERS = 3  # elements from one row's to the next one's, where a loop leaves the borders out
+_LONG = 8  # elements from which on a search shows
 
 
 @dataclass
 class Seen:
     """What was seen of one array."""
 
-    shape: tuple[str, ...] = ()
-    """Over integers and lengths by name; () where nobody knows."""
+    shape: tuple[str, ...] = ()  # over integers and lengths by name; () where nobody knows
     role: Role = "in"
-    counted: bool = False
-    """Its length after the call depends on the data."""
-    sized: bool = False
-    """The function gives it its length, which sizes say."""
-    starts: bool = False
-    """A loop runs between its neighbours."""
-    between: bool = False
-    """It holds what another one's neighbours start."""
-    bisected: bool = False
-    """Its middle is looked at first, then that of a half."""
-    by_bytes: bool = False
-    """Bytes are its indices."""
-    gathered: bool = False
-    """What integers of another array hold are its indices."""
+    counted: bool = False  # its length after the call depends on the data
+    sized: bool = False  # the function gives it its length, which sizes say
+    starts: bool = False  # a loop runs between its neighbours
+    between: bool = False  # it holds what another one's neighbours start
+    bisected: bool = False  # its middle is looked at first, then that of a half
+    by_bytes: bool = False  # bytes are its indices
+    gathered: bool = False  # what integers of another array hold are its indices
     ranges: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Least and largest of its integers that are indices, by field ("" for itself)."""
-    leads: list[Index] = field(default_factory=list)
-    """Arrays that its own integers index."""
+    leads: list[Index] = field(default_factory=list)  # arrays that its own integers index
 
 
 @dataclass
 class Watched:
     """What was seen of a function."""
 
-    arrays: dict[str, Seen]
-    """What is returned as ""."""
-    places: set[str] = field(default_factory=set)
-    """Integers that are an index and nothing else."""
+    arrays: dict[str, Seen]  # what is returned as ""
+    places: set[str] = field(default_factory=set)  # integers that are an index and nothing else
     bounds: set[str] = field(default_factory=set)
     """Integers and lengths that end a loop which another size ends before."""
-    stops: bool = False
-    """It may stop before it has read everything."""
+    stops: bool = False  # it may stop before it has read everything
 
 
 def watch(probe: Probe, passed: Mapping[str, Passed], returned: Passed | None) -> Watched:

@@ -31,21 +31,15 @@ _SHAPES: Mapping[int, Sequence[Sequence[int]]] = {
 _SQUARE = ((1,), (7,), (31,), (100,))
 _QUOTIENTS = (1, 5, 13)
 """What a quotient of sizes is at least, shape by shape: one that is 1 in all shows little."""
-_MOST_DOUBLED = 10
-"""How often a size may be doubled for a quotient's sake."""
-_LEAST = 64
-"""Up to where a smallest shape is looked for, where extents such as n - 2 forbid 1."""
+_MOST_DOUBLED = 10  # how often a size may be doubled for a quotient's sake
+_LEAST = 64  # up to where a smallest shape is looked for, where extents such as n - 2 forbid 1
 _ENOUGH, _AIM, _TOO_LONG = 0.03, 0.06, 0.3
 """Seconds that a timing shape should take: growing ends at the first, aims at the second."""
-_MOST_BYTES = 2**26
-"""Larger arrays take long to make and to check anew for each timed call."""
-_STEP = 4.0
-"""Factor by which all sizes grow at most."""
-_SHORT = 1e-3
-"""A time from which the third power of that step leads to the aim."""
+_MOST_BYTES = 2**26  # larger arrays take long to make and to check anew for each timed call
+_STEP = 4.0  # factor by which all sizes grow at most
+_SHORT = 1e-3  # a time from which the third power of that step leads to the aim
 _LEAST_STEP = 1.2
-_STILL = 0.1
-"""Powers below which an extent does not grow with all sizes."""
+_STILL = 0.1  # powers below which an extent does not grow with all sizes
 _TRIES = 14
 _PATIENCE_SECONDS = 10.0
 

@@ -11,15 +11,12 @@ from regraph_kg.adopt.probe import Called, Probe, ProbeCall
 from regraph_kg.adopt.types import Passed
 from regraph_kg.evaluation.problem.types import Type, dtype_of, is_whole, record_of
 
-_VALUES = (7, 5, 17, 11, 13, 19, 9, 3)
-"""Sizes that no product or sum of others is taken for."""
+_VALUES = (7, 5, 17, 11, 13, 19, 9, 3)  # sizes that no product or sum of others is taken for
 _APART = 3
 _ALIKE, _POWERS = (6, 10, 12), (8, 16, 4, 32)
-_HELD = 1024
-"""Elements of a pattern; it is repeated."""
+_HELD = 1024  # elements of a pattern; it is repeated
 KINDS = ("small", "zero", "signed", "rising", "odd")
-STEP = 3
-"""Elements from one start to the next."""
+STEP = 3  # elements from one start to the next
 
 
 def _drawn(kind: Type, how: str, value: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -64,8 +61,7 @@ class ProbeTrials:
         """Arrays that hold small integers in each call, and those that hold starts."""
         names = [*self.ints, *self.lengths]
         self.alike: Point = dict.fromkeys(names, _ALIKE[1])
-        self.long = self._long()
-        """With containers long enough for each product of two integers."""
+        self.long = self._long()  # with containers long enough for each product of two integers
         apart = [_turned(names, _VALUES, turn) for turn in range(len(_VALUES))]
         self.points = [
             *apart,

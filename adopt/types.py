@@ -64,10 +64,8 @@ class Element:
     """What an array holds, or a scalar is."""
 
     type: Type
-    spelled: str
-    """The type in the user's words: `size_t`, `std::complex<float>`, `geo::Point`."""
-    record: PlainStruct | None = None
-    """The struct of a type "struct"."""
+    spelled: str  # the type in the user's words: `size_t`, `std::complex<float>`, `geo::Point`
+    record: PlainStruct | None = None  # the struct of a type "struct"
 
     @property
     def c(self) -> str:
@@ -102,11 +100,9 @@ class Passed:
 
     form: Form
     element: Element
-    const: bool = False
-    """The function cannot write it."""
+    const: bool = False  # the function cannot write it
     by_value: bool = False
-    fixed: tuple[int, ...] = ()
-    """Extents that the type itself says, the last ones of its shape."""
+    fixed: tuple[int, ...] = ()  # extents that the type itself says, the last ones of its shape
 
     @property
     def counts(self) -> bool:

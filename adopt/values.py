@@ -12,10 +12,8 @@ from regraph_kg.adopt.types import Element
 from regraph_kg.evaluation.cpp.syntax import Function
 from regraph_kg.evaluation.problem.types import Type, is_inexact
 
-IndexRange = tuple[int | str, int | str]
-"""Both ends included; text is an expression over sizes."""
-POSITIVE = (0.01, 1.0)
-"""For functions that give no number for others: logarithms, roots, powers."""
+IndexRange = tuple[int | str, int | str]  # both ends included; text is an expression over sizes
+POSITIVE = (0.01, 1.0)  # for functions that give no number for others: logarithms, roots, powers
 _RANGES: Mapping[Type, tuple[int, int]] = {
     "int8": (-100, 100),
     "uint8": (0, 100),
@@ -26,8 +24,7 @@ _WIDE = ("int32", "int64")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _LOW = {"lo", "low", "lower", "min", "minimum", "least", "begin", "start", "first", "from", "left"}
 _HIGH = {"hi", "high", "upper", "max", "maximum", "most", "end", "stop", "last", "to", "right"}
-_WHOLE, _APART = 3, 10
-"""The least usual value of an integer, and how far apart two of them are."""
+_WHOLE, _APART = 3, 10  # the least usual value of an integer, and how far apart two of them are
 
 
 def drawn(

@@ -32,11 +32,9 @@ _ASKING = {"if_statement", "conditional_expression", *_LOOPS}
 class Untaken:
     """A condition that went one way only."""
 
-    line: int
-    """Line of serial.cpp."""
+    line: int  # line of serial.cpp
     condition: str
-    way: bool
-    """The way that it never went."""
+    way: bool  # the way that it never went
 
 
 class Ways:

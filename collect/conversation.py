@@ -28,10 +28,8 @@ from regraph_kg.search.prompts.render import FailedAnswer, prompts_id, system_te
 from regraph_kg.search.read_answer import ParseFailure, parse
 
 FOLDER = Path(__file__).parent / "prompts"
-VERSION = 1
-"""Version of the prompts and their composition. History: 1 (2026-11) first version."""
-FASTER = 1.03
-"""Least factor that counts as faster; less may be chance."""
+VERSION = 1  # version of the prompts and their composition. History: 1 (2026-11) first version.
+FASTER = 1.03  # least factor that counts as faster; less may be chance
 STEPS, REPAIRS, PATIENCE = 8, 2, 2
 """Usual steps at most; calls for one step after a failed one; tries in a row without gain."""
 _FIELD = re.compile(
@@ -49,21 +47,16 @@ class Conversation:
 
     task: Task
     number: int
-    ask: Callable[[Prompt], Reply]
-    """Has a prompt answered, or raises `AnswersPending`."""
-    steps: int
-    """Steps at most."""
-    names: Sequence[str]
-    """Techniques that are offered."""
-    origin: Source
-    """Origin of the trajectory; an empty model becomes the one that answered."""
+    ask: Callable[[Prompt], Reply]  # has a prompt answered, or raises `AnswersPending`
+    steps: int  # steps at most
+    names: Sequence[str]  # techniques that are offered
+    origin: Source  # origin of the trajectory; an empty model becomes the one that answered
     best: str = ""
     """A fast version from which it goes back; empty: it goes forwards from the serial code."""
     _code: str = ""
     _speedup: float = 1.0
     _done: list[str] = field(default_factory=list)
-    _tried: list[str] = field(default_factory=list)
-    """Labels that failed on the current code."""
+    _tried: list[str] = field(default_factory=list)  # labels that failed on the current code
     _tries: int = 0
 
     @property

@@ -16,14 +16,10 @@ from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import FailedStep, Source, Step, Trajectory
 from regraph_kg.search.code.tokens import normalized
 
-MOST_STEPS = 100
-"""Steps that a trajectory may have."""
-LABEL_CHARACTERS = 200
-"""Length limit of a trajectory's label."""
-SAID = 20_000
-"""Stored characters of a source's remarks on a step."""
-MIN_SPEEDUP = 1.1
-"""Usual least speedup of a trajectory's fastest step; less may be chance."""
+MOST_STEPS = 100  # steps that a trajectory may have
+LABEL_CHARACTERS = 200  # length limit of a trajectory's label
+SAID = 20_000  # stored characters of a source's remarks on a step
+MIN_SPEEDUP = 1.1  # usual least speedup of a trajectory's fastest step; less may be chance
 
 
 @dataclass(slots=True)
@@ -34,8 +30,7 @@ class TrajectoryDraft:
     judge: Callable[[str], EvalReport]
     steps: list[Step] = field(default_factory=list)
     failures: list[FailedStep] = field(default_factory=list)
-    repairs: list[int] = field(default_factory=list)
-    """Failed tries before each step."""
+    repairs: list[int] = field(default_factory=list)  # failed tries before each step
     codes: set[str] = field(default_factory=set)
     """Normalized codes that were right so far: proposing one again does nothing."""
 

@@ -29,14 +29,10 @@ from regraph_kg.models.trajectory import Source, Step
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.fences import without_blocks
 
-LARGEST_PROGRAM = 8 * 2**20
-"""Bytes of one program's file."""
-LONGEST_CODE = 200_000
-"""Characters; as many as a step may hold."""
-MOST_NOTES = 5
-"""Lines about omitted programs; the rest is counted."""
-LABEL = 80
-"""Characters of a change's description that become its label."""
+LARGEST_PROGRAM = 8 * 2**20  # bytes of one program's file
+LONGEST_CODE = 200_000  # characters; as many as a step may hold
+MOST_NOTES = 5  # lines about omitted programs; the rest is counted
+LABEL = 80  # characters of a change's description that become its label
 _OWN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<file>[^"\n]*)"', re.MULTILINE)
 
 
@@ -85,10 +81,8 @@ class EvolvedLineage:
     """The lineage of one program as a source."""
 
     ref: str
-    programs: tuple[EvolvedProgram, ...]
-    """Oldest first."""
-    origin: Source
-    """The evolution's folder, by its name, and the program."""
+    programs: tuple[EvolvedProgram, ...]  # oldest first
+    origin: Source  # the evolution's folder, by its name, and the program
 
     def propose(self, draft: TrajectoryDraft) -> str:
         """Have `draft` judge the programs, as far as a trajectory holds them."""

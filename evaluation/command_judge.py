@@ -38,8 +38,7 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 _SYSTEM = ("/usr/local/bin", "/usr/local/lib", "/usr/share", "/etc/localtime")
 """What build systems and interpreters read besides what compilers do."""
 _REMOVAL_SECONDS = 300.0  # a candidate may have made millions of files
-_SAID = 900
-"""Characters of what a command said that a diagnosis tells."""
+_SAID = 900  # characters of what a command said that a diagnosis tells
 _LEAST_SECONDS = 2.0
 _TICK = 1e-9  # seconds: clocks of programs count in nanoseconds
 _SIGNALS = range(129, 129 + 64)
@@ -57,8 +56,7 @@ class _PairRule(NamedTuple):
 
     least: int
     most: int
-    reach: float
-    """Half-width of the 95 % interval of the ratio's logarithm that is enough."""
+    reach: float  # half-width of the 95 % interval of the ratio's logarithm that is enough
     seconds: float
 
 

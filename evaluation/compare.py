@@ -35,17 +35,13 @@ from regraph_kg.models.evaluation import Interval, Rivalry, code_hash
 SpeedVerdict = Literal["faster", "slower", "same", "unknown"]
 
 LEAST_PAIRS = 3
-LOOKS = (3, 5, 8)
-"""Pairs of workers after which to compare; on "unknown" go on to the next."""
+LOOKS = (3, 5, 8)  #: pairs of workers after which to compare; on "unknown" go on to the next
 _DIFFERENCE_SOUGHT = 0.05
 _LEAST_DIFFERENCE = {3: 0.04, 4: 0.04, 5: 0.03, 6: 0.02, 7: 0.02}
 _LEAST_WITH_MORE = 0.01
-_CERTAIN = 0.001
-"""Share of a 99.8 % interval's misses on one side."""
-_FAR = 1.2
-"""A ratio beyond what a machine drifts by within a minute."""
-_TIMES = 2.0
-"""From this ratio on a difference is said in times."""
+_CERTAIN = 0.001  #: share of a 99.8 % interval's misses on one side
+_FAR = 1.2  #: a ratio beyond what a machine drifts by within a minute
+_TIMES = 2.0  #: from this ratio on a difference is said in times
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +50,8 @@ class Comparison:
 
     verdict: SpeedVerdict
     ratio: float
-    interval: Interval
-    """95 % interval of the ratio."""
-    reason: str
-    """One line of text."""
+    interval: Interval  #: 95 % interval of the ratio
+    reason: str  #: one line of text
     pairs: int = 0
 
     def against(self, rival: str) -> Rivalry:

@@ -54,8 +54,7 @@ class CheckRow:
 green, red, absent = (partial(CheckRow, state) for state in ("green", "red", "absent"))
 Look = Callable[[], CheckRow | Sequence[CheckRow]]
 """Looks at one thing, or several; may raise, and may take seconds."""
-Check = tuple[str, str, Look]
-"""Part of the table, name, look."""
+Check = tuple[str, str, Look]  # part of the table, name, look
 
 
 def rows(
@@ -78,13 +77,10 @@ def rows(
 class Scope:
     """Scope of a check: `target` None means every target, cuda only where there is a GPU."""
 
-    cache: Path
-    """Folder that the judge keeps compiled code and peaks in."""
+    cache: Path  # folder that the judge keeps compiled code and peaks in
     target: Target | None = None
-    quick: bool = False
-    """No peaks measured, no candidate judged."""
-    remeasure: bool = False
-    """Measure the peaks although they are known."""
+    quick: bool = False  # no peaks measured, no candidate judged
+    remeasure: bool = False  # measure the peaks although they are known
 
     @property
     def targets(self) -> tuple[Target, ...]:

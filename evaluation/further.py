@@ -43,22 +43,18 @@ from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Grade, Outcome
 
 _THREADS = re.compile(r"\bomp\b|thread|async|std::execution|__gnu_parallel")
-_TRUTH_SECONDS = 4.0
-"""What the truth of a large case may take."""
+_TRUTH_SECONDS = 4.0  # what the truth of a large case may take
 _TRUTHS_SECONDS: Mapping[Grade, float] = {"screening": 0.7, "full": 3.0}
 """What new truths may take of one candidate: of small cases, and of large ones."""
-_NEAR_TIMED = 2
-"""Distributions at the shape that is close to the timing shape."""
+_NEAR_TIMED = 2  # distributions at the shape that is close to the timing shape
 _TIMED_BYTES, _ALTERED_BYTES = 160 * 2**20, 8 * 2**20
 """Arrays at most: of cases at the timing shape; of near ones that come with every alteration."""
 _OFTEN_ELEMENTS, _OFTEN = 2**16, 3
 """Cases that are called again and again: at most so large, and so many."""
-_MODERATE_ELEMENTS = 2**19
-"""One that is larger is called as well, at most so large."""
+_MODERATE_ELEMENTS = 2**19  # one that is larger is called as well, at most so large
 _COPIES, _COPIED_BYTES, _COMMAND_SECONDS = 8, 8 * 2**20, 0.04
 """Calls between two stops of a worker whose threads are held up: bytes of their arrays, time."""
-_SCREENED, _ALONE = 2, 1
-"""Large cases that the screening runs; that one thread runs."""
+_SCREENED, _ALONE = 2, 1  # large cases that the screening runs; that one thread runs
 _STOOD_SHARE = 1 / 4
 """Share of an altered case's tolerance that the serial code may use up: usual ones take a tenth."""
 _CALL_SECONDS, _TEAM_SECONDS = 1.0, 3.0
@@ -66,8 +62,7 @@ _CALL_SECONDS, _TEAM_SECONDS = 1.0, 3.0
 _FIRST_SEED = 1000
 _RACES_SECONDS: Mapping[Grade, float] = {"screening": 0.6, "full": 3.0}
 """How long threads are held up."""
-_TEAMS = (3, 5, 6, 7, 9, 10, 12)
-"""One of them is tried throughout a session."""
+_TEAMS = (3, 5, 6, 7, 9, 10, 12)  # one of them is tried throughout a session
 
 
 def has_threads(code: str) -> bool:
@@ -88,8 +83,7 @@ class FurtherChecks:
         """Cases that the serial code stands: small ones (False), large ones."""
         self._near: Sizes | None = None
         """The shape close to the timing shape; where they are planned."""
-        self._waiting: list[Case] | None = None
-        """Cases that it was not asked about."""
+        self._waiting: list[Case] | None = None  # cases that it was not asked about
 
     def fault(
         self, serial: Program, program: Program, threads: int, call_seconds: float, grade: Grade

@@ -48,8 +48,7 @@ from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.models.evaluation import Candidate, Outcome
 from regraph_kg.models.target import TARGETS, Target
 
-_SHARED_PROGRAMS = 64
-"""A worker that many candidates share serves so many."""
+_SHARED_PROGRAMS = 64  # a worker that many candidates share serves so many
 _SANITIZED: Mapping[Tool, tuple[str, Outcome]] = {
     "memcheck": ("", Outcome.CRASHED),
     "racecheck": ("__shared__", Outcome.NONDETERMINISTIC),

@@ -12,8 +12,7 @@ from regraph_kg.models.target import TARGETS, Target
 
 WHOLE = "counted"
 """A fact of reports whose times say less: what was counted, if it was more than the calls."""
-_WELL_KNOWN = 0.05
-"""Times that are known to within that need no explanation."""
+_WELL_KNOWN = 0.05  # times that are known to within that need no explanation
 
 
 @dataclass(frozen=True, slots=True)

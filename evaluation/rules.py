@@ -24,51 +24,39 @@ class Defences:
     """
     compiler_sandbox: bool = True
     """Compilers and linkers see themselves, their headers and libraries, and one folder."""
-    clean_env: bool = True
-    """The worker sees an allowlist of environment variables, not ours."""
-    memory_limit: bool = True
-    """RLIMIT_AS for openmp workers."""
+    clean_env: bool = True  # the worker sees an allowlist of environment variables, not ours
+    memory_limit: bool = True  # RLIMIT_AS for openmp workers
     hidden_memory: bool = True
     """Other processes of this user cannot read the judge's memory and environment in /proc."""
-    sandbox: bool = True
-    """seccomp and no capabilities: only the system calls of calls.py."""
+    sandbox: bool = True  # seccomp and no capabilities: only the system calls of calls.py
     landlock: bool = True
     """Only system libraries and devices can be opened, where the kernel has landlock."""
-    namespaces: bool = True
-    """A network, IPC and host name of its own, where the kernel allows it."""
+    namespaces: bool = True  # a network, IPC and host name of its own, where the kernel allows it
     own_root: bool = True
     """openmp: a root folder that holds system libraries only, where the kernel allows it."""
     sealed: bool = True
     """What the harness calls cannot be redirected, where the kernel seals memory."""
-    deadline: bool = True
-    """Calls end at their deadline. Off: only at ten times it."""
-    kill_group: bool = True
-    """The whole process group dies at the end. Off: only the worker."""
+    deadline: bool = True  # calls end at their deadline. Off: only at ten times it.
+    kill_group: bool = True  # the whole process group dies at the end. Off: only the worker.
     output_cap: bool = True
     """More than the cap on stdout or stderr ends the worker. Off: read and thrown away."""
     handshake: bool = True
     """A call has happened when the harness says so. Off: exit code 0 is believed as well."""
-    guards: bool = True
-    """Inaccessible pages and canaries around every array."""
+    guards: bool = True  # inaccessible pages and canaries around every array
     poison: bool = True
     """Outputs are overwritten before each call, allocations while verifying.
 
     Off: outputs start as zeros, then stay as they are; allocations are as the system gives them.
     """
-    input_compare: bool = True
-    """Inputs are compared byte for byte after the calls."""
-    comparison: bool = True
-    """Outputs are compared with the reference's."""
-    nan_compare: bool = True
-    """`!(|d| <= tol)`. Off: `|d| > tol`, which a NaN passes."""
+    input_compare: bool = True  # inputs are compared byte for byte after the calls
+    comparison: bool = True  # outputs are compared with the reference's
+    nan_compare: bool = True  # `!(|d| <= tol)`. Off: `|d| > tol`, which a NaN passes.
     shapes: bool = True
     """Several shapes, one of them secret. Off: the last declared check shape only."""
-    repeats: bool = True
-    """Runs are repeated and compared. Off: every case runs once."""
+    repeats: bool = True  # runs are repeated and compared. Off: every case runs once.
     further: bool = True
     """More shapes, values and teams of threads for code that has passed all else (further.py)."""
-    sensitivity: bool = True
-    """Other inputs must give other outputs where the references differ."""
+    sensitivity: bool = True  # other inputs must give other outputs where the references differ
     freeze: bool = True
     """A worker stands still but for the commands it is given. Off: it always runs, and its
     threads get 200 ms more after each call that is verified."""
@@ -89,47 +77,35 @@ class Defences:
     """Outputs of secret timed calls, kept when they were made, are verified afterwards."""
     steps: bool = True
     """The judge sees calls begin and end, and a count that was moved. Off: it times batches."""
-    judge_clock: bool = True
-    """Times are those of the judge's clock. Off: the worker's own word."""
+    judge_clock: bool = True  # times are those of the judge's clock. Off: the worker's own word.
     standstill: bool = True
     """What runs while it should stand still, or works outside timed spans, is suspicious."""
-    thread_limit: bool = True
-    """A worker may have so many threads and no more."""
+    thread_limit: bool = True  # a worker may have so many threads and no more
     device_sync: bool = True
     """cuda: a call ends with a device-wide synchronisation, inside the timed span."""
-    device_errors: bool = True
-    """cuda: the runtime's last error is looked at after each call."""
+    device_errors: bool = True  # cuda: the runtime's last error is looked at after each call
     device_guards: bool = True
     """cuda: canaries around the candidate's own device allocations while verifying."""
     device_state: bool = True
     """cuda: persisting L2 is reset before each timed call, device limits are compared after."""
-    ghost: bool = True
-    """cuda: with its launches suppressed a candidate must not have the answer."""
-    floor: bool = True
-    """A time in which the declared bytes cannot have moved is suspicious."""
+    ghost: bool = True  # cuda: with its launches suppressed a candidate must not have the answer
+    floor: bool = True  # a time in which the declared bytes cannot have moved is suspicious
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeLimits:
     """Bounds on what a candidate may use. Seconds of wall clock, bytes."""
 
-    compile_seconds: float = 60.0
-    """All compilers and linkers of one candidate together."""
-    object_bytes: int = 64 * 2**20
-    """Size of a compiled candidate."""
-    load_seconds: float = 10.0
-    """From start to loaded candidate; a CUDA context gets a minute more."""
-    call_seconds: float = 5.0
-    """One call at a check shape."""
+    compile_seconds: float = 60.0  # all compilers and linkers of one candidate together
+    object_bytes: int = 64 * 2**20  # size of a compiled candidate
+    load_seconds: float = 10.0  # from start to loaded candidate; a CUDA context gets a minute more
+    call_seconds: float = 5.0  # one call at a check shape
     calls_seconds: float = 20.0
     """All calls at check shapes together; of cases that come after the timing, again so much."""
     slower_than_serial: float = 10.0
     """A timed call may take this many times the serial one (and never less than 2 s)."""
-    memory_bytes: int = 4 * 2**30
-    """Address space beyond the shared arrays (openmp)."""
+    memory_bytes: int = 4 * 2**30  # address space beyond the shared arrays (openmp)
     sanitizer_seconds: float = 30.0
     """How long compute-sanitizer may look for the cause of a crash; 0: not at all."""
-    threads: int = 256
-    """Threads of a worker beyond those that OpenMP gets."""
-    output_bytes: int = 2**20
-    """What a worker may write to stdout and stderr."""
+    threads: int = 256  # threads of a worker beyond those that OpenMP gets
+    output_bytes: int = 2**20  # what a worker may write to stdout and stderr

@@ -96,8 +96,7 @@ class Session:
         )
         self.slots = Slots(problem, self._plan, self._contents, rules, threads)
         self._renewed, self._renewal = time.monotonic(), 0.0
-        self.levels: dict[str, TimeEstimate] = {}
-        """Levels of codes that passed, by their hashes."""
+        self.levels: dict[str, TimeEstimate] = {}  # levels of codes that passed, by their hashes
         self.baseline: tuple[MeasuredSeries, ...] = ()
         """Series of the serial code, the oldest first."""
 

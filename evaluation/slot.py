@@ -41,8 +41,7 @@ _HOST_ALIGNMENT, _DEVICE_ALIGNMENT = 64, 256
 _CLEARLY = 2.0
 _AUDIT_SECONDS = 0.03
 """What a truth that only one worker needs may cost on average, if it is not asked for."""
-_TRUTHS_SECONDS = 0.5
-"""What truths that are not at hand may take of one series, beyond the first."""
+_TRUTHS_SECONDS = 0.5  # what truths that are not at hand may take of one series, beyond the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +53,10 @@ class SessionRules:
     limits: JudgeLimits
     surroundings: Surroundings = field(default_factory=Surroundings)
     """What surrounds its candidates' workers."""
-    judge_cores: frozenset[int] | None = None
-    """What the judge keeps to while it times."""
+    judge_cores: frozenset[int] | None = None  # what the judge keeps to while it times
     isolation: Isolation = "fresh"
     monitor: GpuMonitor | None = None
-    cipher: Cipher | None = None
-    """Masks inputs for metric "device"."""
+    cipher: Cipher | None = None  # masks inputs for metric "device"
 
     @property
     def cores(self) -> frozenset[int]:
@@ -124,8 +121,7 @@ class Slot:
     worker: Worker
     bench: Bench
     verification: Verification
-    serves: Program
-    """What the worker was started for."""
+    serves: Program  # what the worker was started for
 
     @property
     def is_settling(self) -> bool:

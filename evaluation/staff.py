@@ -21,8 +21,7 @@ from regraph_kg.evaluation.worker.supervisor import Worker
 
 _SPARES, _FEW_SPARES, _LEAVING = 4, 1, 3
 """Workers that warm up, and such as are taken down meanwhile."""
-_LARGE_BYTES = 256 * 2**20
-"""Above this much shared memory a slot, one spare worker is enough."""
+_LARGE_BYTES = 256 * 2**20  # above this much shared memory a slot, one spare worker is enough
 _SMALL_BYTES = 64 * 2**20
 """Below this, of arrays of the timing shape, workers for the CPU are started ahead as well."""
 _POLL_SECONDS, _SETTLE_SECONDS = 0.001, 90.0

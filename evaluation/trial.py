@@ -44,8 +44,7 @@ class Trial:
         self.joules: float | None = None
         self.load = ""
         self.rivalry: Rivalry | None = None
-        self.opening = 0.0
-        """Seconds that opening the problem's session took for this one's sake."""
+        self.opening = 0.0  # seconds that opening the problem's session took for this one's sake
         self._target = TARGETS[candidate.target]
         self._start = time.perf_counter()
         self._stages: dict[str, float] = {}

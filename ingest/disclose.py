@@ -22,8 +22,7 @@ from regraph_kg.models.trajectory import (
     Trajectory,
 )
 
-ORDER: tuple[Disclosure, ...] = ("code", "diff", "statistics")
-"""The most first."""
+ORDER: tuple[Disclosure, ...] = ("code", "diff", "statistics")  # the most first
 SOURCE = {"model", "run", "created", "licence", "learned"}
 """Fields of the source that stay: enough to purge it and to name its owner."""
 

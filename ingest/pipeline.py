@@ -19,8 +19,7 @@ from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Disclosure, Trajectory
 
 BATCH_LINES = 200
-BATCH_BYTES = 8 * 2**20
-"""A batch ends with the line that reaches either."""
+BATCH_BYTES = 8 * 2**20  # a batch ends with the line that reaches either
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +28,7 @@ class Batch:
 
     counts: MergeCounts
     rejected: tuple[Rejected, ...]
-    nameless_failures: int = 0
-    """Failures that the graph did not get: no technique has their name."""
+    nameless_failures: int = 0  # failures that the graph did not get: no technique has their name
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,7 @@ class Portion:
 
     lines: tuple[Accepted | Rejected, ...]
     plans: tuple[MergePlan, ...]
-    findings: tuple[str, ...] = ()
-    """Findings about steps that do not match their names."""
+    findings: tuple[str, ...] = ()  # findings about steps that do not match their names
     nameless_failures: int = 0
 
     def merged(self, store: GraphStore) -> Batch:

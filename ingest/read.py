@@ -26,14 +26,10 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Name, NoteText, Text, Trajectory
 
-MOST_BYTES = 8 * 2**20
-"""Longest accepted line; a longer one is cut, for the report."""
-LONGEST_REASON = 300
-"""Characters."""
-SHOWN_FIELDS = 4
-"""Fields of a line of another system that its reason names."""
-SIDECAR = ".toml"
-"""Suffix of the file beside a step list."""
+MOST_BYTES = 8 * 2**20  # longest accepted line; a longer one is cut, for the report
+LONGEST_REASON = 300  # characters
+SHOWN_FIELDS = 4  # fields of a line of another system that its reason names
+SIDECAR = ".toml"  # suffix of the file beside a step list
 _HINT = "write problem, target and serial (a file), a line each: regraph docs ingest"
 
 
@@ -73,8 +69,7 @@ class FileOrigin(Frozen):
 class _Sidecar(FileOrigin):
     """The file beside a step list."""
 
-    serial: Name
-    """Path of the serial code."""
+    serial: Name  # path of the serial code
 
 
 @dataclass(frozen=True, slots=True)

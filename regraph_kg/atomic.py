@@ -11,8 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-DRAFTS = ".*.draft"
-"""Pattern of the drafts' names."""
+DRAFTS = ".*.draft"  # pattern of the drafts' names
 
 
 @contextmanager

@@ -31,8 +31,7 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-SCHEMA_VERSION = 3
-"""Version of the graph's data model (cypher/schema.cypher)."""
+SCHEMA_VERSION = 3  # version of the graph's data model (cypher/schema.cypher)
 
 Embed = Callable[[Sequence[str]], list[bytes]]
 """Texts -> unit vectors, packed little-endian float32."""

@@ -17,12 +17,9 @@ class RawLine:
     """A line of a file, or the beginning of one that is too long."""
 
     number: int
-    start: int
-    """Its offset in bytes."""
-    content: bytes
-    """Without its end."""
-    whole: bool
-    """Whether it has an end; only the last one may have none."""
+    start: int  # its offset in bytes
+    content: bytes  # without its end
+    whole: bool  # whether it has an end; only the last one may have none
 
 
 def raw_lines(file: BinaryIO, longest: int) -> Iterator[RawLine]:

@@ -14,8 +14,7 @@ from regraph_kg.models.run import (
 )
 from regraph_kg.models.text import counted, digits, seconds, times
 
-_DIAGNOSIS = 200
-"""Characters of a failure's diagnosis that a table shows."""
+_DIAGNOSIS = 200  # characters of a failure's diagnosis that a table shows
 _DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
 """The kinds of `Applied` that were not asked for."""
 _STOPPED: Mapping[Stopped, str] = {

@@ -32,15 +32,11 @@ class BelievedEdge:
     target: str
     tried: float
     passed: float
-    gains: float
-    """Sum of the graph's log gains."""
-    rank: int
-    """Place in the neighbourhood, from 0."""
-    sampled: int = 0
-    """Samples of this run that passed or failed."""
+    gains: float  # sum of the graph's log gains
+    rank: int  # place in the neighbourhood, from 0
+    sampled: int = 0  # samples of this run that passed or failed
     verified: int = 0
-    total: float = 0.0
-    """Sum of this run's gains."""
+    total: float = 0.0  # sum of this run's gains
 
 
 @dataclass(slots=True)
@@ -73,16 +69,11 @@ class Beliefs:
     """The beliefs of one run. Steps from `start` are apart: they gain far more than later ones."""
 
     start: str
-    tries: float = 8.0
-    """Most tries of the graph that count for an edge."""
-    weight: float = 1.0
-    """k: largest weight of the graph's gain, in gains of this run."""
-    gain: float = 0.15
-    """mu0: log gain of an edge of which nothing is known."""
-    spread: float = 0.8
-    """sigma0: standard deviation of a log gain around what was believed."""
-    other_devices: float = 0.5
-    """Weight of one try on another device of the target."""
+    tries: float = 8.0  # most tries of the graph that count for an edge
+    weight: float = 1.0  # k: largest weight of the graph's gain, in gains of this run
+    gain: float = 0.15  # mu0: log gain of an edge of which nothing is known
+    spread: float = 0.8  # sigma0: standard deviation of a log gain around what was believed
+    other_devices: float = 0.5  # weight of one try on another device of the target
     _siblings: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
     """Deviations of gains from beliefs, by source."""
     _kin: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
@@ -90,8 +81,7 @@ class Beliefs:
     _later: _Mean = field(default_factory=_Mean)
     _squares: float = 0.0
     _sampled: int = 0
-    _right: int = 0
-    """Samples of this run, and those that passed."""
+    _right: int = 0  # samples of this run, and those that passed
 
     def edge(
         self, source: str, successor: Successor, rank: int, *, free: bool = False

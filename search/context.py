@@ -27,13 +27,11 @@ class Context:
     ledger: Ledger
     proposer: Proposer
     adviser: Adviser
-    graph: Successors
-    """The successors of a technique at a code; fixed for the run."""
+    graph: Successors  # the successors of a technique at a code; fixed for the run
     prompting: Prompting
     nearest: Callable[[str], tuple[Example, ...]]
     """Code -> the examples nearest to it, whatever their transition; none without embeddings."""
-    device: str
-    """The device of this run's measurements."""
+    device: str  # the device of this run's measurements
 
     def successors(self, technique: str, code: str) -> tuple[Successor, ...]:
         """The successors that may apply to `code`, which `technique` led to."""
@@ -94,8 +92,7 @@ class Context:
 class Iteration:
     """The result of an iteration; `reward` is None where it tried nothing."""
 
-    path: tuple[str, ...]
-    """The selected path, with the first new sample."""
+    path: tuple[str, ...]  # the selected path, with the first new sample
     steps: tuple[StepRecord, ...]
     reward: float | None
 

@@ -44,8 +44,7 @@ UNASKED = {
 """Why a step says nothing of the technique that it was asked for, by `Applied`."""
 # Stored characters of a model's text beside its code.
 REASONING_CHARACTERS = 2_000
-StepPath = tuple[str, ...]
-"""Path elements of a step; () is the serial code."""
+StepPath = tuple[str, ...]  # path elements of a step; () is the serial code
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +128,7 @@ class _Tree:
 
     def __init__(self, run: RunRecord) -> None:
         self.run, self.reasonings = run, reasonings(run)
-        self.nodes: dict[StepPath, StepRecord] = {}
-        """Right steps, which later steps may build on."""
+        self.nodes: dict[StepPath, StepRecord] = {}  # right steps, which later steps may build on
         self.failures: defaultdict[StepPath, list[StepRecord]] = defaultdict(list)
         """The failed steps by the place before them, declined ones too, as in a trajectory."""
         self.left_out: Counter[str] = Counter()

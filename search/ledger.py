@@ -48,8 +48,7 @@ class Ledger:
         self.spent = Cost()
         self.seconds = 0.0
         self.roof = RoofWatch()
-        self.under_way = 0
-        """Calls that have begun and not ended."""
+        self.under_way = 0  # calls that have begun and not ended
         self._unreadable = 0
         self._settled: Stopped | None = None
 

@@ -81,8 +81,7 @@ class TraceLine(Frozen):
     event: str
     key: str
     value: Any
-    prompt: AskedPrompt | None = None
-    """The question that a "reply" answers."""
+    prompt: AskedPrompt | None = None  # the question that a "reply" answers
     at: float
     sum: str
     mac: str
@@ -188,40 +187,29 @@ class TracedStep:
     """A step that was tried, and when."""
 
     step: StepRecord
-    call: int
-    """Calls that had ended when it was recorded."""
-    at: float
-    """Active seconds then."""
+    call: int  # calls that had ended when it was recorded
+    at: float  # active seconds then
 
 
 @dataclass(frozen=True)
 class RunRecord:
     """A run as far as its trace goes."""
 
-    id: str
-    """Independent of the file's place and name, and of later fields."""
+    id: str  # independent of the file's place and name, and of later fields
     header: RunHeader
     records: tuple[SimulationRecord, ...]
-    reports: Mapping[str, EvalReport]
-    """The last one of each code, by its hash; screening grade."""
-    finals: Mapping[str, EvalReport]
-    """The finalists' reports, likewise; full grade."""
-    ended: bool
-    """Whether the search came to its end; the best may not be measured again yet."""
-    ours: bool = True
-    """Whether this installation wrote it; else what it measured is a claim."""
+    reports: Mapping[str, EvalReport]  # the last one of each code, by its hash; screening grade
+    finals: Mapping[str, EvalReport]  # the finalists' reports, likewise; full grade
+    ended: bool  # whether the search came to its end; the best may not be measured again yet
+    ours: bool = True  # whether this installation wrote it; else what it measured is a claim
     replies: tuple[tuple[PromptKey, Reply], ...] = ()
     prompts: Mapping[PromptKey, AskedPrompt] = field(default_factory=dict)
     """The questions of the replies."""
-    times: tuple[float, ...] = ()
-    """Active seconds at each record."""
+    times: tuple[float, ...] = ()  # active seconds at each record
     stopped: Stopped | None = None
-    seconds: float = 0.0
-    """Active ones."""
-    torn: bool = False
-    """Whether half a line at its end was left out."""
-    size: int = 0
-    """Bytes of its whole lines."""
+    seconds: float = 0.0  # active ones
+    torn: bool = False  # whether half a line at its end was left out
+    size: int = 0  # bytes of its whole lines
     path: Path = field(default=Path(), compare=False)
 
     @classmethod

@@ -56,8 +56,7 @@ class Request:
     others: tuple[Technique, ...] = ()
     source: str = ""
     free: str = ""
-    part: bool = False
-    """Whether `technique` is asked for in part: the first of its smaller steps."""
+    part: bool = False  # whether `technique` is asked for in part: the first of its smaller steps
 
     @property
     def step(self) -> str:
@@ -83,8 +82,7 @@ class SampleVerdict:
     code: str | None
     speedup: float | None
     diagnosis: str
-    mended: tuple[str, ...] = ()
-    """Mends of the answer's form."""
+    mended: tuple[str, ...] = ()  # mends of the answer's form
 
     @property
     def failed(self) -> bool:

@@ -35,22 +35,18 @@ class Offer:
 class Offers:
     """The successors of a technique at one code."""
 
-    fitting: tuple[Offer, ...]
-    """Followers in the graph's order; then techniques seen after others."""
-    unfit: tuple[Offer, ...]
-    """Followers that cannot be applied to this code."""
+    fitting: tuple[Offer, ...]  # followers in the graph's order; then techniques seen after others
+    unfit: tuple[Offer, ...]  # followers that cannot be applied to this code
 
 
 @dataclass(frozen=True, slots=True)
 class Successors:
     """A graph's answers about successors."""
 
-    neighbours: Callable[[str], Neighbourhood]
-    """Technique id -> its successors."""
+    neighbours: Callable[[str], Neighbourhood]  # technique id -> its successors
     pooled: Callable[[], tuple[Successor, ...]]
     """All techniques of the target, each with its statistics after any other."""
-    start: str
-    """Id of the target's initial state."""
+    start: str  # id of the target's initial state
     enough: int = ENOUGH
     small: bool = False
     """Whether only steps are offered that a small model can take (prompts/recipe.py)."""

@@ -55,8 +55,7 @@ class Trace:
         self.path = path
         self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
         self._results: deque[TraceLine] = deque()
-        self.torn = False
-        """Whether half a line was dropped on resuming."""
+        self.torn = False  # whether half a line was dropped on resuming
         self._file = file
         self._key, self._sum, self._mac = key, "", ""
         self._clock, self._earlier, self._opened = clock, 0.0, clock()

@@ -30,8 +30,7 @@ class World:
     They raise `RegraphError` for failures of ours; what a candidate does wrong is in its report.
     """
 
-    neighbours: Callable[[str], Neighbourhood]
-    """Technique id -> its successors."""
+    neighbours: Callable[[str], Neighbourhood]  # technique id -> its successors
     examples: AskExamples
     nearest: Callable[[str], tuple[Example, ...]]
     """Code -> the examples nearest to it; none where the graph has no embeddings."""
@@ -45,8 +44,7 @@ class World:
     """
     evaluate: Callable[[Candidate, float | None], EvalReport]
     """Screening grade: what the search learns from. The seconds are the best candidate's so far."""
-    evaluate_final: Callable[[Candidate], EvalReport]
-    """Full grade, fresh workers: what is reported."""
+    evaluate_final: Callable[[Candidate], EvalReport]  # full grade, fresh workers: what is reported
     pooled: Callable[[], tuple[Successor, ...]] = tuple
     """All techniques of the target, each with its statistics after any other."""
 

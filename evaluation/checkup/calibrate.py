@@ -41,8 +41,7 @@ from regraph_kg.evaluation.worker.runner import Fill, Runner
 from regraph_kg.evaluation.worker.shared_memory import POISON
 from regraph_kg.evaluation.worker.spawn import Program
 
-MARGIN = 4.0
-"""How many times inside and outside the tolerance variants must lie."""
+MARGIN = 4.0  # how many times inside and outside the tolerance variants must lie
 _ORDERS = (
     ("-std=c++17", "-O1", "-ffp-contract=off"),
     ("-std=c++17", "-O3", "-march=native", "-ffast-math", "-fno-finite-math-only"),
@@ -58,22 +57,15 @@ _SECRETS = 4
 class Calibration:
     """Errors of variants, in tolerances."""
 
-    honest: float = 0.0
-    """The largest of the serial code in any order."""
-    lower: float = 0.0
-    """The largest at the shape where it is hardest to see."""
-    own: float = 0.0
-    """The largest of the serial code as it is judged."""
-    where: str = ""
-    """Shape and distributions of that."""
-    wrong: str = ""
-    """What is wrong there, where it is above 1."""
+    honest: float = 0.0  # the largest of the serial code in any order
+    lower: float = 0.0  # the largest at the shape where it is hardest to see
+    own: float = 0.0  # the largest of the serial code as it is judged
+    where: str = ""  # shape and distributions of that
+    wrong: str = ""  # what is wrong there, where it is above 1
     terms: float = 0.0
     """Operations in a row whose rounding would put every honest variant four times inside."""
-    off: float = 0.0
-    """Largest absolute error of an honest variant."""
-    serial_seconds: float = 0.0
-    """A call of the serial code at the timing shape; the shorter of two."""
+    off: float = 0.0  # largest absolute error of an honest variant
+    serial_seconds: float = 0.0  # a call of the serial code at the timing shape; the shorter of two
 
     @property
     def admits(self) -> bool:

@@ -48,8 +48,7 @@ __all__ = ["Checker", "Checkup", "is_new"]
 _ROUNDING, _LONG = 2.0**33, 2.0**24
 """Operations in a row beyond which a difference is no rounding (a tenth of the value in fp32); and
 beyond which sums are better made in double than allowed for."""
-_GUESS = 64
-"""Operations in a row, of rows whose errors are not known."""
+_GUESS = 64  # operations in a row, of rows whose errors are not known
 _WHOLE = "small-int"
 _NAMES = {24: "fp32", 11: "fp16", 4: "fp8"}
 _KEPT = 'role = "inout" where the function leaves what it does not write'

@@ -21,8 +21,7 @@ from regraph_kg.evaluation.gpu.device import openmp_device
 from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.base import Frozen
 
-CHECKER = "6"
-"""Version of the rules of these looks."""
+CHECKER = "6"  # version of the rules of these looks
 _FOLDER = "problems"
 
 Severity = Literal["error", "note"]
@@ -32,11 +31,9 @@ class ProblemFinding(Frozen):
     """A fault of a problem (`error`: a search must not start), or a note."""
 
     severity: Severity
-    about: str
-    """What it is about: "signature", "tolerance", "timing shape", ..."""
+    about: str  # what it is about: "signature", "tolerance", "timing shape", ..
     text: str
-    write: str = ""
-    """The line to write into problem.toml or serial.cpp."""
+    write: str = ""  # the line to write into problem.toml or serial.cpp
 
     def __str__(self) -> str:
         return f"{self.about}: {self.text}" + (f"; write: {self.write}" if self.write else "")

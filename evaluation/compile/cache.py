@@ -22,8 +22,7 @@ from regraph_kg import atomic, locks, regular
 from regraph_kg.errors import ToolError
 
 BYTES = 2 * 2**30
-_HELD = 32
-"""Entries handed out last that are held besides those asked to be kept."""
+_HELD = 32  # entries handed out last that are held besides those asked to be kept
 _STALE_SECONDS = 3600.0
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 

@@ -75,8 +75,7 @@ class Compilation:
     files: dict[str, str]
     commands: tuple[Command, ...]
     key: tuple[str, ...]
-    reads: tuple[str, ...]
-    """Folders of the compilers."""
+    reads: tuple[str, ...]  # folders of the compilers
 
 
 class Compiler:

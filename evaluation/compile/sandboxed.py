@@ -57,12 +57,9 @@ class Ran:
     command: Command
     code: int | None
     said: str
-    layers: tuple[str, ...]
-    """Layers of the confinement that held."""
-    seconds: float = 0.0
-    """Seconds of that command, by the clock of the process that started it."""
-    cut: bool = False
-    """Whether they said more than is kept."""
+    layers: tuple[str, ...]  # layers of the confinement that held
+    seconds: float = 0.0  # seconds of that command, by the clock of the process that started it
+    cut: bool = False  # whether they said more than is kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from regraph_kg.evaluation.compile.toolchain import Cuda, Gcc
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.models.target import TargetTraits
 
-Toolkit = tuple[Cuda, str]
-"""What compiles for a GPU, and the GPU's architecture ("90")."""
+Toolkit = tuple[Cuda, str]  # what compiles for a GPU, and the GPU's architecture ("90")
 
 
 def build(

@@ -41,8 +41,7 @@ class Cuda:
     nvcc: Path
     version: str
     include: Path
-    runtime: Path
-    """libcudart.so or libcudart.so.N."""
+    runtime: Path  # libcudart.so or libcudart.so.N
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -48,17 +48,12 @@ else:
 class CompileOrders:
     """The judge's orders. Paths are absolute; all but `folder` and `top` are read-only."""
 
-    commands: list[list[str]]
-    """Run in turn until one fails; each begins with a path."""
-    folder: str
-    """The folder they run in, the only place they can write to."""
-    top: str
-    """An empty folder outside of it, over which the new root is mounted."""
-    readable: list[str]
-    """The toolchain: files and folders; those that do not exist are left out."""
+    commands: list[list[str]]  # run in turn until one fails; each begins with a path
+    folder: str  # the folder they run in, the only place they can write to
+    top: str  # an empty folder outside of it, over which the new root is mounted
+    readable: list[str]  # the toolchain: files and folders; those that do not exist are left out
     layers: list[str]
-    strict: bool
-    """Whether to run nothing where neither a root of its own nor landlock holds."""
+    strict: bool  # whether to run nothing where neither a root of its own nor landlock holds
     environment: dict[str, str]
     parent: int
     report: int

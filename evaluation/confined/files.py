@@ -51,11 +51,9 @@ MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 MNT_DETACH = 2
 PIVOT_ROOT_CALL = {"x86_64": 155, "aarch64": 41}
-PLACE = "/tmp"
-"""The folder in which the new root is made: any does, nobody else sees it."""
+PLACE = "/tmp"  # the folder in which the new root is made: any does, nobody else sees it
 
-Openable = Iterable[tuple[str, int]]
-"""Paths that can be opened, with all below them, and how."""
+Openable = Iterable[tuple[str, int]]  # paths that can be opened, with all below them, and how
 
 
 def openable(cuda: bool) -> Iterator[tuple[str, int]]:

@@ -44,13 +44,11 @@ PTHREAD_CREATE, DETACHED = 0x3D0F00, 0x400000
 TEMPORARY_FILE = 0x400000
 CREATING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | TEMPORARY_FILE | os.O_ASYNC
 WRITING = CREATING | os.O_RDWR
-HARMLESS_FCNTL = (0, 1, 2, 3, 1030)
-"""F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC."""
+HARMLESS_FCNTL = (0, 1, 2, 3, 1030)  # f_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC
 F_SETFL = 4
 TCGETS = 0x5401
 SIGABRT, SIGBUS, SIGKILL, SIGSEGV, SIGCANCEL = 6, 7, 9, 11, 32
-OWN_CLOCKS = 0xFFFFFFF0
-"""Clock ids without these bits; those of other processes are negative."""
+OWN_CLOCKS = 0xFFFFFFF0  # clock ids without these bits; those of other processes are negative
 DRIVER_REQUESTS = (
     *((0xFF00, ord(kind) << 8) for kind in "FG"),  # /dev/nvidia*, /dev/dxg
     *((EXACTLY, 0x30000001), (EXACTLY, 0x30000002), (0xFFFFFF00, 0)),  # /dev/nvidia-uvm

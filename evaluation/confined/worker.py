@@ -81,12 +81,10 @@ class WorkerOrders:
     landlock: bool = True
     namespaces: bool = True
     profiler: str = ""
-    tool: bool = False
-    """A tool watches, whose library in this process must speak to it."""
+    tool: bool = False  # a tool watches, whose library in this process must speak to it
     own_root: bool = True
     sealed: bool = True
-    landlock_abi: int = NEWEST_ABI
-    """The last one to use: tests see what older kernels leave."""
+    landlock_abi: int = NEWEST_ABI  # the last one to use: tests see what older kernels leave
 
     @property
     def flavour(self) -> str:

@@ -32,8 +32,7 @@ class CodeFile:
     """The text, with spaces for markers that keep the parser from reading a function's head."""
     tree: Tree
     original: bytes
-    added: int = 0
-    """Lines of headers that stand before its own."""
+    added: int = 0  # lines of headers that stand before its own
 
     def line(self, node: Node) -> int:
         """The line of the file where a node begins, from 1."""
@@ -50,14 +49,11 @@ class Function:
 
     source: CodeFile
     name: str
-    scope: tuple[str, ...]
-    """Namespaces and classes around it."""
+    scope: tuple[str, ...]  # namespaces and classes around it
     node: Node
-    declarator: Node
-    """Its name and parameters."""
+    declarator: Node  # its name and parameters
     body: Node
-    outer: Node
-    """The definition, with `template <...>` if it has one."""
+    outer: Node  # the definition, with `template <...>` if it has one
 
     @property
     def qualified(self) -> str:

@@ -23,11 +23,9 @@ _WORKER_CORES = 3
 @dataclass(frozen=True, slots=True)
 class Gpu:
     name: str
-    arch: str
-    """Compute capability without its dot: "90"."""
+    arch: str  # compute capability without its dot: "90"
     driver: str
-    visible: str
-    """What CUDA_VISIBLE_DEVICES must be for it to be the only one: its UUID."""
+    visible: str  # what CUDA_VISIBLE_DEVICES must be for it to be the only one: its UUID
 
 
 def threads() -> int:

@@ -71,12 +71,9 @@ _REMEDY = "see nvidia-smi and the kernel's log (Xid), reset the GPU or restart t
 class GpuSettings:
     """A GPU's settings by the driver; "" where it does not tell."""
 
-    cuda: str
-    """Newest CUDA version that the driver supports: "13.0"."""
-    ecc: str
-    """"Enabled", "Disabled"."""
-    ecc_errors: int
-    """Uncorrected errors since the driver was loaded."""
+    cuda: str  # newest CUDA version that the driver supports: "13.0"
+    ecc: str  # "Enabled", "Disabled"
+    ecc_errors: int  # uncorrected errors since the driver was loaded
     persistence: str
     compute_mode: str
 

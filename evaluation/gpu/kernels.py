@@ -58,17 +58,12 @@ class KernelTimes(BaseModel):
     kernel_ns: NonNegativeInt
     copies: NonNegativeInt
     copy_ns: NonNegativeInt
-    busy_ns: NonNegativeInt
-    """Some kernel or copy was running."""
-    dropped: Literal[0]
-    """Lost records: of a record without them nothing is known."""
-    in_bytes: NonNegativeInt
-    """Copied from host to device."""
+    busy_ns: NonNegativeInt  # some kernel or copy was running
+    dropped: Literal[0]  # lost records: of a record without them nothing is known
+    in_bytes: NonNegativeInt  # copied from host to device
     out_bytes: NonNegativeInt
-    inside_bytes: NonNegativeInt
-    """Copied within the device, or between hosts."""
-    names: tuple[Kernel, ...]
-    """The longest first; as many as the worker had room for."""
+    inside_bytes: NonNegativeInt  # copied within the device, or between hosts
+    names: tuple[Kernel, ...]  # the longest first; as many as the worker had room for
 
     @property
     def kernel_seconds(self) -> float:

@@ -54,8 +54,7 @@ class GpuState:
     memory_mhz: int | None
     temperature_c: int | None
     power_w: float | None
-    reasons: tuple[str, ...]
-    """Why clocks are lower than they could be, in words; see `REASONS`."""
+    reasons: tuple[str, ...]  # why clocks are lower than they could be, in words; see `REASONS`
 
     @property
     def hot(self) -> bool:
@@ -141,8 +140,7 @@ class GpuWatch:
         self._monitor = monitor
         self._errors = monitor.uncorrected_errors()
         self._states: list[GpuState] = []
-        self.discarded = 0
-        """Samples thrown away because heat slowed the GPU down."""
+        self.discarded = 0  # samples thrown away because heat slowed the GPU down
 
     def take(self) -> GpuState:
         """Read the GPU once more, after a sample. Raises `ToolError` where it is lost."""

@@ -78,10 +78,8 @@ class Subject:
 
     program: Program
     problem: Problem
-    gpu: str | None = None
-    """CUDA_VISIBLE_DEVICES; None = the judge's own."""
-    seconds: float = 60.0
-    """Most seconds of the tool, besides a few to end."""
+    gpu: str | None = None  # CUDA_VISIBLE_DEVICES; None = the judge's own
+    seconds: float = 60.0  # most seconds of the tool, besides a few to end
 
 
 def find_sanitizer(cuda: Cuda) -> Path | None:

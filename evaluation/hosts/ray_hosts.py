@@ -37,8 +37,7 @@ _SEATS_PER_DEVICE = 3
 _LOOK_SECONDS, _CONNECT_SECONDS, _CLOSE_SECONDS = 2.0, 10.0, 30.0
 _OPENED_AT_MOST = 2  # a judge may have died where its host lives; a host without one is let be
 
-DeviceFacts = dict[Target, tuple[str, str, str]]
-"""Target -> device, toolchain, hardware."""
+DeviceFacts = dict[Target, tuple[str, str, str]]  # target -> device, toolchain, hardware
 
 
 class HostJudge:

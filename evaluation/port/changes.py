@@ -22,8 +22,7 @@ _HIDDEN = re.compile(
     r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|\[|(?:^|[(,])\s*&(?!&)"
     r"|\b(?:return|goto|break|continue)\b"
 )
-_WORDS = {"sizeof", "if", "while", "for", "switch"}
-"""Words before brackets that call nothing."""
+_WORDS = {"sizeof", "if", "while", "for", "switch"}  # words before brackets that call nothing
 
 
 class Changes:
@@ -33,8 +32,7 @@ class Changes:
         """`source` must hold all functions that are called."""
         self._source = source
         self._takes: dict[str, list[list[Node]]] = {}
-        self._macros: dict[str, set[str]] = {}
-        """The words of each macro, without its parameters."""
+        self._macros: dict[str, set[str]] = {}  # the words of each macro, without its parameters
         self._hidden = self._has_operators = False
         pointed, references = set[str](), set[str]()
         for node in walk(source.tree.root_node):

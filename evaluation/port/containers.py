@@ -32,10 +32,8 @@ class Scratch:
 
     name: str
     element: str
-    length: str
-    """C++ over the work's parameters and constants."""
-    value: Node | str | None
-    """The first value of each element, with `at` for its index; None for 0."""
+    length: str  # C++ over the work's parameters and constants
+    value: Node | str | None  # the first value of each element, with `at` for its index; None for 0
     is_result: bool = False
 
 
@@ -47,8 +45,7 @@ class FunctionContainers:
     parameters: dict[str, Container] = field(default_factory=dict)
     lengths: dict[str, str] = field(default_factory=dict)
     """Container -> its length, as C++ within the function."""
-    sized: set[str] = field(default_factory=set)
-    """Containers whose lengths are passed too."""
+    sized: set[str] = field(default_factory=set)  # containers whose lengths are passed too
     scratch: list[Scratch] = field(default_factory=list)
     vectors: dict[int, list[Scratch]] = field(default_factory=dict)
     """Offset of a declaration -> the vectors that it declares."""

@@ -18,8 +18,7 @@ from regraph_kg.evaluation.port.work import Work
 from regraph_kg.evaluation.port.wrapper import result_name, signature
 from regraph_kg.evaluation.problem.problem import Argument, Problem
 
-_THREADS = 128
-"""Threads of a block where a loop's iterations are threads."""
+_THREADS = 128  # threads of a block where a loop's iterations are threads
 _PLAIN = r"\w+|\([^()]*\)"
 _WORD = re.compile(r"\b[A-Za-z_]\w*(?:\.size\(\))?")
 
@@ -32,12 +31,9 @@ class Launch:
     work: Work
     owner: FunctionContainers
     kernel: str
-    taken: frozenset[str]
-    """Names in the code."""
-    code: CodeFile | None = None
-    """The file that holds the phases' nodes."""
-    phases: tuple[Phase, ...] = ()
-    """Empty: one thread does all the work."""
+    taken: frozenset[str]  # names in the code
+    code: CodeFile | None = None  # the file that holds the phases' nodes
+    phases: tuple[Phase, ...] = ()  # empty: one thread does all the work
     returns: str = ""
     """The kernel's parameter for what the work returned, where the work is the kernel itself."""
 

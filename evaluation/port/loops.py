@@ -30,10 +30,8 @@ class SerialLoop:
     type: str
     variable: str
     first: str
-    end: str
-    """One more than the last value."""
-    before: tuple[Node, ...]
-    """Declarations before it that its bounds need."""
+    end: str  # one more than the last value
+    before: tuple[Node, ...]  # declarations before it that its bounds need
 
     @property
     def head(self) -> Node | None:
@@ -158,8 +156,7 @@ class _Iteration:
                 self._own |= names
                 is_loops = node.parent is not None and node.parent.type == "for_statement"
                 self._plain |= set() if is_loops else names
-        self._changed: dict[str, list[int]] = {}
-        """Variable -> offsets where it may change."""
+        self._changed: dict[str, list[int]] = {}  # variable -> offsets where it may change
         for node in changes.changed_by(body):
             self._changed.setdefault(self._source.text(node), []).append(node.start_byte)
 

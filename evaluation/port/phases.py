@@ -43,10 +43,8 @@ class Phase:
     loop: SerialLoop | None
     """A loop whose iterations are threads, or that the host runs; None: one thread runs all."""
     inside: tuple["Phase", ...] = ()
-    constants: tuple[Node, ...] = ()
-    """Declarations before it that it may need."""
-    outer: tuple[SerialLoop, ...] = ()
-    """Loops of the host around it."""
+    constants: tuple[Node, ...] = ()  # declarations before it that it may need
+    outer: tuple[SerialLoop, ...] = ()  # loops of the host around it
     cleared: tuple[str, str] | None = None
     """The array and the index of the one element that it sets to 0, which the host can do."""
 
@@ -78,8 +76,7 @@ def phases(
 class _Reader:
     function: Function
     arrays: Mapping[str, bool]
-    changed: set[str] = field(init=False)
-    """Names that the function may change."""
+    changed: set[str] = field(init=False)  # names that the function may change
     moved: bool = field(init=False)
     """Whether an array may become another one, as by `std::swap(a, b)`: a kernel has its own."""
 

@@ -38,13 +38,10 @@ _SPAN = re.compile(r"(?:std::span|View)<.+>\((\w+), (.+)\)")
 class WorkArgument:
     """The argument of one parameter of the work, as C++ over the entry's parameters."""
 
-    name: str
-    """The parameter's."""
+    name: str  # the parameter's
     text: str
-    length: str = ""
-    """Number of elements of a container; "" for other arguments."""
-    const: bool = False
-    """Whether the entry's pointer is to const."""
+    length: str = ""  # number of elements of a container; "" for other arguments
+    const: bool = False  # whether the entry's pointer is to const
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +50,7 @@ class Work:
 
     function: Function
     arguments: tuple[WorkArgument, ...]
-    result: str = ""
-    """The entry's parameter for the elements of a vector that the function returns."""
+    result: str = ""  # the entry's parameter for the elements of a vector that the function returns
 
 
 def work_of(problem: Problem, source: CodeFile) -> Work:
@@ -170,8 +166,7 @@ class Container:
 
     element: str
     const: bool
-    fixed: str
-    """Number of elements of an array; "" for a vector or span."""
+    fixed: str  # number of elements of an array; "" for a vector or span
 
 
 _VIEWS = ("span", "View")

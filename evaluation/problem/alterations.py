@@ -25,8 +25,7 @@ from regraph_kg.evaluation.problem.types import Alteration, parts
 
 _FACTOR, _HALF_FACTOR, _TINY = 1e3, 10.0, 1e-12
 _SMALL_BITS = 16
-_TAIL = 8
-"""Exponent of what is skewed: half of the values lie in the lowest 1/256 of a range."""
+_TAIL = 8  #: exponent of what is skewed: half of the values lie in the lowest 1/256 of a range
 
 
 def altered(

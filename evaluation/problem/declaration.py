@@ -134,8 +134,7 @@ class SizesTable(Frozen):
             raise ValueError(f'{where} ({shape_text(sizes)}) breaks require "{broken}"')
 
 
-RESULT = "return"
-"""Name of the output that holds what the entry point returns."""
+RESULT = "return"  #: name of the output that holds what the entry point returns
 
 
 class Returned(Frozen):
@@ -150,8 +149,7 @@ class Returned(Frozen):
         return self
 
 
-_WHOLE = 2**53
-"""Up to here floats hold every whole number."""
+_WHOLE = 2**53  #: up to here floats hold every whole number
 
 
 def _within(kind: Type, limits: tuple[float, float]) -> tuple[float, float]:

@@ -15,8 +15,7 @@ from regraph_kg.evaluation.problem.custom_inputs import Generator
 from regraph_kg.evaluation.problem.problem import KEPT_DRAWINGS_BYTES, Array, Problem
 
 _KEPT_BYTES = KEPT_DRAWINGS_BYTES
-_AHEAD_SECONDS = 1.0
-"""How long to draw ahead for the first worker."""
+_AHEAD_SECONDS = 1.0  #: how long to draw ahead for the first worker
 
 
 class Drawings:

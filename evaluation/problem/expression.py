@@ -11,8 +11,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, StringConstraints
 
-Sizes = Mapping[str, int]
-"""Value of each size name: one shape of a problem."""
+Sizes = Mapping[str, int]  #: value of each size name: one shape of a problem
 
 _OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,

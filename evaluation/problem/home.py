@@ -45,25 +45,17 @@ class Home(Frozen):
     """Digest of that file's bytes when the problem was made; no edit fits another content."""
     read: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
     """Digest of what was read: the file with its own headers in their places."""
-    function: str
-    """Its qualified name, with template arguments: `image::blur<float>`."""
-    signature: str
-    """What stands before the body in the file, as it is there."""
-    lines: tuple[PositiveInt, PositiveInt]
-    """First and last line of the definition, counted from 1."""
-    definition: Range
-    """The definition, from `template` or the return type to the closing brace."""
+    function: str  #: its qualified name, with template arguments: `image::blur<float>`
+    signature: str  #: what stands before the body in the file, as it is there
+    lines: tuple[PositiveInt, PositiveInt]  #: first and last line of the definition, counted from 1
+    definition: Range  #: the definition, from `template` or the return type to the closing brace
     entry: Identifier
-    declaration: str
-    """The candidate's entry, declared: one line of C++ for file scope."""
-    declare_at: NonNegativeInt
-    """The declaration's place at file scope, before the function."""
+    declaration: str  #: the candidate's entry, declared: one line of C++ for file scope
+    declare_at: NonNegativeInt  #: the declaration's place at file scope, before the function
     replace: Range
     """What the wrapper replaces: the function's body; an empty range after a template."""
-    wrapper: str
-    """The function's new body, in braces; of a template the whole of a specialization."""
-    includes: tuple[str, ...] = ()
-    """Headers that the wrapper needs, such as `<vector>`."""
+    wrapper: str  #: the function's new body, in braces; of a template the whole of a specialization
+    includes: tuple[str, ...] = ()  #: headers that the wrapper needs, such as `<vector>`
     assumes: tuple[str, ...] = ()
     """What must hold at each call, such as `y.size() == x.size()`; the wrapper does not look."""
 

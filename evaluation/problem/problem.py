@@ -67,8 +67,7 @@ __all__ = [
 """Also names of declaration.py, expression.py and types.py that a problem's users need with it."""
 
 _MAX_BYTES = 8 * 2**30
-_PROGRAM_BYTES = 192 * 2**20
-"""The judge's and its workers' own: interpreters, libraries, stacks."""
+_PROGRAM_BYTES = 192 * 2**20  #: the judge's and its workers' own: interpreters, libraries, stacks
 KEPT_INPUTS_BYTES = min(max(memory_limit() // 48, 64 * 2**20), 512 * 2**20)
 """Inputs that a session keeps at most (inputs.py): what is not kept is made again and again."""
 KEPT_TRUTHS_BYTES = 2 * KEPT_INPUTS_BYTES

@@ -43,10 +43,8 @@ _NEVER = (
 class Commands(Frozen):
     """The table [commands] of problem.toml; paths are relative to the project's folder."""
 
-    project: str
-    """The project's folder, relative to problem.toml. It is copied, never written."""
-    file: str
-    """The file that a candidate replaces."""
+    project: str  #: the project's folder, relative to problem.toml. It is copied, never written.
+    file: str  #: the file that a candidate replaces
     build: tuple[CommandLine, ...] = ()
     test: tuple[CommandLine, ...] = Field(min_length=1)
     bench: CommandLine
@@ -91,22 +89,17 @@ class _Declared(Frozen):
 
     schema_version: Literal[1] = Field(alias="schema")
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=64)]
-    entry: Identifier
-    """The function of `file` that is made faster."""
+    entry: Identifier  #: the function of `file` that is made faster
     commands: Commands
 
 
 class ProjectProblem(_Declared):
     """A problem whose table [commands] names an existing project's own commands."""
 
-    folder: str
-    """The project's folder, absolute."""
-    environment_folder: str | None
-    """The virtual environment, absolute."""
-    tree: str
-    """Digest of what is copied: the project is judged as it was read."""
-    serial_code: str
-    """Text of `file` as it stands, which a candidate replaces."""
+    folder: str  #: the project's folder, absolute
+    environment_folder: str | None  #: the virtual environment, absolute
+    tree: str  #: digest of what is copied: the project is judged as it was read
+    serial_code: str  #: text of `file` as it stands, which a candidate replaces
 
     @property
     def metric(self) -> Metric:

@@ -12,8 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[Any]
-"""One array of a call."""
+Array = NDArray[Any]  #: one array of a call
 
 Type = Literal[
     "float32",
@@ -54,8 +53,7 @@ C_TYPES: dict[Type, str] = {
     "struct": "struct",
 }
 """Element type -> its C++ spelling, g++'s where compilers differ."""
-CUDA_TYPES = C_TYPES | {"float16": "__half"}
-"""The same for nvcc."""
+CUDA_TYPES = C_TYPES | {"float16": "__half"}  #: the same for nvcc
 WIDER: dict[Type, Type] = {"float16": "float64", "float32": "float64", "complex64": "complex128"}
 """Type -> that of the reference, where it is another one."""
 _STORED = {"bool": "uint8", "char": "int8", "size_t": "uint64"}

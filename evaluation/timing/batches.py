@@ -45,16 +45,13 @@ BatchKind = Literal["sweep", "whole", "changed"]
 """What gets a call ready: a sweep of the cache; before it all inputs unmasked, or some elements."""
 
 _ROOM_BYTES, _MOST_CALLS = 24 * 2**20, 128
-_BLOCK_GROWTH = 2
-"""All batches, once the next block of them is through, over those before it."""
+_BLOCK_GROWTH = 2  # all batches, once the next block of them is through, over those before it
 _DECOYS = 1 / 8
 """Share of batches in which one call's elements change unverified: a change tells nothing."""
-_SPARE_SECONDS = 0.05
-"""Writing inputs may take this much longer than the calls did."""
+_SPARE_SECONDS = 0.05  # writing inputs may take this much longer than the calls did
 _READY_CALLS, _READY_WARM_UP_SECONDS, _READY_BATCHES = 16, 0.3, 15
 _COMPARED_BYTES = 64 * 2**20
-_MOSTLY = 4
-"""A batch with one call in so many on changed inputs is one of new inputs."""
+_MOSTLY = 4  # a batch with one call in so many on changed inputs is one of new inputs
 
 
 def reserve(layout: Layout, problem: Problem) -> list[Call]:
@@ -93,28 +90,23 @@ class Bench:
         self._pool, self._defences = pool, defences
         self._rng = random.Random(seed)
         self._supply = contents.supply(random.Random(self._rng.random()), pool.holds)
-        self._seal: Seal | None = None
-        """The seal of the last calls; `_last` are their places."""
+        self._seal: Seal | None = None  # the seal of the last calls; `_last` are their places
         self._holds: list[TimedInputs | None] = [None] * len(calls)
         self._batch, self._used = 0, 0
         self._planned: dict[int, tuple[int, TimedInputs]] = {}
         self._horizon = 0
-        self.poison = 0
-        """The byte in outputs before the last batch."""
+        self.poison = 0  # the byte in outputs before the last batch
         self._spent = 0.0
         self.witnesses: list[Witness] = []
         """Calls whose truths the session knows, or will know for the next worker."""
         self.shown: list[TimedInputs] = []
         """What the worker has had that others may get: of the pool, and drawings of inputs.py."""
-        self.audit: Witness | None = None
-        """One call out of all."""
-        self.is_new = True
-        """Whether the inputs of the last batch were new, and not changed ones."""
+        self.audit: Witness | None = None  # one call out of all
+        self.is_new = True  # whether the inputs of the last batch were new, and not changed ones
         self._is_lean = self._is_compared = False
         self._nbytes = shared.problem.nbytes(calls[0].sizes)
         self._decoy: int | None = None
-        self._last: Sequence[int] = ()
-        """Places of the last batch."""
+        self._last: Sequence[int] = ()  # places of the last batch
         self._refilled = any(arg.role == "inout" for arg in shared.problem.outputs)
 
     @property

@@ -27,22 +27,17 @@ from regraph_kg.models.target import Target, scatter
 
 _PRIOR_WORKERS = 6
 _NORMAL = 1.96
-_TAIL = 0.025
-"""Share of a 95 % interval's misses on one side."""
+_TAIL = 0.025  # share of a 95 % interval's misses on one side
 
 
 @dataclass(frozen=True, slots=True)
 class TimeEstimate:
     """Seconds a call, and how well they are known."""
 
-    log: float
-    """Mean logarithm of the workers' medians."""
-    variance: float
-    """Variance of that mean."""
-    freedom: int
-    """Degrees of freedom of the variance."""
-    samples: tuple[float, ...]
-    """Seconds of all workers' samples."""
+    log: float  # mean logarithm of the workers' medians
+    variance: float  # variance of that mean
+    freedom: int  # degrees of freedom of the variance
+    samples: tuple[float, ...]  # seconds of all workers' samples
 
     @property
     def seconds(self) -> float:

@@ -42,8 +42,7 @@ from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.roofline import MemoryLevel, Peaks
 from regraph_kg.models.target import TARGETS, Target
 
-_SECONDS = 60.0
-"""Patience with one measurement, which takes two to five seconds."""
+_SECONDS = 60.0  # patience with one measurement, which takes two to five seconds
 _CALL = (
     "import ctypes, json, os, sys; os.sched_setaffinity(0, json.loads(sys.argv[2]));"
     " ctypes.CDLL(sys.argv[1]).regraph_peaks()"

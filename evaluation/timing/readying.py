@@ -30,8 +30,7 @@ class Readying:
     def __init__(self) -> None:
         self._costs: Costs | None = None
         self._least = math.inf
-        self.was_off = False
-        """Whether what was taken off the last candidate's time was too much."""
+        self.was_off = False  # whether what was taken off the last candidate's time was too much
 
     def costs(self, bench: Bench, worker: Worker) -> Costs:
         """Costs on a worker without a candidate. Raises `ToolError` where that fails."""

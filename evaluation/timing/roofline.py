@@ -40,17 +40,14 @@ from regraph_kg.models.target import TARGETS, Target
 
 SAFETY = 0.8
 """Share of the computed floor that is enforced: peaks are measured, and may be a little low."""
-_NEAR_LAUNCH = 2.0
-"""A call shorter than this many empty launches says little of the work in it."""
+_NEAR_LAUNCH = 2.0  # a call shorter than this many empty launches says little of the work in it
 
 
 class MemoryLevel(Frozen):
     """Largest rate at which data of this size can be read or written, over all threads."""
 
-    working_set: int = Field(gt=0)
-    """Bytes. A cache's level is given with the bytes that it holds."""
-    rate: float = Field(gt=0, allow_inf_nan=False)
-    """Bytes read and written a second."""
+    working_set: int = Field(gt=0)  # bytes. A cache's level is given with the bytes that it holds.
+    rate: float = Field(gt=0, allow_inf_nan=False)  # bytes read and written a second
 
 
 class Peaks(Frozen):
@@ -59,8 +56,7 @@ class Peaks(Frozen):
     schema_version: Literal[1] = 1
     device: str
     target: Target
-    date: str
-    """When it was measured last: ISO 8601, UTC."""
+    date: str  # when it was measured last: ISO 8601, UTC
     facts: dict[str, str] = Field(default_factory=dict)
     levels: tuple[MemoryLevel, ...] = Field(min_length=1)
     """From the smallest working set to the largest, which is memory."""
@@ -111,8 +107,7 @@ class Traffic:
 
     inward: float
     outward: float
-    held: int
-    """Bytes of all arrays, each counted once."""
+    held: int  # bytes of all arrays, each counted once
 
     @property
     def total(self) -> float:

@@ -12,8 +12,7 @@ from typing import Literal
 
 from regraph_kg.models.evaluation import Interval, Timing
 
-_PATIENCE = 4
-"""A series still wider than `acceptable` may take this many times its seconds."""
+_PATIENCE = 4  # a series still wider than `acceptable` may take this many times its seconds
 
 Decision = Literal["continue", "stop", "censored"]
 

@@ -33,20 +33,15 @@ from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import RIGHT_BUT_SLOW, Outcome
 
 _GROWTH = 16.0
-_TICK = 1e-7
-"""The shortest call believed when batches are sized, in seconds."""
-_NOTHING = 1e-10
-"""No call is this short, in seconds."""
+_TICK = 1e-7  # the shortest call believed when batches are sized, in seconds
+_NOTHING = 1e-10  # no call is this short, in seconds
 _MOST_DISCARDED, _MOST_ROBBED = 8, 6
-_ROBBED_SHARE = 0.03
-"""Share of a sample's time; the kernel counts in hundredths of a second."""
+_ROBBED_SHARE = 0.03  # share of a sample's time; the kernel counts in hundredths of a second
 _COOLING_SECONDS = 0.25
-_NEW_EVERY = 4
-"""Every so manieth batch has new inputs, however long writing them takes."""
+_NEW_EVERY = 4  # every so manieth batch has new inputs, however long writing them takes
 _LEAST_NEW, _LONGER = 3, 1.1
 """Samples of new inputs that a series has at least; by how much longer they alone count."""
-_MORE_WARM_UP = 3
-"""Below so many batches follow a warm-up, at random, if they are short."""
+_MORE_WARM_UP = 3  # below so many batches follow a warm-up, at random, if they are short
 _SINGLES, _APART = 3, 1.5
 """Batches of one call at the end; where those take so many times as long, they alone count."""
 _TAIL, _TAIL_SHARE, _LEAST_TAIL = 2.0, 0.1, 2
@@ -58,16 +53,13 @@ _PATIENCE, _LEAST_PATIENCE_SECONDS = 5.0, 0.5
 class Clock:
     """The judge's clock. In seconds."""
 
-    batch_seconds: float
-    """What a batch should take: long against what the clock may be off."""
-    slack_seconds: float
-    """What it may be off by."""
+    batch_seconds: float  # what a batch should take: long against what the clock may be off
+    slack_seconds: float  # what it may be off by
     waking_seconds: float
     """How much longer a call after a pause may take than one right after another."""
 
 
-SPINNING = Clock(0.002, 5e-6, 5e-5)
-"""With a `Stopwatch` on a core of its own: cuda."""
+SPINNING = Clock(0.002, 5e-6, 5e-5)  # with a `Stopwatch` on a core of its own: cuda
 SLEEPING = Clock(0.006, 1e-4, 3e-4)
 """Woken by the kernel, on cores that the candidate uses too: openmp."""
 
@@ -79,13 +71,11 @@ class TimingOptions:
     clock: Clock = SLEEPING
     one_by_one: bool = True
     """Off: what a call of a batch does for others counts (`Defences.one_by_one`)."""
-    judge_clock: bool = True
-    """Off: the worker's word is believed (`Defences.judge_clock`)."""
+    judge_clock: bool = True  # off: the worker's word is believed (`Defences.judge_clock`)
     monitor: GpuMonitor | None = None
     cores: frozenset[int] = frozenset()
     """Whose stolen time spoils a sample; none: the whole machine's."""
-    kernels: bool = False
-    """cuda: a first call that launches no kernel ends the series at once."""
+    kernels: bool = False  # cuda: a first call that launches no kernel ends the series at once
     warm_up: WarmUp = field(default_factory=WarmUp)
     cooling_seconds: float = _COOLING_SECONDS
     """A pause after a sample taken while heat slowed the GPU down."""
@@ -108,8 +98,7 @@ class MeasuredSeries:
     """How much longer calls on new inputs took, where that is why only those count."""
     worked_ahead: float | None = None
     """How much longer calls one by one took, where that is why only those count."""
-    uneven: bool = False
-    """A tenth of the samples took more than twice the median: it means nothing."""
+    uneven: bool = False  # a tenth of the samples took more than twice the median: it means nothing
     whole: bool = False
     """Metric "device": what passed between the calls counts in most samples (steps.py)."""
     allocations: float | None = None
@@ -165,8 +154,7 @@ class TimedBatch:
 
     calls: int
     seconds: float
-    aside: float
-    """What getting calls ready took besides."""
+    aside: float  # what getting calls ready took besides
     allocations: int
     is_new: bool
     is_whole: bool = False
@@ -187,14 +175,11 @@ class TimedSeries:
     call_seconds: float
     method: TimingOptions
     watch: GpuWatch | None
-    timed: float = 0.0
-    """Seconds in calls so far."""
+    timed: float = 0.0  # seconds in calls so far
     stolen: float = field(init=False)
     """Seconds that the host had taken when the latest sample began."""
-    discarded: int = 0
-    """Samples that were thrown away for what the host took."""
-    taken: int = 0
-    """Batches so far."""
+    discarded: int = 0  # samples that were thrown away for what the host took
+    taken: int = 0  # batches so far
 
     def __post_init__(self) -> None:
         self.stolen = stolen_seconds(self.method.cores)

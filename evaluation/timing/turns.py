@@ -22,8 +22,7 @@ from regraph_kg.evaluation.timing.timing import (
 )
 from regraph_kg.evaluation.worker.supervisor import Worker
 
-_SECONDS, _LEAST, _MOST = 0.3, 3, 32
-"""What timed calls of both may take, and how many turns."""
+_SECONDS, _LEAST, _MOST = 0.3, 3, 32  # what timed calls of both may take, and how many turns
 _PAIR = 2
 
 

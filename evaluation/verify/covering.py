@@ -33,8 +33,7 @@ _EMPTY = "empty"
 _ALL_COMBINATIONS = 256
 """Combinations of distributions that are all looked at for the next row; beyond, a sample."""
 
-CoveringRow = tuple[int, ...]
-"""Index of a shape, then the place each factor takes."""
+CoveringRow = tuple[int, ...]  # index of a shape, then the place each factor takes
 
 
 def check_shapes(problem: Problem, seed: int, defences: Defences) -> list[Sizes]:

@@ -19,13 +19,10 @@ from regraph_kg.evaluation.problem.problem import RESULT, Array
 from regraph_kg.evaluation.problem.types import is_rounded, parts, wide
 from regraph_kg.evaluation.verify import large_outputs
 
-LENGTH = 1500
-"""Characters of a whole diagnosis at most."""
+LENGTH = 1500  # characters of a whole diagnosis at most
 _EXAMPLES = 3
-_NEAR = 2.0**-10
-"""How far off, relative to itself, a finite part is beside one that is not."""
-_CHUNK = 2**16
-"""Elements compared at once: what is computed of them stays in the cache."""
+_NEAR = 2.0**-10  # how far off, relative to itself, a finite part is beside one that is not
+_CHUNK = 2**16  # elements compared at once: what is computed of them stays in the cache
 
 
 @dataclass(frozen=True, slots=True)

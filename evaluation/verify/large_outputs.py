@@ -25,10 +25,8 @@ import numpy as np
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
 from regraph_kg.evaluation.problem.types import parts, wide
 
-LARGE_BYTES = 64 * 2**20
-"""Bytes of a call's arrays above which a declared cheap check is used."""
-_WHOLE_BYTES = 4 * 2**20
-"""Outputs above this are compared by a sample."""
+LARGE_BYTES = 64 * 2**20  # bytes of a call's arrays above which a declared cheap check is used
+_WHOLE_BYTES = 4 * 2**20  # outputs above this are compared by a sample
 _SAMPLES, _ENDS = 2**19, 4096
 """Elements of a verified call: a series has two for each doubling of its batches, kept."""
 _BLOCK, _SPREAD = 1024, 4.0
@@ -187,8 +185,7 @@ class Ordered:
     digest: int
 
 
-KeptOutput = Array | Sampled | Products | Ordered
-"""What is compared of an output."""
+KeptOutput = Array | Sampled | Products | Ordered  # what is compared of an output
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +194,7 @@ class Product:
 
     vectors: Array
     values: Array
-    allowed: float
-    """How much the sum of a row with random signs may be off."""
+    allowed: float  # how much the sum of a row with random signs may be off
 
     def within(self, share: float) -> "Product":
         """The same, with this share of what is allowed."""
@@ -240,8 +236,7 @@ class Arranged:
     """Properties of an input that its sorted arrangement must keep."""
 
     digest: int
-    values: Array
-    """The smallest and the largest."""
+    values: Array  # the smallest and the largest
     seed: int
 
     def within(self, share: float) -> "Arranged":

@@ -30,11 +30,9 @@ from regraph_kg.evaluation.verify.diagnose import (
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput
 
 _MOST_MATCHED = 256
-_MOST_TOLD = 64
-"""Wrong rows that are looked for elsewhere."""
+_MOST_TOLD = 64  # wrong rows that are looked for elsewhere
 
-Kept = Mapping[str, KeptOutput]
-"""What is compared of each output, by name."""
+Kept = Mapping[str, KeptOutput]  # what is compared of each output, by name
 Truths = Mapping[str, Expected]
 
 

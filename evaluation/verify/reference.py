@@ -41,11 +41,9 @@ from regraph_kg.evaluation.worker.spawn import Program
 
 _CONDITION_RUNS, _FEW_CONDITION_RUNS = 8, 2
 _MANY_ELEMENTS = 2**20
-_FEW_OUTPUTS = 1024
-"""Below this many elements the RMS of an output says little of its scale."""
+_FEW_OUTPUTS = 1024  # below this many elements the RMS of an output says little of its scale
 _PATIENCE_SECONDS = 120.0
-_SLOW_SECONDS = 1.0
-"""Runs with moved inputs that take longer are done at once, on all cores."""
+_SLOW_SECONDS = 1.0  # runs with moved inputs that take longer are done at once, on all cores
 _ALIKE = ("equal", "extremes")
 """Alterations that leave so few values that all terms of a sum round the same way."""
 _SUMS = " in blocks"
@@ -63,12 +61,9 @@ class Case:
     seed: int
     version: int = 0
     """1: those of version 0 with a few elements changed. `timed` ones may change more often."""
-    timed: bool = False
-    """Whether it is a `TimedInputs` of the timing shape."""
-    aligned: bool = True
-    """Whether its arrays lie on more than a multiple of their element's size."""
-    alteration: Alteration | None = None
-    """How the drawn inputs are altered as a whole."""
+    timed: bool = False  # whether it is a `TimedInputs` of the timing shape
+    aligned: bool = True  # whether its arrays lie on more than a multiple of their element's size
+    alteration: Alteration | None = None  # how the drawn inputs are altered as a whole
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -98,10 +93,8 @@ class References:
         self._truths: dict[tuple[object, ...], Mapping[str, Expected]] = {}
         self._usual: dict[str, Array] = {}
         """Deviations of few outputs of a timed call: many runs show them, once is enough."""
-        self.seconds = 0.0
-        """What the last truth took."""
-        self.timed_seconds = 0.0
-        """What the last one at the timing shape took."""
+        self.seconds = 0.0  # what the last truth took
+        self.timed_seconds = 0.0  # what the last one at the timing shape took
 
     def given(self, case: Case) -> Mapping[str, Array]:
         """Inputs by argument name, read-only."""

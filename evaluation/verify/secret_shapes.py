@@ -21,8 +21,7 @@ from regraph_kg.evaluation.problem.problem import Problem, Sizes
 
 _MOST_BYTES, _MOST_LARGE_BYTES = 8 * 2**20, 160 * 2**20
 _MOST_FLOP = 2e7
-_MODERATE = 2**17, 2**19
-"""Elements of all arrays of such a shape."""
+_MODERATE = 2**17, 2**19  # elements of all arrays of such a shape
 _TRIES = 300
 _SMALL = (2, 3, 5, 7, 17, 33)
 _NEAR = (-1, 1, 0, -2, 2, 3, -3, 5)

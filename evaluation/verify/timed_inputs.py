@@ -28,17 +28,13 @@ from regraph_kg.evaluation.problem.types import bits, parts
 from regraph_kg.evaluation.verify.large_outputs import thinning
 
 _DRAWINGS = 3
-_LARGE_BYTES = 16 * 2**20
-"""Above this, of all arrays, one drawing has to do."""
-_BLOCK = 2**18
-"""Elements written at once where they have to be made somewhere else."""
+_LARGE_BYTES = 16 * 2**20  # above this, of all arrays, one drawing has to do
+_BLOCK = 2**18  # elements written at once where they have to be made somewhere else
 _CHANGED = 16
-_SMALL = 2**12
-"""Arrays of at most so many elements are drawn for themselves."""
+_SMALL = 2**12  # arrays of at most so many elements are drawn for themselves
 _SEGMENTS = 12
 _SHRINK = 0.05
-_REACH = 16
-"""Segments of a sorted drawing move by up to this part of it."""
+_REACH = 16  # segments of a sorted drawing move by up to this part of it
 _LOUD = 16
 _MORE_SECONDS, _BATCHES = 0.3, 12
 """What drawings for one worker may take, and for how many batches they and the others must do."""
@@ -50,8 +46,7 @@ class TimedInputs:
     """Name of inputs at the timing shape."""
 
     seed: int
-    version: int = 0
-    """Count of changes of a few of its elements."""
+    version: int = 0  # count of changes of a few of its elements
 
     @property
     def next(self) -> "TimedInputs":
@@ -214,8 +209,7 @@ def _elements(size: int, count: int, values: Array, seed: Sequence[int]) -> tupl
 Turn = Callable[[Array, Array], None]
 """Writes elements of a drawing so that their values are others, of the same distribution."""
 Other = Callable[[random.Random], Turn]
-Segment = tuple[int, Array, Turn]
-"""The first place, the elements it is made of, and how."""
+Segment = tuple[int, Array, Turn]  # the first place, the elements it is made of, and how
 
 
 def _write(source: Array, turn: Turn, flat: Array) -> None:

@@ -36,8 +36,7 @@ __all__ = ["ReportFlag", "Verification", "check_shapes", "plan"]
 ReportFlag = Literal["nondeterministic within tolerance"]
 """What is worth knowing of a candidate that is right."""
 
-POISONS = (POISON, 0x5A)
-"""NaN or -1; and a finite number."""
+POISONS = (POISON, 0x5A)  # NaN or -1; and a finite number
 _REPEATS = 5
 _AFTER_LAST = 1
 """Cases after those that are repeated and compared (covering.py): the one changed in place."""
@@ -77,8 +76,7 @@ class Verification:
     references: References
     defences: Defences
     times: CallTimes
-    share: float = 1.0
-    """Share of each tolerance that outputs may use up."""
+    share: float = 1.0  # share of each tolerance that outputs may use up
 
     def examine(self, worker: Worker, cases: list[Case]) -> Failure | frozenset[ReportFlag]:
         """Run every case; the first failure ends it. Flags of a candidate that is right."""

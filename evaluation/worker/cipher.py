@@ -6,10 +6,8 @@ from pathlib import Path
 
 from regraph_kg.evaluation.problem.problem import Array
 
-BLOCK_BYTES = 32
-"""A block of the keystream: Philox 4x64-10, numpy's own."""
-Secret = tuple[int, int]
-"""A key, of 128 bits."""
+BLOCK_BYTES = 32  # a block of the keystream: Philox 4x64-10, numpy's own
+Secret = tuple[int, int]  # a key, of 128 bits
 
 
 class Cipher:

@@ -14,8 +14,7 @@ from typing import TypeVar
 from regraph_kg.evaluation.problem.problem import Array, Sizes
 from regraph_kg.evaluation.worker.runner import Fill, Runner
 
-_MOST = 8
-"""Processes at once; more would wait for memory."""
+_MOST = 8  # processes at once; more would wait for memory
 _Kept = TypeVar("_Kept")
 
 

@@ -18,10 +18,8 @@ from regraph_kg.evaluation.worker.shared_memory import Control, Key
 _FUTEX_CALL = {"x86_64": 202, "aarch64": 98}
 _SPIN_SECONDS = 0.02
 NO_STEPS: Array = np.zeros(0)
-MOVED: Array = np.full(1, np.nan)
-"""Not the steps of a harness alone."""
-_SEEN, _MISSED = 0, 1
-"""What the stopwatch says of the steps (clock.cpp)."""
+MOVED: Array = np.full(1, np.nan)  # not the steps of a harness alone
+_SEEN, _MISSED = 0, 1  # what the stopwatch says of the steps (clock.cpp)
 
 
 class Operation(IntEnum):
@@ -48,15 +46,12 @@ class Elapsed:
 
     ours: float
     """Seconds of the calls, less the round trip of an empty batch and what readying them takes."""
-    own: float
-    """Seconds of the calls alone."""
-    aside: float = 0.0
-    """What getting calls ready took."""
+    own: float  # seconds of the calls alone
+    aside: float = 0.0  # what getting calls ready took
     steps: Array = field(default_factory=lambda: NO_STEPS, compare=False)
     """With a stopwatch that missed none: what passed until the first call was made ready, until it
     began, until it was over, until the next one began, .., until the command was done."""
-    is_whole: bool = False
-    """Whether too much passed between the calls, so that it counts as theirs."""
+    is_whole: bool = False  # whether too much passed between the calls, so that it counts as theirs
 
 
 class Stopwatch:

@@ -50,12 +50,9 @@ class Runner:
         for sizes in {shape_text(sizes): sizes for sizes in shapes}.values():
             self._prepare(sizes, alone=problem.nbytes(sizes) > _LARGE_BYTES)
         self._running: dict[Layout, tuple[Worker, SharedMemory]] = {}
-        self.seconds = 0.0
-        """What the last call took, copies aside."""
-        self.patience = _PATIENCE_SECONDS
-        """Most seconds of a call."""
-        self.poison = 0
-        """Byte that outputs are filled with before a call."""
+        self.seconds = 0.0  # what the last call took, copies aside
+        self.patience = _PATIENCE_SECONDS  # most seconds of a call
+        self.poison = 0  # byte that outputs are filled with before a call
 
     def __call__(self, sizes: Sizes, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs by argument name."""

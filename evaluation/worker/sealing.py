@@ -30,8 +30,7 @@ from regraph_kg.evaluation.worker.shared_memory import (
 
 _WORDS = BLOCK_BYTES // 8
 """Words of 64 bits in a block of the keystream, and in an entry of the table."""
-_MOST_ELEMENTS = MAX_SEALED // 2
-"""Elements of one batch; the rest of the table is for arrays."""
+_MOST_ELEMENTS = MAX_SEALED // 2  # elements of one batch; the rest of the table is for arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +38,9 @@ class Seal:
     """The key of one batch's inputs, and of its outputs' digests."""
 
     key: Secret
-    parts: Array
-    """PART of each call of the batch."""
-    entries: int
-    """Used of the shared memory's table."""
-    outputs: int = 0
-    """How many of those, the last ones, are outputs."""
+    parts: Array  # PART of each call of the batch
+    entries: int  # used of the shared memory's table
+    outputs: int = 0  # how many of those, the last ones, are outputs
     digests: int = 0
 
 

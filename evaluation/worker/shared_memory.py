@@ -51,8 +51,7 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 CANARY = 0xFF
 """Reads as NaN, or as -1, where a candidate reads outside an array. What adds to it there leaves it
 as it was: therefore gaps hold a pattern in other calls."""
-POISON = 0xFF
-"""What outputs hold before a call: NaN, or -1."""
+POISON = 0xFF  # what outputs hold before a call: NaN, or -1
 MESSAGE_BYTES = 512
 
 

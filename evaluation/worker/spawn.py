@@ -42,16 +42,13 @@ class Surroundings:
 
     stopwatch: Stopwatch | None = None
     """None: the judge sleeps until it is woken, which is less precise and takes no core."""
-    gpu: str | None = None
-    """CUDA_VISIBLE_DEVICES of the worker; None = the judge's own."""
+    gpu: str | None = None  # CUDA_VISIBLE_DEVICES of the worker; None = the judge's own
     cores: frozenset[int] | None = None
     """What it keeps to once it has a candidate, so as not to be moved while it is timed."""
-    prefix: tuple[str, ...] = ()
-    """A command that runs the worker: a sanitizer or profiler."""
+    prefix: tuple[str, ...] = ()  # a command that runs the worker: a sanitizer or profiler
     profiler: Path | None = None
     """A library that records kernels (kernels.py); None for workers that are timed."""
-    programs: int = 1
-    """Count of candidates that it can take, one after another."""
+    programs: int = 1  # count of candidates that it can take, one after another
     thread_limit: int | None = None
     """Threads that OpenMP gives at most, however many are asked for; None: as many as that."""
 

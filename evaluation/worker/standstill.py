@@ -17,8 +17,7 @@ import os
 import signal
 import time
 
-_RUNS_ON_SECONDS = 2.0
-"""CPU seconds after the signal: no more than a long system call takes."""
+_RUNS_ON_SECONDS = 2.0  # CPU seconds after the signal: no more than a long system call takes
 _PATIENCE_SECONDS = 60.0
 """Wall-clock seconds. A machine with much to do, or a host that stops it, may leave the process
 no time to stop in: how long that takes is not its fault."""
@@ -43,12 +42,10 @@ class Standstill:
         self._is_timed, self._unused = False, math.inf
         """The last command: whether it is timed; else seconds that its one thread has left."""
         self.is_held = False
-        self.inside = 0.0
-        """CPU time of timed spans."""
+        self.inside = 0.0  # CPU time of timed spans
         self.outside = 0.0
         """CPU time besides: between spans, and of untimed commands what one thread cannot use."""
-        self.commands = 0
-        """Count of releases."""
+        self.commands = 0  # count of releases
 
     def reset(self) -> None:
         self.inside = self.outside = 0.0

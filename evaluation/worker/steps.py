@@ -32,10 +32,8 @@ from regraph_kg.models.evaluation import Outcome
 _OF_CALLS, _OF_READYING, _SECONDS = 0.1, 1 / 3, 5e-6
 """How much longer than before what is not counted may take: of the calls' time; of its own; for
 each call."""
-_DECIDE = 5
-"""Batches of which the median decides."""
-_LEAST = 1e-9
-"""No batch takes less."""
+_DECIDE = 5  # batches of which the median decides
+_LEAST = 1e-9  # no batch takes less
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +47,9 @@ class Costs:
     whole: float = 0.0
     changed: float = 0.0
     launch: float = 0.0
-    start: float = 0.0
-    """What a batch takes before that, beyond the round trip of an empty one."""
-    least: float = 0.0
-    """The shortest sweep when it was measured."""
-    around: float = 0.0
-    """Before the first call is made ready, and after the last one."""
+    start: float = 0.0  # what a batch takes before that, beyond the round trip of an empty one
+    least: float = 0.0  # the shortest sweep when it was measured
+    around: float = 0.0  # before the first call is made ready, and after the last one
     late: tuple[deque[float], deque[float]] = field(
         default_factory=lambda: (deque(maxlen=_DECIDE), deque(maxlen=_DECIDE)),
         init=False,

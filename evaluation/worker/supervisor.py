@@ -75,8 +75,7 @@ class Worker:
         self._believed_exit = False
         self._started: list[Failure | None] = []
         self.costs, self.digests = Costs(), list[int]()  # the digests of the last calls' outputs
-        self._seal: Seal | None = None
-        """What opens the inputs of the next calls."""
+        self._seal: Seal | None = None  # what opens the inputs of the next calls
         self.round_trip = 0.0  # median seconds of a batch without calls
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
         shared.reset(self._nonce, defences)

@@ -19,8 +19,7 @@ Label = tuple[Target, str]
 LONGEST_NOTE, LONGEST_DIFF = 280, 480
 """Characters of a reasoning or detail, and of a diff, that a prompt shows."""
 # Diffs take quadratic time at worst, and prompts show a few lines of them.
-_LONGEST_CODE = 20_000
-"""Characters of code that a diff is made of."""
+_LONGEST_CODE = 20_000  # characters of code that a diff is made of
 _WORDS = "and|plus|with|then|along with|together with|combined with|followed by"
 _BETWEEN = re.compile(rf"(?:\s*[+&;,]\s*|\s)(?:{_WORDS})\s|\s*[+&;,]\s*|\s/\s", re.IGNORECASE)
 

@@ -17,8 +17,7 @@ from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 
-MOST = 24
-"""Candidates of a shortlist."""
+MOST = 24  # candidates of a shortlist
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,7 @@ def _listed(words: str) -> frozenset[str]:
 
 SHORTEST_TYPO = 5
 """Letters of the shortest word that is mended: in shorter ones, one letter is another word."""
-LEAST_HEAD = 2
-"""Stems of a name that may stand before "for X"."""
+LEAST_HEAD = 2  # stems of a name that may stand before "for X"
 _SNOWBALL = snowballstemmer.stemmer("english")
 _TAIL = re.compile(r"^(.+?)\s+(?:for|of|with)\s+(.+)$", re.IGNORECASE)
 _BRACKET = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]")
@@ -201,8 +200,7 @@ class _Lexicon:
 
     def __init__(self, techniques: Sequence[Technique]) -> None:
         self._names: list[_Name] = []
-        self._own: dict[str, frozenset[str]] = {}
-        """Stems of all texts about a technique."""
+        self._own: dict[str, frozenset[str]] = {}  # stems of all texts about a technique
         known: set[str] = set()
         uses: Counter[str] = Counter()
         for one in techniques:

@@ -13,8 +13,7 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, problem_names
 from regraph_kg.wiring.sources import read_source
 
-LONGEST_CODE = 2**20
-"""Characters of a code that an agent sends, and bytes of a file that it names."""
+LONGEST_CODE = 2**20  # characters of a code that an agent sends, and bytes of a file that it names
 PROBLEM_FILES = ("problem.toml", "serial.cpp", "reference.cpp", "inputs.py")
 
 

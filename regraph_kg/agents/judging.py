@@ -25,10 +25,8 @@ from regraph_kg.wiring.judges import local_judge
 from regraph_kg.wiring.problems import check_problem, find_problem, good_problem, is_refused
 
 T = TypeVar("T")
-Hear = Callable[[float], Awaitable[None]]
-"""Hears how many seconds a question has taken so far."""
-TICK = 1.0
-"""Seconds between two words of how long it takes."""
+Hear = Callable[[float], Awaitable[None]]  # hears how many seconds a question has taken so far
+TICK = 1.0  # seconds between two words of how long it takes
 
 
 class JudgeDesk:
@@ -44,8 +42,7 @@ class JudgeDesk:
             update={"store_password": nothing, "openai_key": nothing}
         )
         self._budget = budget
-        self.spent = 0.0
-        """Seconds."""
+        self.spent = 0.0  # seconds
         self._turn = asyncio.Lock()
         self._process: JudgeProcess | None = None
         self._thread: ThreadPoolExecutor | None = None

@@ -31,8 +31,7 @@ class AgentSteps:
 
     problem: Problem
     target: Target
-    author: str
-    """Model and program, as the graph names whom it learned from."""
+    author: str  # model and program, as the graph names whom it learned from
     created: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
     id: str = field(default_factory=lambda: secrets.token_hex(6))
     steps: list[Step] = field(default_factory=list)

@@ -25,13 +25,11 @@ class Address:
     uri: str
     user: str
     password: str = field(repr=False)
-    database: str | None = None
-    """None = the server's default."""
+    database: str | None = None  # none = the server's default
     engine: Engine = "neo4j"
     writers: Path | None = None
     """A lock file on which writers take turns; None = the server keeps them apart."""
-    folder: Path | None = None
-    """The folder of data and log; None = on another machine, or unknown."""
+    folder: Path | None = None  # the folder of data and log; None = on another machine, or unknown
 
 
 def require_bolt(uri: str) -> None:

@@ -33,13 +33,11 @@ CONNECT_SECONDS = 10.0
 LEAST_ROOM = 64 * 2**20
 """Bytes; an embedded store that fails with less free space has failed for want of space."""
 FIRST_RETRY_SECONDS = 0.05
-FETCH_ROWS = 500
-"""Rows per fetch: at 10 kB of code a row this is 5 MB in flight."""
+FETCH_ROWS = 500  # rows per fetch: at 10 kB of code a row this is 5 MB in flight
 CLASH_TRIES = 8
 SEARCH_SINCE = 2026
 UNKNOWN = "Neo.DatabaseError.General.UnknownError"
-_LONGEST = 300
-"""Characters of the store's message."""
+_LONGEST = 300  # characters of the store's message
 GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
 """Another client deleted the entity between its lookup and its lock."""
 GONE = "Neo.ClientError.Transaction.TransactionNotFound"

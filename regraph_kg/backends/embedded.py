@@ -39,8 +39,7 @@ class ServerState:
     pid: int
     port: int
     password: str = field(repr=False)
-    started: str
-    """UTC, ISO 8601."""
+    started: str  # UTC, ISO 8601
     idle_seconds: float
     reader_password: str = field(default="", repr=False)
 

@@ -25,10 +25,8 @@ from regraph_kg.backends import queries
 from regraph_kg.backends.embedded import DATABASE, READER, USER, ServerState
 
 HEAP = "1g"
-MESSAGE_BYTES = 256 * 2**20
-"""Largest Bolt message taken: a batch of trajectories with their code."""
-LIBRARY = "regraph"
-"""Library of the functions that cypher/embedded/start.cypher defines."""
+MESSAGE_BYTES = 256 * 2**20  # largest Bolt message taken: a batch of trajectories with their code
+LIBRARY = "regraph"  # library of the functions that cypher/embedded/start.cypher defines
 LOCK_SECONDS = 1.0
 GRACE_SECONDS = 1.0
 """Time after the deletion of the state file for a client that has just read it to connect."""

@@ -24,15 +24,13 @@ from regraph_kg.models.trajectory import (
     standing,
 )
 
-Measurements = tuple[Measurement, ...]
-"""One step's measurements, oldest first (`in_order`)."""
+Measurements = tuple[Measurement, ...]  # one step's measurements, oldest first (`in_order`)
 
 _STEP = TypeAdapter(Measurements)
 _STEPS = TypeAdapter(tuple[Measurements, ...])
 _FAILURES = TypeAdapter(tuple[FailedStep, ...])
 _SOURCE = set(Source.model_fields) - {"learned"}
-_CODE = {"__all__": {"code"}}
-"""A failure's code, which the (:Failure) nodes hold."""
+_CODE = {"__all__": {"code"}}  # a failure's code, which the (:Failure) nodes hold
 _PROVENANCE = ("model", "licence", "prompt_hash", "created")
 """Properties that a TRANSITION repeats of its trajectory."""
 
@@ -59,14 +57,10 @@ class Evidence:
     """One trajectory's contribution to the statistics."""
 
     problem: str
-    path: tuple[str, ...]
-    """Technique ids from the start on."""
-    measurements: tuple[Measurements, ...]
-    """One entry per step."""
-    failures: tuple[FailedStep, ...]
-    """With resolved techniques."""
-    learner: str | None = None
-    """The model that it was learned from; None for a given one."""
+    path: tuple[str, ...]  # technique ids from the start on
+    measurements: tuple[Measurements, ...]  # one entry per step
+    failures: tuple[FailedStep, ...]  # with resolved techniques
+    learner: str | None = None  # the model that it was learned from; None for a given one
 
     @classmethod
     def of(cls, plan: MergePlan) -> "Evidence":

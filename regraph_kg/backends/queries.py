@@ -10,8 +10,7 @@ from pathlib import Path
 from regraph_kg import cypher
 from regraph_kg.backends.address import Engine
 
-FOLDER = "regraph"
-"""Folder of the saved queries among the Browser's favorites."""
+FOLDER = "regraph"  # folder of the saved queries among the Browser's favorites
 QUERIES, STYLE = "regraph-queries.zip", "regraph-style.grass"
 
 

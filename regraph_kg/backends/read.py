@@ -35,10 +35,8 @@ from regraph_kg.models.graph import (
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, start_id
 
-PAGE = 500
-"""Trajectories read at a time."""
-READINGS = 20
-"""Tries to read a page that writers keep changing."""
+PAGE = 500  # trajectories read at a time
+READINGS = 20  # tries to read a page that writers keep changing
 _TECHNIQUE = {"id", "name", "target"}
 """Without these a technique is being made or deleted: Neo4j shows it in part."""
 

@@ -10,8 +10,7 @@ from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION
 
 PRODUCT = "regraph-kg"
-OLDEST = 2
-"""The oldest version whose trajectories a rebuild reads."""
+OLDEST = 2  # the oldest version whose trajectories a rebuild reads
 
 
 def prepare(bolt: Bolt, *, rebuild: bool = False) -> None:

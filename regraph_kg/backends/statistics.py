@@ -16,18 +16,14 @@ from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, UNMEASURED, Suc
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import standing
 
-LEARNED = " learned from"
-"""Between device and model in the id of what was learned."""
+LEARNED = " learned from"  # between device and model in the id of what was learned
 
 COUNTS = ("examples", "tried", "verified", "sum_log2_effect", "declined")
 """The integer properties of a NEXT row: all add up, so that any order of writers gives the same."""
-SHORT = 8
-"""Gains from here on have one decimal."""
-MOST_LOG2 = 1_000.0
-"""Largest logarithm of a gain that is shown: beyond, it overflows."""
+SHORT = 8  # gains from here on have one decimal
+MOST_LOG2 = 1_000.0  # largest logarithm of a gain that is shown: beyond, it overflows
 
-Counts = Counter[str]
-"""The counts of one NEXT row, or a part of them."""
+Counts = Counter[str]  # the counts of one NEXT row, or a part of them
 
 
 class RowKey(NamedTuple):
@@ -46,8 +42,7 @@ class RowKey(NamedTuple):
         return self.device + ("" if self.learner is None else f"{LEARNED} {self.learner}")
 
 
-NextRows = dict[tuple[Pair, RowKey], Counts]
-"""Counts per NEXT row."""
+NextRows = dict[tuple[Pair, RowKey], Counts]  # counts per NEXT row
 
 
 def row_id(pair: Pair, key: RowKey) -> str:

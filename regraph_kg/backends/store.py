@@ -28,10 +28,8 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 
-MOST_ROWS = 1_000_000
-"""Largest LIMIT sent: the embedded store allocates for it at once."""
-PURGED = 500
-"""Trajectories that one transaction of a purge deletes."""
+MOST_ROWS = 1_000_000  # largest LIMIT sent: the embedded store allocates for it at once
+PURGED = 500  # trajectories that one transaction of a purge deletes
 
 
 class BoltStore(OnBolt):

@@ -44,10 +44,8 @@ from regraph_kg.models.trajectory import FailedStep
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps", "source")
 """Properties that known techniques get where they lack them, besides aliases."""
-REBUILT_AT_ONCE = 200
-"""Trajectories of one transaction, as in an ingest."""
-STRIPPED = 5_000
-"""Relationships or nodes of one transaction."""
+REBUILT_AT_ONCE = 200  # trajectories of one transaction, as in an ingest
+STRIPPED = 5_000  # relationships or nodes of one transaction
 
 
 class MissingTechniques(StoreError):
@@ -65,8 +63,7 @@ class MissingTechniques(StoreError):
 class Arrival:
     """One trajectory of a batch."""
 
-    key: str
-    """`Trajectory.id`."""
+    key: str  # `Trajectory.id`
     plan: MergePlan
     evidence: Evidence
 

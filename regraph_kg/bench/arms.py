@@ -20,8 +20,7 @@ class Arm:
 
     method: str
     graph: GraphShown = "whole"
-    but: str = ""
-    """The change of its prompts: NAME=VALUE of a setting, or the name of other words."""
+    but: str = ""  # the change of its prompts: NAME=VALUE of a setting, or the name of other words
 
     @classmethod
     def parse(cls, text: str) -> Self:

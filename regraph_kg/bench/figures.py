@@ -14,8 +14,7 @@ from regraph_kg.models.run import Cost
 
 RESAMPLES = 10_000
 LEVEL = 0.95
-FEWEST = 5
-"""Fewest problems of an interval: a bootstrap of less says nothing."""
+FEWEST = 5  # fewest problems of an interval: a bootstrap of less says nothing
 START = "the start alone"
 """An arm without a model: its answer is the program that the others begin with."""
 
@@ -27,8 +26,7 @@ class Mean:
     """A mean over problems and its 95 % interval."""
 
     value: float
-    interval: tuple[float, float] | None
-    """None below `FEWEST` problems."""
+    interval: tuple[float, float] | None  # none below `FEWEST` problems
     problems: int
 
 

@@ -51,8 +51,7 @@ def shown(world: World, graph: GraphShown, start: str, lot: str) -> World:
     )
 
 
-_Graph = dict[str, tuple[Successor, ...]]
-"""Successors by the technique they follow."""
+_Graph = dict[str, tuple[Successor, ...]]  # successors by the technique they follow
 
 
 def _reachable(neighbours: Callable[[str], Neighbourhood], start: str) -> _Graph:

@@ -33,16 +33,14 @@ from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import open_store
 
 Tell = Callable[[str], None]
-_CORES_A_LOOK = 4
-"""A check uses a core or two, and the machine does other work."""
+_CORES_A_LOOK = 4  # a check uses a core or two, and the machine does other work
 
 
 @dataclass(frozen=True, slots=True)
 class BenchChoice:
     """The choice of a bench besides that of its searches."""
 
-    problems: tuple[str, ...]
-    """Names or folders; none: all that are shipped."""
+    problems: tuple[str, ...]  # names or folders; none: all that are shipped
     arms: tuple[Arm, ...]
     targets: tuple[Target, ...]
     seeds: int

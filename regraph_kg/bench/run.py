@@ -48,8 +48,7 @@ class BenchSearch:
     """One search of a bench."""
 
     problem: str
-    address: str
-    """The name or folder of the problem."""
+    address: str  # the name or folder of the problem
     target: Target
     arm: Arm
     seed: int
@@ -78,10 +77,8 @@ class BenchOrder:
     choice: SearchChoice
     folder: Path
     command: Sequence[str]
-    rejudged: Path | None = None
-    """Folder of an earlier bench whose answers are judged again."""
-    earlier: BenchResults | None = None
-    """The results in that folder."""
+    rejudged: Path | None = None  # folder of an earlier bench whose answers are judged again
+    earlier: BenchResults | None = None  # the results in that folder
 
 
 class RunningBench:

@@ -37,8 +37,7 @@ class BenchTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
-    numbers: bool = True
-    """Whether all columns but the first are figures."""
+    numbers: bool = True  # whether all columns but the first are figures
 
 
 @dataclass(frozen=True, slots=True)

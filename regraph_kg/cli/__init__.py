@@ -10,8 +10,7 @@ import threading
 
 from regraph_kg.errors import Interrupted
 
-SOON = 0.05
-"""Seconds after which a lost Ctrl-C comes again."""
+SOON = 0.05  # seconds after which a lost Ctrl-C comes again
 
 
 def main() -> None:

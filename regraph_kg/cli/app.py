@@ -12,8 +12,7 @@ from regraph_kg.cli.parameters import option
 from regraph_kg.errors import BadInput, Interrupted, RegraphError
 
 DEBUG = "--debug"
-KEYBOARD_INTERRUPT = 130
-"""Typer's result for a Ctrl-C that no command handled."""
+KEYBOARD_INTERRUPT = 130  # typer's result for a Ctrl-C that no command handled
 
 COMMANDS = {
     "ingest": "Grow the graph from files of trajectories.",

@@ -44,8 +44,7 @@ class Show:
     bar: Progress
     task: TaskID
     budget: int
-    every: bool
-    """Whether each record gets a line, or a new best alone."""
+    every: bool  # whether each record gets a line, or a new best alone
     best: float = 1.0
 
     def record(self, record: SimulationRecord) -> None:

@@ -122,14 +122,10 @@ class Options:
 class RunDetails(Frozen):
     """The settings of `--set run.NAME=VALUE`; None where one was left out."""
 
-    seed: int | None = None
-    """Seed of everything random."""
-    final: FinalGrade | None = None
-    """How the best three are measured again."""
-    include_own: bool | None = None
-    """Whether the search reads this problem's own examples."""
-    judge: Path | None = None
-    """A trace whose verdicts are replayed; nothing is evaluated."""
+    seed: int | None = None  # seed of everything random
+    final: FinalGrade | None = None  # how the best three are measured again
+    include_own: bool | None = None  # whether the search reads this problem's own examples
+    judge: Path | None = None  # a trace whose verdicts are replayed; nothing is evaluated
 
 
 def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:
@@ -154,8 +150,7 @@ SETTABLE: Mapping[str, type[BaseModel]] = {
     _PROMPT: Prompting,
 }
 """Settings of --set that are not the method's own, by their prefix."""
-_NO_SETTINGS = {"method", "calls"}
-"""Fields that have options of their own."""
+_NO_SETTINGS = {"method", "calls"}  # fields that have options of their own
 
 
 def choose(options: Options, model: str) -> tuple[SearchChoice, ...]:

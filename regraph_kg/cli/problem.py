@@ -36,8 +36,7 @@ class ProblemLine:
     """A problem in the list."""
 
     problem: str
-    where: str
-    """The problem's origin, or why it cannot be read."""
+    where: str  # the problem's origin, or why it cannot be read
     entry: str
     timed_at: str
 

@@ -21,8 +21,7 @@ from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import Settings, read_settings
 
 USUAL = Path("report.html")
-RELOAD = 5
-"""Seconds after which a page that follows a search reloads itself."""
+RELOAD = 5  # seconds after which a page that follows a search reloads itself
 REMEDY = "choose another place: --output"
 
 

@@ -46,16 +46,12 @@ class _Stopped(Interrupted):
 class SearchEnd:
     """How one search ended; with --json as it is."""
 
-    problem: str
-    """The problem as it was typed."""
-    summary: RunSummary | None = None
-    """None where the search did not end."""
+    problem: str  # the problem as it was typed
+    summary: RunSummary | None = None  # none where the search did not end
     error: str | None = None
     trace: Path | None = None
-    code: Path | None = None
-    """The file with the answer's code."""
-    go_on: str | None = None
-    """The command that goes on with it, where one can."""
+    code: Path | None = None  # the file with the answer's code
+    go_on: str | None = None  # the command that goes on with it, where one can
 
 
 def run(options: Options) -> bool:

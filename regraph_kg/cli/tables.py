@@ -13,12 +13,10 @@ from rich.table import Table
 
 from regraph_kg.models.text import plain
 
-_WORDS = 12
-"""Least columns of words."""
+_WORDS = 12  # least columns of words
 _HEADING = 5
 _WIDE = 120
-_LONGEST = 120
-"""Characters of a name or label that are printed."""
+_LONGEST = 120  # characters of a name or label that are printed
 
 
 class PlainConsole(Console):

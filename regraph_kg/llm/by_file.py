@@ -28,12 +28,10 @@ from regraph_kg.private import make_folder, opener
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
-"""Format of a hashed request: another one asks everything anew. History: 1 (2026-11)."""
+FORMAT = 1  # format of a hashed request: another one asks everything anew. History: 1 (2026-11).
 URL = "/v1/chat/completions"
 PENDING, ANSWERS = "pending.jsonl", "answers*.jsonl"
-LONGEST_LINE = 2**25
-"""Bytes; no model writes so much."""
+LONGEST_LINE = 2**25  # bytes; no model writes so much
 LONGEST_REASON = 200
 
 

@@ -47,10 +47,8 @@ class ServerKind:
     """The words for a kind of server in messages."""
 
     name: str
-    start: str
-    """The remedy where none answers."""
-    setting: str
-    """The setting that has its URL."""
+    start: str  # the remedy where none answers
+    setting: str  # the setting that has its URL
 
 
 class Refused(Exception):
@@ -92,8 +90,7 @@ class Connection:
         """Nothing is asked yet. `BadInput` for a malformed URL."""
         url = url if "://" in url else f"http://{url}"
         self.kind = kind
-        self.place = re.sub(r"//[^/@]*@", "//", url)
-        """The URL for messages: without a password."""
+        self.place = re.sub(r"//[^/@]*@", "//", url)  # the URL for messages: without a password
         self._key = key
         login = _login(url, self.place, kind)
         self._authorization = login or (f"Bearer {key}" if key else "")

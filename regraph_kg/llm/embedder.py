@@ -20,12 +20,10 @@ from regraph_kg.llm.ngrams import HASHED, batches, packed, words
 from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Vector
 
 Vectors = Sequence[Sequence[float]]
-SHORT = 32
-"""Characters below which a text that is refused is not refused for its length."""
+SHORT = 32  # characters below which a text that is refused is not refused for its length
 BUILT_IN = HASHED.model.rstrip("0123456789")
 """Name without its version: a graph may hold vectors of an older one."""
-SHOWN = 12
-"""Digits of a digest or a revision in the name of a space."""
+SHOWN = 12  # digits of a digest or a revision in the name of a space
 
 
 @dataclass(frozen=True, slots=True)

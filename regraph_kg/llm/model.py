@@ -14,10 +14,8 @@ class AskOptions:
     """The way in which a model is asked: all that makes two of its answers comparable, and time."""
 
     temperature: float
-    max_tokens: int
-    """An answer is cut there."""
-    timeout: float
-    """Longest silence of a server, in seconds."""
+    max_tokens: int  # an answer is cut there
+    timeout: float  # longest silence of a server, in seconds
     patience: float
     """Seconds that a lost server is waited for, counted from its first failure; 0 is one try."""
 

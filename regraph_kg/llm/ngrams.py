@@ -15,19 +15,15 @@ from regraph_kg.models.graph import EmbeddingSpace
 
 HASHED = EmbeddingSpace("hash-ngrams-2", 384)
 """The built-in space. Other hashing, other name: stored vectors are compared with new ones."""
-AT_ONCE = 64
-"""Texts worked on, or sent to a server, in one go."""
+AT_ONCE = 64  # texts worked on, or sent to a server, in one go
 CHARACTERS_AT_ONCE = 32_768
-SHORTEST, LONGEST = 4, 5
-"""Characters in an n-gram."""
-WORD_WEIGHT = 8
-"""A word's stem counts as so many n-grams (docs/embeddings.md has what was tried)."""
+SHORTEST, LONGEST = 4, 5  # characters in an n-gram
+WORD_WEIGHT = 8  # a word's stem counts as so many n-grams (docs/embeddings.md has what was tried)
 ENDINGS = (
     b"izations isations ization isation ations ation ings ions ing ion ers er ed es s e".split()
 )
 """Longest first, as far as they hold one another: "tiles", "tiled" and "tiling" are one word."""
-LEAST_STEM = 3
-"""Fewest letters of a stem."""
+LEAST_STEM = 3  # fewest letters of a stem
 STOP_WORDS = frozenset(
     b"a an and are as at be been by can each for from has have in into is it its no not of on one"
     b" only or so that the their them then there these they this to was we where which while with"

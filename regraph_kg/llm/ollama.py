@@ -22,20 +22,17 @@ from regraph_kg.models.prompt import Prompt, Reply
 log = logging.getLogger(__name__)
 
 KIND = ServerKind("Ollama", "start it (ollama serve)", "REGRAPH_OLLAMA_URL")
-TRUNCATE_SINCE = (0, 12)
-"""First Ollama version that obeys `truncate: false` and `shift: false`."""
+TRUNCATE_SINCE = (0, 12)  # first Ollama version that obeys `truncate: false` and `shift: false`
 GO_ON = ("$last", ".Response")
 """Marks of Ollama's templates that leave the assistant's last message open."""
-ASSUMED_CEILING = 32_768
-"""Tokens a model is taken to hold when its server does not say."""
+ASSUMED_CEILING = 32_768  # tokens a model is taken to hold when its server does not say
 KEEP_ALIVE = "10m"
 """How long the server keeps the model: a judge may take minutes between two prompts."""
 SMALLEST_WINDOW = 4096
 """Tokens. Windows are powers of two from here on: each change of size reloads the model."""
 BYTES_PER_TOKEN = 3
 """Code has more; where a tokenizer has fewer, the server refuses and the window is doubled."""
-TEMPLATE_TOKENS = 256
-"""Room for what the chat template adds to a prompt."""
+TEMPLATE_TOKENS = 256  # room for what the chat template adds to a prompt
 
 
 class _Version(BaseModel):
@@ -57,10 +54,8 @@ class _Client(ollama.Client):
 class OllamaServer:
     """An Ollama server, and its description of one model."""
 
-    ceiling: int
-    """Tokens that the model holds."""
-    goes_on: bool
-    """Whether the model's template goes on from an answer that is begun."""
+    ceiling: int  # tokens that the model holds
+    goes_on: bool  # whether the model's template goes on from an answer that is begun
 
     def __init__(
         self, url: str, model: str, options: AskOptions, sends: str = "the prompt"

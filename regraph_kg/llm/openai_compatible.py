@@ -24,8 +24,7 @@ log = logging.getLogger(__name__)
 KIND = ServerKind("OpenAI-compatible server", "start it", "REGRAPH_OPENAI_URL")
 BYTES_PER_TOKEN = 8
 """Bytes other than blanks: no tokenizer has so many in a token on the average of a prompt."""
-OLLAMA = "library"
-"""The owner of Ollama's own models in its list."""
+OLLAMA = "library"  # the owner of Ollama's own models in its list
 GO_ON = ("llamacpp", "regraph")
 """Servers, as they list their models, that go on from an answer that is begun."""
 REFUSED = (

@@ -26,8 +26,7 @@ class BenchAnswer(Frozen, extra="ignore"):
     kind: AnswerKind
     speedup: float | None = None
     """Speedup over the serial code, as screened; None unless right and timed."""
-    technique: str = ""
-    """Asked for; "" for a free choice."""
+    technique: str = ""  #: asked for; "" for a free choice
 
     @property
     def built(self) -> bool:
@@ -45,35 +44,28 @@ class BenchRun(Frozen, extra="ignore"):
 
     problem: str
     target: Target
-    arm: str
-    """A method; after a slash the shown graph, where that is not the whole one."""
+    arm: str  #: a method; after a slash the shown graph, where that is not the whole one
     seed: int
     answers: tuple[BenchAnswer, ...]
     speedup: float = Field(gt=0)
     """Measured again in fresh processes; 1 where nothing is surely faster."""
     speedup_interval: Interval | None
-    improved: bool
-    """Whether something is surely faster: the problem is solved."""
+    improved: bool  #: whether something is surely faster: the problem is solved
     start: float | None = None
     """Speedup, as screened, of the program that the search began with; None: the serial code."""
     start_interval: Interval | None = None
     cost: Cost
     stopped: Stopped
-    by_rule: int = 0
-    """Calls that a rule answered, without the model: not among the answers."""
+    by_rule: int = 0  #: calls that a rule answered, without the model: not among the answers
     unrecorded: int = 0
     """Prompts without a kept answer, where answers were kept (`regraph bench --rejudge`)."""
     metric: Metric
     device: PlainText
     toolchain: PlainText
-    judge: str
-    """Version of the judge's rules; several, where it went on under others."""
-    prompts: str
-    """Version and digest of the prompt templates."""
-    model: PlainText
-    """Name and digest."""
-    trace: str
-    """Below the bench's folder."""
+    judge: str  #: version of the judge's rules; several, where it went on under others
+    prompts: str  #: version and digest of the prompt templates
+    model: PlainText  #: name and digest
+    trace: str  #: below the bench's folder
 
     @property
     def place(self) -> tuple[str, str, str, int]:
@@ -106,18 +98,14 @@ class BenchResults(Frozen, extra="ignore"):
     """
 
     schema_version: Literal[1] = 1
-    created: str
-    """UTC, ISO 8601."""
-    version: str
-    """Version of this program."""
+    created: str  #: UTC, ISO 8601
+    version: str  #: version of this program
     command: PlainText
     suite: PlainText
-    model: PlainText
-    """The model as it was asked for; each run has name and digest."""
+    model: PlainText  #: the model as it was asked for; each run has name and digest
     answers: Literal["live", "kept"] = "live"
     """"kept": the answers of an earlier bench, judged again."""
-    calls: int
-    """Budget of each search."""
+    calls: int  #: budget of each search
     final: FinalGrade
     prompting: dict[str, str] = Field(default_factory=lambda: {"words": "full"})
     """The prompts' words, and the settings that are not usual for these."""
@@ -125,10 +113,8 @@ class BenchResults(Frozen, extra="ignore"):
     """The machine that programs ran on, in a line."""
     arms: tuple[str, ...]
     """Arms in the order in which they were asked for; others are compared with the first."""
-    seeds: int
-    """Searches of each arm on each problem."""
-    searches: dict[Target, int] = Field(default_factory=dict)
-    """How many were asked for so far."""
+    seeds: int  #: searches of each arm on each problem
+    searches: dict[Target, int] = Field(default_factory=dict)  #: how many were asked for so far
     graph: dict[str, str] = Field(default_factory=dict)
     """The graph's size, a digest of its statistics, and its embedder; empty where no arm reads
     it."""

@@ -21,8 +21,7 @@ from markupsafe import Markup
 
 from regraph_kg.models.text import plain, seconds, times
 
-LONGEST_TEXT = 60_000
-"""Characters of one text; the rest of a longer one is left out."""
+LONGEST_TEXT = 60_000  # characters of one text; the rest of a longer one is left out
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
@@ -40,26 +39,18 @@ class Node:
 
     id: int
     parent: int | None
-    name: str
-    """The technique's name, with the number of a later sample."""
-    ended: str
-    """The outcome in a word or two."""
-    speedup: float | None = None
-    """None: it failed."""
-    gain: float | None = None
-    """Gain over the code before."""
+    name: str  # the technique's name, with the number of a later sample
+    ended: str  # the outcome in a word or two
+    speedup: float | None = None  # none: it failed
+    gain: float | None = None  # gain over the code before
     call: int = 0
     at: float = 0.0
-    best: bool = False
-    """Whether it was faster than all before it."""
-    answer: bool = False
-    """Whether it is on the way to the answer, or to the best so far."""
-    facts: dict[str, str] = field(default_factory=dict)
-    """Other facts by name."""
+    best: bool = False  # whether it was faster than all before it
+    answer: bool = False  # whether it is on the way to the answer, or to the best so far
+    facts: dict[str, str] = field(default_factory=dict)  # other facts by name
     diagnosis: str = ""
     code: str = ""
-    diff: str = ""
-    """Diff to the code before."""
+    diff: str = ""  # diff to the code before
     turns: tuple[Exchange, ...] = ()
 
 
@@ -85,21 +76,16 @@ class RunView:
     """The answer's final speedup, else the best screened one; None: nothing faster."""
     interval: str
     roofline: str
-    share: float | None
-    """Share of what the device allows, 0 to 1."""
+    share: float | None  # share of what the device allows, 0 to 1
     path: str
     code: str
     notes: tuple[str, ...]
-    rows: Mapping[str, str]
-    """Method and costs."""
+    rows: Mapping[str, str]  # method and costs
     machine: Mapping[str, str]
-    failures: tuple[FailureRow, ...]
-    """The most frequent first."""
+    failures: tuple[FailureRow, ...]  # the most frequent first
     nodes: tuple[Node, ...]
-    commands: tuple[str, ...]
-    """Commands that repeat the run."""
-    system: str
-    """The system prompt; "" where it is not known."""
+    commands: tuple[str, ...]  # commands that repeat the run
+    system: str  # the system prompt; "" where it is not known
     settings: Mapping[str, str]
 
     @property

@@ -57,20 +57,15 @@ class CollectChoice:
     problems: tuple[str, ...]
     target: Target
     output: Path
-    model: ModelSpec | None
-    """The model that is asked; None: steps are those of `evolution`."""
-    trajectories: int = 1
-    """Trajectories that the model is asked for, for each problem."""
-    steps: int = STEPS
-    """Most steps of a trajectory of the model."""
+    model: ModelSpec | None  # the model that is asked; None: steps are those of `evolution`
+    trajectories: int = 1  # trajectories that the model is asked for, for each problem
+    steps: int = STEPS  # most steps of a trajectory of the model
     fast_version: str = ""
     """Code from which the model goes back; empty: it goes forwards from the serial code."""
     evolution: Path = Path()
-    best: int = 3
-    """Programs of the evolution whose lineages are collected."""
+    best: int = 3  # programs of the evolution whose lineages are collected
     min_speedup: float = MIN_SPEEDUP
-    credit: Source = field(default_factory=Source)
-    """Model and licence as the user states them."""
+    credit: Source = field(default_factory=Source)  # model and licence as the user states them
 
     @property
     def journal(self) -> Path:
@@ -87,17 +82,12 @@ class CollectChoice:
 class Gathered(BaseModel):
     """The results of all sources."""
 
-    collected: int = 0
-    """Trajectories, whether or not they were kept."""
-    kept: list[str] = []
-    """Names of those in the output."""
-    left_out: dict[str, str] = {}
-    """Reasons by name."""
-    calls: int = 0
-    """New calls of the model, without answers from the journal."""
+    collected: int = 0  # trajectories, whether or not they were kept
+    kept: list[str] = []  # names of those in the output
+    left_out: dict[str, str] = {}  # reasons by name
+    calls: int = 0  # new calls of the model, without answers from the journal
     tokens: int = 0
-    waiting: str = ""
-    """The answers that are still to come by file, in words."""
+    waiting: str = ""  # the answers that are still to come by file, in words
 
     def __str__(self) -> str:
         """A line for what was kept, and one for each that was not."""

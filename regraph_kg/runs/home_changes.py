@@ -19,8 +19,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from regraph_kg import atomic, private, regular
 from regraph_kg.errors import BadInput, file_errors
 
-LARGEST_FILE = 32 * 2**20
-"""Bytes of a user's file."""
+LARGEST_FILE = 32 * 2**20  # bytes of a user's file
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _QUOTED = re.compile(rb'[\x00-\x1f\x7f"\\]')
 

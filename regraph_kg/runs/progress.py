@@ -15,8 +15,7 @@ class WorkDone:
     done: int = 0
     total: int = 1
     text: str = ""
-    line: str = ""
-    """A line of output that explains the work before or after."""
+    line: str = ""  # a line of output that explains the work before or after
 
 
 Story = Generator[WorkDone, None, T]

@@ -27,13 +27,11 @@ from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.problems import find_problem, task_of
 
 MOST_RUNS = 20
-MOST_STEPS = 1_500
-"""Steps of a page, shared by its runs."""
+MOST_STEPS = 1_500  # steps of a page, shared by its runs
 MOST_CHARACTERS = 1_400_000
 """Characters of codes, prompts and answers likewise: six bytes each at most, so that a page stays
 within 10 MB."""
-MOST_LINES = 2_000
-"""Lines of codes that are compared."""
+MOST_LINES = 2_000  # lines of codes that are compared
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
 Turns = dict[tuple[tuple[str, ...], int], list[Exchange]]
 _HARMLESS = (Outcome.DECLINED, Outcome.UNSTABLE_TIMING)

@@ -22,11 +22,9 @@ from regraph_kg.models.text import plain, times
 from regraph_kg.runs.home_changes import HomeChange, content_of
 from regraph_kg.search.run_record import RunRecord
 
-WIDTH = 98
-"""Characters of a comment's line."""
+WIDTH = 98  # characters of a comment's line
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*\n?", re.MULTILINE)
-_MARK = b"// regraph: "
-"""First characters of the files that this module makes."""
+_MARK = b"// regraph: "  # first characters of the files that this module makes
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,8 +53,7 @@ class OpenSearch:
     world: World
     model: LanguageModel
     executor: Executor
-    key: bytes = field(repr=False)
-    """The key of its trace (key.py)."""
+    key: bytes = field(repr=False)  # the key of its trace (key.py)
 
 
 @contextmanager
@@ -208,8 +207,7 @@ class _Judging:
     """The judge of searches on any problem."""
 
     judge: "Evaluator"
-    judges: int = 1
-    """Parallel evaluations."""
+    judges: int = 1  # parallel evaluations
     name: str = "live"
     recorded: frozenset[str] | None = None
     """Hashes of the codes whose verdicts are replayed; None: any code is judged."""

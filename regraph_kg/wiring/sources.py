@@ -4,8 +4,7 @@ from pathlib import Path
 
 from regraph_kg.errors import BadInput
 
-MOST_BYTES = 16 * 2**20
-"""Longest source that is read."""
+MOST_BYTES = 16 * 2**20  # longest source that is read
 
 
 def code_of(source: str | Path) -> str:

@@ -20,8 +20,7 @@ from regraph_kg.search.code.library import (
 from regraph_kg.search.code.occurrences import Declared, Occurrence
 from regraph_kg.search.code.syntax import arguments, bare, called, root_name, text
 
-Carries = Literal["yes", "no", "unknown"]
-"""Whether iterations of a loop need each other."""
+Carries = Literal["yes", "no", "unknown"]  # whether iterations of a loop need each other
 _THROUGH = ALGORITHMS | SORTS | COPIES | {"memset", "iota"}
 """Functions that change only what their arguments point to."""
 _DEEPEST = 4

@@ -54,40 +54,30 @@ _BOUND = re.compile(r"\(\s*(\w+)\s*<\s*([\w\s+\-*]*\w)\s*\)")
 class GridNumber(Frozen):
     """The variable for a thread's number in the grid, with its one guard."""
 
-    at: int
-    """Bytes of the text before the statement that makes it."""
+    at: int  # bytes of the text before the statement that makes it
     name: str
-    end: str
-    """The upper bound in the guard."""
-    first: str = ""
-    """An offset that is added to the number: "+1"."""
-    row_at: int = -1
-    """Bytes of the text before the only guarded loop; -1 for none."""
-    row_begins: str = ""
-    """The beginning of that loop's body: its brace and its first declarations."""
+    end: str  # the upper bound in the guard
+    first: str = ""  # an offset that is added to the number: "+1"
+    row_at: int = -1  # bytes of the text before the only guarded loop; -1 for none
+    row_begins: str = ""  # the beginning of that loop's body: its brace and its first declarations
 
 
 class KernelFacts(Frozen):
     """Facts of one kernel, and of the functions that it reaches in the text."""
 
     name: str
-    reached: tuple[str, ...] = ()
-    """Functions and macros of the text, without the kernel."""
+    reached: tuple[str, ...] = ()  # functions and macros of the text, without the kernel
     followed: bool = True
     """Whether the thread's number and all accesses stand in the kernel itself, by `threadIdx`."""
-    head_at: int = 0
-    """Bytes of the text before it."""
+    head_at: int = 0  # bytes of the text before it
     number: GridNumber | None = None
     axes: tuple[str, ...] = ()
     """Dimensions in which its threads differ: "x", "y", "z"; empty: all threads do the same."""
-    grid_stride: bool = False
-    """Whether its threads walk in steps of the whole grid."""
-    shared: tuple[str, ...] = ()
-    """Arrays in shared memory, with their lengths."""
+    grid_stride: bool = False  # whether its threads walk in steps of the whole grid
+    shared: tuple[str, ...] = ()  # arrays in shared memory, with their lengths
     barriers: int = 0
     barrier_in_loop: bool = False
-    atomics: bool = False
-    """Whether it updates memory atomically, in whatever memory."""
+    atomics: bool = False  # whether it updates memory atomically, in whatever memory
     global_atomics: int = 0
     shared_atomics: int = 0
     one_address: bool = False
@@ -97,11 +87,9 @@ class KernelFacts(Frozen):
     shuffles: bool = False
     read_only: bool = False
     """Whether it loads by `__ldg`, or all its pointers to const are `__restrict__`."""
-    inputs: tuple[str, ...] = ()
-    """Its parameters that are pointers to const."""
+    inputs: tuple[str, ...] = ()  # its parameters that are pointers to const
     vectors: bool = False
-    bounds: str = ""
-    """Its `__launch_bounds__`."""
+    bounds: str = ""  # its `__launch_bounds__`
     unrolled: bool = False
     fast_math: bool = False
     divides: bool | None = False
@@ -113,8 +101,7 @@ class KernelFacts(Frozen):
     """Whether a condition depends on data or on the thread's number, guards of bounds aside."""
     scattered: tuple[str, ...] = ()
     """Arrays in global memory where neighbouring threads touch addresses far apart."""
-    uniform: tuple[str, ...] = ()
-    """Inputs that all threads read at the same places."""
+    uniform: tuple[str, ...] = ()  # inputs that all threads read at the same places
     reuse: tuple[str, ...] = ()
     """Arrays in global memory of which several threads of a block read the same elements."""
     stencil: tuple[str, ...] = ()
@@ -155,8 +142,7 @@ class _Kernel:
         self.axes = _axes(self.words)
         helpers = self.within - {name}
         with_axes = {helper for helper in helpers if _axes(reached.words.get(helper, frozenset()))}
-        self.numbers = _RANKS | reached.that_reach(with_axes)
-        """Names for a thread's number."""
+        self.numbers = _RANKS | reached.that_reach(with_axes)  # names for a thread's number
         self.hidden = self.axes != _axes(reached.words.get(name, frozenset()) - _RANKS)
         parameters = [symbol for symbol in inside if symbol.parameter and symbol.function != name]
         pointers = any(symbol.pointer or symbol.reference or symbol.array for symbol in parameters)

@@ -16,18 +16,15 @@ class LaunchFacts(Frozen):
     """Facts of one launch."""
 
     kernel: str
-    function: str = ""
-    """The function around it."""
-    at: int = 0
-    """Bytes of the text before the first statement of that function."""
+    function: str = ""  # the function around it
+    at: int = 0  # bytes of the text before the first statement of that function
     grid: str = ""
     block: str = ""
     one_thread: bool = False
     in_loop: bool = False
     """Whether it stands in a loop of the host, or in a function that a loop calls."""
     stream: bool = False
-    resized: ResizedBlock | None = None
-    """The same launch with another number of threads a block."""
+    resized: ResizedBlock | None = None  # the same launch with another number of threads a block
 
 
 class HostFacts(Frozen):
@@ -37,18 +34,14 @@ class HostFacts(Frozen):
     to_device: int = 0
     to_host: int = 0
     on_device: int = 0
-    unsaid: int = 0
-    """Copies without a direction in the call."""
-    in_loop: int = 0
-    """Copies within a loop of the host, or in a function that a loop calls."""
+    unsaid: int = 0  # copies without a direction in the call
+    in_loop: int = 0  # copies within a loop of the host, or in a function that a loop calls
     asynchronous: int = 0
     streams: int = 0
     pinned: bool = False
     managed: bool = False
-    kept: bool = False
-    """Whether device memory is kept in static variables from call to call."""
-    constants: tuple[str, ...] = ()
-    """Arrays in constant memory."""
+    kept: bool = False  # whether device memory is kept in static variables from call to call
+    constants: tuple[str, ...] = ()  # arrays in constant memory
 
 
 def launch_facts(events: Events) -> tuple[LaunchFacts, ...]:

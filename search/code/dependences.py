@@ -33,10 +33,8 @@ class Dependences:
     reduces: dict[str, set[str]] = field(default_factory=dict)
     """Name -> operators of a reduction clause that combine it; "" for another operator."""
     scan: bool = False
-    swaps: bool = False
-    """Whether pointers or containers change places."""
-    evolves: bool = False
-    """Whether it reads arrays of the previous iteration, and writes them anew."""
+    swaps: bool = False  # whether pointers or containers change places
+    evolves: bool = False  # whether it reads arrays of the previous iteration, and writes them anew
     private: list[str] = field(default_factory=list)
     """Scalars and arrays that each iteration sets before it reads them."""
 

@@ -50,8 +50,7 @@ _WORD = re.compile(r"\w+")
 class Facts(Frozen):
     """Facts of a code."""
 
-    read_whole: bool = True
-    """Whether the text was read without errors and without a cut."""
+    read_whole: bool = True  # whether the text was read without errors and without a cut
     functions: tuple[str, ...] = ()
     recursive: bool | None = False
     """None: a method calls one of the same name, perhaps of another class."""
@@ -59,45 +58,33 @@ class Facts(Frozen):
     kernels: tuple[KernelFacts, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
     host: HostFacts = HostFacts()
-    directives: tuple[str, ...] = ()
-    """Pragmas of OpenMP without "omp", in the order of the text."""
+    directives: tuple[str, ...] = ()  # pragmas of OpenMP without "omp", in the order of the text
     calls: tuple[str, ...] = ()
     """Names of functions and methods that are called; a method's begins with a dot."""
     multiplies_and_adds: bool = False
-    product_sums: tuple[ProductSum, ...] = ()
-    """Sums of floating-point products."""
+    product_sums: tuple[ProductSum, ...] = ()  # sums of floating-point products
     element_sums: tuple[ElementSum, ...] = ()
     stored_sums: tuple[StoredSum, ...] = ()
     own_arrays: tuple[str, ...] = ()
     """Arrays and containers that the text declares or allocates, with the lengths of arrays."""
-    constants: tuple[str, ...] = ()
-    """Names for numbers: "TILE = 16"."""
-    variables: tuple[str, ...] = ()
-    """Local variables that are no arrays."""
-    declared: frozenset[str] = frozenset()
-    """All names of variables and parameters."""
+    constants: tuple[str, ...] = ()  # names for numbers: "TILE = 16"
+    variables: tuple[str, ...] = ()  # local variables that are no arrays
+    declared: frozenset[str] = frozenset()  # all names of variables and parameters
     region_arrays: tuple[str, ...] = ()
     """Arrays that each thread declares for itself, in a parallel region."""
-    types: tuple[str, ...] = ()
-    """Types that the text names, without namespaces."""
-    small_elements: tuple[str, ...] = ()
-    """Arrays of bytes or shorts that loops or kernels read."""
-    pointers: tuple[str, ...] = ()
-    """Parameters that are pointers without `restrict`."""
-    pointer_heads: tuple[PointerHead, ...] = ()
-    """Heads of functions that take such pointers."""
+    types: tuple[str, ...] = ()  # types that the text names, without namespaces
+    small_elements: tuple[str, ...] = ()  # arrays of bytes or shorts that loops or kernels read
+    pointers: tuple[str, ...] = ()  # parameters that are pointers without `restrict`
+    pointer_heads: tuple[PointerHead, ...] = ()  # heads of functions that take such pointers
     restricted: bool = False
     aligned: bool = False
-    intrinsics: bool = False
-    """Whether it calls vector intrinsics."""
-    per_thread: tuple[str, ...] = ()
-    """Arrays that are indexed by a thread's number and written."""
+    intrinsics: bool = False  # whether it calls vector intrinsics
+    per_thread: tuple[str, ...] = ()  # arrays that are indexed by a thread's number and written
     updates: tuple[str, ...] = ()
     """Arrays with updates at data-dependent places, such as histograms."""
     gathers: tuple[str, ...] = ()
     scatters: tuple[str, ...] = ()
-    outside: tuple[Access, ...] = ()
-    """Accesses that stand in no loop, in kernels."""
+    outside: tuple[Access, ...] = ()  # accesses that stand in no loop, in kernels
 
 
 @lru_cache(maxsize=256)

@@ -15,20 +15,14 @@ class Header:
     """A loop's head, as nodes of the tree."""
 
     variable: str = ""
-    symbol: str = ""
-    """The variable's name in polynomials: unlike that of any other loop."""
+    symbol: str = ""  # the variable's name in polynomials: unlike that of any other loop
     start: Node | None = None
     end: Node | None = None
-    compare: str = ""
-    """How the variable is compared with `end`."""
-    sign: str = ""
-    """`+` or `-`: the step is added or subtracted; "" for neither."""
-    step: Node | None = None
-    """None: 1."""
-    ranged: bool = False
-    """Whether it is a loop over a container: `for (x : v)`."""
-    plain: bool = False
-    """Whether it has one start, one comparison and one step, as OpenMP requires."""
+    compare: str = ""  # how the variable is compared with `end`
+    sign: str = ""  # `+` or `-`: the step is added or subtracted; "" for neither
+    step: Node | None = None  # none: 1
+    ranged: bool = False  # whether it is a loop over a container: `for (x : v)`
+    plain: bool = False  # whether it has one start, one comparison and one step, as OpenMP requires
 
 
 def headers_of(events: Events) -> list[Header]:

@@ -45,8 +45,7 @@ class ElementAccess:
 
     array: str
     declared: Declared | None
-    index: tuple[Polynomial, ...]
-    """One polynomial for each pair of brackets."""
+    index: tuple[Polynomial, ...]  # one polynomial for each pair of brackets
     mode: Mode
     place: CodePlace
     order: int

@@ -17,11 +17,9 @@ _DIGITS = re.compile(r"\b\d+")
 class ResizedBlock(Frozen):
     """A statement that gives a launch's blocks another number of threads."""
 
-    at: int
-    """Bytes of the text before the statement that it replaces."""
+    at: int  # bytes of the text before the statement that it replaces
     code: str
-    follows: bool
-    """Whether the grid's size follows."""
+    follows: bool  # whether the grid's size follows
 
 
 def launches_of(root: Node, kernel: str) -> list[tuple[Node, Node]]:

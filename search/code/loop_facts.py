@@ -36,8 +36,7 @@ MOST_ACCESSES = 24
 _MOST_USES = 400
 _MOST_NAMES = 24
 _STILL = frozenset({"0", UNKNOWN})
-_FEW = 16
-"""This many elements stay in registers or the nearest cache by themselves."""
+_FEW = 16  # this many elements stay in registers or the nearest cache by themselves
 _THREAD = ("threadIdx.", "blockIdx.")
 _T = TypeVar("_T")
 _OMP_THREAD = "omp_get_thread_num"
@@ -51,66 +50,51 @@ class Access(Frozen):
     index: str
     strides: tuple[str, ...]
     """For each loop around it, outermost first: "0", "1", "n", "row", "indirect", "unknown"."""
-    thread: str = ""
-    """The stride from one CUDA thread to the next; "" outside kernels."""
-    shared: bool = False
-    """Whether it lies in shared memory."""
+    thread: str = ""  # the stride from one CUDA thread to the next; "" outside kernels
+    shared: bool = False  # whether it lies in shared memory
 
 
 class LoopFacts(Frozen):
     """Facts of one loop."""
 
     number: int
-    parent: int = NO_LOOP
-    """The number of the loop around it, -1 for none."""
-    at: int = 0
-    """Bytes of the text before it."""
+    parent: int = NO_LOOP  # the number of the loop around it, -1 for none
+    at: int = 0  # bytes of the text before it
     depth: int = 0
     kind: Literal["for", "range", "while", "do"]
     function: str = ""
-    kernel: bool = False
-    """Whether it stands in a CUDA kernel."""
+    kernel: bool = False  # whether it stands in a CUDA kernel
     variable: str = ""
     type: str = ""
     start: str = ""
     end: str = ""
     step: str = ""
-    uneven: bool = False
-    """Whether its bounds depend on data or on a loop around it."""
-    trips: int | None = None
-    """Number of iterations, where it is a constant."""
-    compare: str = ""
-    """How its variable is compared with `end`."""
+    uneven: bool = False  # whether its bounds depend on data or on a loop around it
+    trips: int | None = None  # number of iterations, where it is a constant
+    compare: str = ""  # how its variable is compared with `end`
     alone: bool = False
     """Whether its function does nothing else, except adding its sums to elements."""
-    perfect: bool = False
-    """Whether its body is one loop and nothing else."""
+    perfect: bool = False  # whether its body is one loop and nothing else
     innermost: bool = True
     carries: Carries = "unknown"
     """Whether an iteration needs the one before it, apart from reductions."""
-    reduces: tuple[str, ...] = ()
-    """Scalars and elements that all iterations update alike."""
+    reduces: tuple[str, ...] = ()  # scalars and elements that all iterations update alike
     combines: tuple[str, ...] = ()
     """OpenMP's operator for each of `reduces`; "" where a clause has none."""
     sections: tuple[str, ...] = ()
     """The name of each of `reduces` in a clause: `hist[:256]`; "" where there is none."""
     canonical: bool = False
     """Whether OpenMP can share it out: one start, one fixed end, one fixed step, no other exit."""
-    scan: bool = False
-    """Whether a running value is stored in each iteration."""
+    scan: bool = False  # whether a running value is stored in each iteration
     swaps: bool = False
     time: bool = False
     """Whether each iteration computes whole arrays from those of the iteration before."""
-    copies: bool = False
-    """Whether it does nothing but copy elements from one array to another."""
+    copies: bool = False  # whether it does nothing but copy elements from one array to another
     branches: bool = False
-    exits: bool = False
-    """Whether it is left early, by break, return or goto."""
+    exits: bool = False  # whether it is left early, by break, return or goto
     continues: bool = False
-    launches: bool = False
-    """Whether it launches kernels."""
-    math: tuple[str, ...] = ()
-    """Costly functions that it calls, inner loops included."""
+    launches: bool = False  # whether it launches kernels
+    math: tuple[str, ...] = ()  # costly functions that it calls, inner loops included
     divides: bool = False
     repeated: tuple[str, ...] = ()
     """Costly expressions that are the same in all iterations, or occur more than once."""
@@ -118,18 +102,14 @@ class LoopFacts(Frozen):
     """Names that are declared outside and set in each iteration before they are read."""
     lasting: tuple[str, ...] = ()
     """Names of `private`, and the loop's variable, that are read after the loop."""
-    directives: tuple[str, ...] = ()
-    """Pragmas directly before it."""
-    region: bool = False
-    """Whether a parallel region of OpenMP is around it, or begins with it."""
+    directives: tuple[str, ...] = ()  # pragmas directly before it
+    region: bool = False  # whether a parallel region of OpenMP is around it, or begins with it
     shared_out: bool = False
     """Whether its iterations are shared among threads, by a directive or by thread numbers."""
-    accesses: tuple[Access, ...] = ()
-    """Accesses in the loop itself, not in loops within it."""
+    accesses: tuple[Access, ...] = ()  # accesses in the loop itself, not in loops within it
     reuse: tuple[str, ...] = ()
     """Arrays that an inner loop sweeps again in each iteration, at the same places."""
-    stencil: tuple[str, ...] = ()
-    """Arrays of which it reads neighbouring elements."""
+    stencil: tuple[str, ...] = ()  # arrays of which it reads neighbouring elements
 
     @property
     def stride(self) -> str:

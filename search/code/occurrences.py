@@ -11,8 +11,7 @@ from regraph_kg.search.code.syntax import short, text
 
 Mode = Literal["read", "write", "update"]
 NO_LOOP = -1
-LONGEST = 300
-"""Characters that are read of a directive or of a loop's bound."""
+LONGEST = 300  # characters that are read of a directive or of a loop's bound
 _ZERO = re.compile(r"0*\.?0+(?:\.0*)?[fFuUlL]*")
 
 
@@ -23,13 +22,10 @@ class CodePlace:
     function: str = ""
     kernel: bool = False
     loop: int = NO_LOOP
-    branches: int = 0
-    """Number of conditions around it in its function."""
-    region: int = 0
-    """Number of parallel regions of OpenMP around it."""
+    branches: int = 0  # number of conditions around it in its function
+    region: int = 0  # number of parallel regions of OpenMP around it
     scope: tuple[int, int] = (0, 1 << 62)
-    stored: bool = False
-    """Whether it is part of a value that is assigned to an element of an array."""
+    stored: bool = False  # whether it is part of a value that is assigned to an element of an array
 
 
 @dataclass(slots=True)
@@ -41,21 +37,16 @@ class Declared:
     function: str
     loop: int
     value: Node | None
-    kind: str
-    """Its type and specifiers, as text."""
+    kind: str  # its type and specifiers, as text
     pointer: bool
     reference: bool
     array: bool
     parameter: bool = False
     writes: int = 0
-    arguments: str = ""
-    """The arguments of its constructor, as in `dim3 block(16, 16)`."""
-    width: Node | None = None
-    """The length of an array's row."""
-    region: bool = False
-    """Whether it is declared in a parallel region of OpenMP."""
-    element: bool = False
-    """Whether it is the variable of a loop over a container."""
+    arguments: str = ""  # the arguments of its constructor, as in `dim3 block(16, 16)`
+    width: Node | None = None  # the length of an array's row
+    region: bool = False  # whether it is declared in a parallel region of OpenMP
+    element: bool = False  # whether it is the variable of a loop over a container
 
     @property
     def refers(self) -> bool:
@@ -102,8 +93,7 @@ class Occurrence:
     node: Node
     mode: Mode
     place: CodePlace
-    order: int = 0
-    """Its position in time: a value is read before its target is written."""
+    order: int = 0  # its position in time: a value is read before its target is written
 
 
 @dataclass(slots=True)
@@ -119,8 +109,7 @@ class Events:
     conditions: list[Occurrence] = field(default_factory=list)
     directives: list[tuple[str, CodePlace]] = field(default_factory=list)
     functions: dict[str, Node] = field(default_factory=dict)
-    complete: bool = True
-    """Whether no limit cut the lists."""
+    complete: bool = True  # whether no limit cut the lists
 
     @property
     def symbols(self) -> list[Declared]:

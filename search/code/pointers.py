@@ -15,10 +15,8 @@ class PointerHead(Frozen):
     """The head of a function with pointers that are not `restrict`."""
 
     function: str
-    at: int
-    """Bytes of the text before it."""
-    restricted: str
-    """The head with its body's brace and with `__restrict__`."""
+    at: int  # bytes of the text before it
+    restricted: str  # the head with its body's brace and with `__restrict__`
 
 
 def pointer_heads(names: Indices) -> Iterator[PointerHead]:

@@ -19,8 +19,7 @@ _SUMMING = ["declaration", "for_statement", "expression_statement"]
 class ProductSum(Frozen):
     """A statement `sum += a * b`."""
 
-    at: int
-    """Bytes of the text before it."""
+    at: int  # bytes of the text before it
     sum: str
     factors: tuple[str, str]
 
@@ -29,25 +28,19 @@ class ElementSum(Frozen):
     """A statement that adds to an element of an array: `hist[keys[i]] += 1`."""
 
     function: str
-    loop: int
-    """Number of the loop that it stands in."""
+    loop: int  # number of the loop that it stands in
     element: str
-    value: str
-    """The added value; empty for another update of the element."""
-    sum: bool = False
-    """Whether the value is a variable that starts at 0."""
-    atomic: bool = False
-    """Whether a GPU adds to the element's type atomically."""
+    value: str  # the added value; empty for another update of the element
+    sum: bool = False  # whether the value is a variable that starts at 0
+    atomic: bool = False  # whether a GPU adds to the element's type atomically
 
 
 class StoredSum(Frozen):
     """A loop that adds up in the loop in it, stores the sum, and does nothing else."""
 
     loop: int
-    element: str
-    """The element that the sum is stored in."""
-    value: str
-    """What is added to it."""
+    element: str  # the element that the sum is stored in
+    value: str  # what is added to it
 
 
 def product_sums(root: Node, events: Events) -> Iterator[ProductSum]:
@@ -114,8 +107,7 @@ def _adds_as_one(kind: str) -> bool:
 class CommonSum(Frozen):
     """A statement of a kernel in which each thread adds a variable to an element."""
 
-    at: int
-    """Bytes of the text before it."""
+    at: int  # bytes of the text before it
     value: str
 
 

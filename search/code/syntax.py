@@ -13,8 +13,7 @@ from itertools import takewhile
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
-MOST_BYTES = 200_000
-"""Longer text is read up to here, and counts as not read whole."""
+MOST_BYTES = 200_000  # longer text is read up to here, and counts as not read whole
 _ACCESSES = frozenset({"subscript_expression", "pointer_expression", "field_expression"})
 
 
@@ -36,8 +35,7 @@ class SyntaxTree:
     """The root of a text's tree."""
 
     root: Node
-    complete: bool
-    """Whether the text was read without errors."""
+    complete: bool  # whether the text was read without errors
 
 
 @cache

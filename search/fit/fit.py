@@ -17,8 +17,7 @@ from regraph_kg.search.fit.predicates import PREDICATES
 class Fit:
     """Whether a technique fits a code, and why, in one sentence."""
 
-    fits: bool | None
-    """None: unknown."""
+    fits: bool | None  # none: unknown
     why: str
 
 

@@ -8,8 +8,7 @@ from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.fit.predicate import around, outermost
 
-LONG = 64
-"""So many iterations may make a loop of known length a level, too."""
+LONG = 64  # so many iterations may make a loop of known length a level, too
 
 
 def of_heavy_loops(facts: Facts) -> Facts:

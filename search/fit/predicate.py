@@ -10,8 +10,7 @@ from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 
 Truth = bool | None
-ROW = 16
-"""A longer constant stride belongs to rows, a shorter one to records."""
+ROW = 16  # a longer constant stride belongs to rows, a shorter one to records
 _UPWARD = ("<", "<=")
 Test = Callable[[Facts], Truth]
 
@@ -22,8 +21,7 @@ class Predicate:
 
     name: str
     test: Test
-    what: str
-    """A noun for the code's property, with its article: "a loop in another loop"."""
+    what: str  # a noun for the code's property, with its article: "a loop in another loop"
 
     def holds(self, facts: Facts) -> Truth:
         """The answer; a False about a text that was not read whole is unknown."""

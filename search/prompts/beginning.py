@@ -15,8 +15,7 @@ from regraph_kg.search.prompts.heads import BODY
 from regraph_kg.search.prompts.recipe import acts_at, opening
 
 FENCE = "```cpp\n"
-STOP = ("\n```",)
-"""Text that ends such an answer."""
+STOP = ("\n```",)  # text that ends such an answer
 _LINES = re.compile(r"(?:[^\\\n]|\\\r?\n|\\)+\n?|\n")
 """Lines, each with the lines that a backslash joins to it."""
 _BLANKS = re.compile(r"[ \t]*")

@@ -16,8 +16,7 @@ from regraph_kg.search.prompts.beginning import DIRECTIVE, lines_up_to
 from regraph_kg.search.prompts.heads import BODY
 from regraph_kg.search.prompts.recipe import acts_at, opening
 
-BY_RULE = "written by rule"
-"""The note on such a step's code."""
+BY_RULE = "written by rule"  # the note on such a step's code
 _KEPT = "Leave everything else as it is."
 _BINDS = re.compile(r"#[ \t]*pragma[ \t]+omp[ \t]+(?!atomic\b|simd\b|parallel\b)")
 """A directive that cannot stand in a loop that becomes shared."""

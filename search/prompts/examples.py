@@ -18,16 +18,12 @@ from regraph_kg.search.prompts.fences import fence, quoted
 
 FOLDER = Path(__file__).parent
 
-LIKE = 0.2
-"""Least likeness of an example to the current code: docs/methods.md has the figures."""
+LIKE = 0.2  # least likeness of an example to the current code: docs/methods.md has the figures
 DEVICE_CHARACTERS = 60
-BYTES_A_TOKEN = 3
-"""An estimate for code: bytes of UTF-8 in one token."""
-DIFF_LINES = 80
-"""A change's diff is cut here: small models lose the thread in long ones."""
+BYTES_A_TOKEN = 3  # an estimate for code: bytes of UTF-8 in one token
+DIFF_LINES = 80  # a change's diff is cut here: small models lose the thread in long ones
 REASONING_CHARACTERS = 300
-DIAGNOSIS_CHARACTERS = 200
-"""Most characters of a diagnosis, except that of the last failure."""
+DIAGNOSIS_CHARACTERS = 200  # most characters of a diagnosis, except that of the last failure
 
 
 def estimated_tokens(text: str) -> int:

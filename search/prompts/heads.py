@@ -9,13 +9,11 @@ from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.fit.predicate import around, counts_up, is_parallel, undirected, within
 
-_LOOSE = frozenset("<>&|^?=,")
-"""Signs of operators with a lower precedence than a sum."""
+_LOOSE = frozenset("<>&|^?=,")  # signs of operators with a lower precedence than a sum
 _OPERAND = re.compile(r"\w+(\[[^][]*\])?")
 _NARROW = re.compile(r"auto|char|short|int(8|16)_t")
 """Types of variables that cannot count in blocks of 64, or that its value decides."""
-BODY = "{ .. }"
-"""A mark in the text of a loop: the body that it had."""
+BODY = "{ .. }"  # a mark in the text of a loop: the body that it had
 
 
 def plus(first: str) -> str:

@@ -21,8 +21,7 @@ from regraph_kg.search.prompts.recipe import recipe_values
 _LAUNCH = re.compile(r"`\$kernelname(\$grid|<<<[^`]*>>>)`")
 _COUNTED = re.compile(r"<<<\((.+) \+ 255\) / 256, 256>>>")
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
-_GRID_AND_BLOCK = 2
-"""Number of a launch's arguments, without shared memory and stream."""
+_GRID_AND_BLOCK = 2  # number of a launch's arguments, without shared memory and stream
 
 
 def new_launch(code: str, recipe: str) -> NewLaunch | None:

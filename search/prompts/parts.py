@@ -20,8 +20,7 @@ class Priority(IntEnum):
     GUIDANCE = 3
     STANDING = 4
     FAILED_CODE = 5
-    NEEDED = 6
-    """The task, the current code, its signature, what went wrong, the form of the answer."""
+    NEEDED = 6  # the task, the current code, its signature, what went wrong, the form of the answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,9 @@ begun up to the place that the recipe names, techniques in part; 8 (2026-11) ste
 """
 THOUGHT_CHARACTERS, HISTORY_CHARACTERS = 1200, 4000
 """Limits for one idea of a model, and for all earlier ideas together: the rest is cut."""
-FEEDBACK_TOKENS = 2000
-"""Limit for all earlier rounds of a method that feeds them back."""
+FEEDBACK_TOKENS = 2000  # limit for all earlier rounds of a method that feeds them back
 MACHINE_CHARACTERS = 300
-_ERROR = ": error: "
-"""A mark in each compiler line that begins an error."""
+_ERROR = ": error: "  # a mark in each compiler line that begins an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +55,7 @@ class FailedAnswer:
 
     outcome: Outcome
     diagnosis: str
-    code: str | None
-    """The failed answer's code; None where it held none."""
+    code: str | None  # the failed answer's code; None where it held none
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ _RATES: Mapping[Bound, str] = {
     "compute": "its arithmetic rate",
     "transfer": "the rate of copies between host and GPU",
 }
-_AT_ROOF = 0.9
-"""From this share of a peak on, a prompt promises no faster code."""
+_AT_ROOF = 0.9  # from this share of a peak on, a prompt promises no faster code
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
@@ -25,8 +24,7 @@ class Standing:
     """The standing of one code; `shares` are those of the machine's peaks, if known."""
 
     seconds: float
-    speedup: float
-    """Over the original code."""
+    speedup: float  # over the original code
     shares: Mapping[Bound, float] = field(default_factory=dict)
 
 
