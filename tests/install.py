@@ -35,15 +35,12 @@ class Part:
     """Something to get into the cache folder."""
 
     name: str
-    place: Path
-    """It is renamed to this when it is complete."""
+    place: Path  # it is renamed to this when it is complete
     effort: str
-    missing: Callable[[], str | None]
-    """Why it cannot be got here, or None."""
+    missing: Callable[[], str | None]  # why it cannot be got here, or None
     get: Callable[[Path], None]
     """Makes it at a path; `CalledProcessError` with its output, or `OSError`."""
-    skipped: bool = False
-    """Whether its absence is no error: the tests that need it skip."""
+    skipped: bool = False  # whether its absence is no error: the tests that need it skip
 
 
 def obtain(part: Part) -> int:
@@ -118,15 +115,11 @@ JAVA_FOLDERS = (
 class Release:
     """A Neo4j that the tests can run, and what it needs."""
 
-    requirement: str
-    """Its name in `--require`."""
+    requirement: str  # its name in `--require`
     version: str
-    javas: tuple[int, ...]
-    """Major versions of Java that it runs on."""
-    main: str
-    """The class that is the server."""
-    options: tuple[str, ...] = ()
-    """Words for the JVM."""
+    javas: tuple[int, ...]  # major versions of Java that it runs on
+    main: str  # the class that is the server
+    options: tuple[str, ...] = ()  # words for the JVM
 
     @property
     def home(self) -> Path:
@@ -201,12 +194,10 @@ def _get_neo4j(release: Release, draft: Path) -> None:
 
 # --- Ollama ---
 
-OLLAMA_VERSION = "0.23.2"
-"""The newest whose Go module carries all of its runner."""
+OLLAMA_VERSION = "0.23.2"  # the newest whose Go module carries all of its runner
 OLLAMA = CACHE / f"ollama-{OLLAMA_VERSION}-native" / "bin" / "ollama"
 MODULE = "github.com/ollama/ollama"
-MALGO = "github.com/gen2brain/malgo@v0.11.24"
-"""A Go module that carries miniaudio.h."""
+MALGO = "github.com/gen2brain/malgo@v0.11.24"  # a Go module that carries miniaudio.h
 FOR_THIS_PROCESSOR = "-O3 -march=native"
 """Without it no vector instruction is used: 5 tokens/s of a model of 0.5B instead of 34."""
 HEADERS = {"nlohmann/json.hpp": "nlohmann-json3-dev", "stb/stb_image.h": "libstb-dev"}
@@ -325,8 +316,7 @@ WEIGHTS: Mapping[str, Weights] = {
         },
     ),
 }
-MODELS = {name: CACHE / "small-model" / name for name in WEIGHTS}
-"""A file or a folder each."""
+MODELS = {name: CACHE / "small-model" / name for name in WEIGHTS}  # a file or a folder each
 CODER, EMBEDDER = MODELS["qwen2.5-coder-0.5b.gguf"], MODELS["all-MiniLM-L6-v2"]
 
 

@@ -104,8 +104,7 @@ def _upon_debian(image: str, name: str, part: Path) -> str | None:
     return None
 
 
-MAKERS = {DEBIAN: _debian, NEO4J: _neo4j, OLLAMA: _ollama}
-"""In the order of their making."""
+MAKERS = {DEBIAN: _debian, NEO4J: _neo4j, OLLAMA: _ollama}  # in the order of their making
 
 
 def obtain(image: str) -> str:

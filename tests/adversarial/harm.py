@@ -34,8 +34,7 @@ class Scene:
         self._listener, self._pipe = listener, pipe
         self._port = str(listener.getsockname()[1])
         self._signals = 0
-        self.printed = ""
-        """By naive.py and what it ran."""
+        self.printed = ""  # by naive.py and what it ran
         (folder / "ours").write_text("// ours\n")
 
     @property

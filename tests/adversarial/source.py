@@ -29,8 +29,7 @@ SHIPPED = Path(regraph_kg.evaluation.__file__).parent / "exploits"
 NAIVE = frozenset({"separation", "alignment", "words"})
 """Defences that naive.py lacks: they have no switch."""
 FULL_GRADE = "full_grade"
-UNSWITCHED = NAIVE | {FULL_GRADE}
-"""Defences that are no field of `Defences`."""
+UNSWITCHED = NAIVE | {FULL_GRADE}  # defences that are no field of `Defences`
 _SUFFIX: dict[Target, str] = {"openmp": "cpp", "cuda": "cu"}
 _FIELD = re.compile(r"// (outcome|defence|without|alone|harm|problem|grade): (.+)")
 

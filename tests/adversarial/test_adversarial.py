@@ -37,10 +37,8 @@ from tests.requirement import require
 LIMITS = JudgeLimits(sanitizer_seconds=0)
 HANGING = JudgeLimits(load_seconds=3, call_seconds=1.0, sanitizer_seconds=0)
 """Short, for those alone that hang: a machine may be slow over the others."""
-TRIES = 3
-"""A candidate without its defence is tried so often."""
-SANITIZER_SECONDS = 30.0
-"""At the full grade, which has the tool look."""
+TRIES = 3  # a candidate without its defence is tried so often
+SANITIZER_SECONDS = 30.0  # at the full grade, which has the tool look
 OPENMP, CUDA = adversaries("openmp"), adversaries("cuda")
 HONEST = ("parallel_for",)
 ATTACKS = (

@@ -15,8 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.agents.conftest import Project
 from tests.agents.program import REGRAPH
 
-_LONGEST = 300.0
-"""Seconds that an agent waits for an answer."""
+_LONGEST = 300.0  # seconds that an agent waits for an answer
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,7 @@ TILES = "Each block keeps a tile of both matrices in shared memory."
 class Command:
     """`regraph` in this process, on one store."""
 
-    aside = ""
-    """What the last one said beside its result."""
+    aside = ""  # what the last one said beside its result
 
     def __call__(self, *words: str, code: int = 0) -> str:
         """What `regraph WORDS` says; it must end with `code`."""

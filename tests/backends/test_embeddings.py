@@ -9,8 +9,7 @@ from regraph_kg.backends.vectors import text_of
 from regraph_kg.llm.ngrams import HashEmbedder
 from tests.corpus.corpus import CORPUS, PROBLEMS
 
-README = "stage tiles in shared memory"
-"""What README asks `regraph examples --near` for."""
+README = "stage tiles in shared memory"  # what README asks `regraph examples --near` for
 
 
 def steps() -> list[dict[str, Any]]:

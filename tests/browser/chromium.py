@@ -19,8 +19,7 @@ OPTIONS = (
     "--hide-scrollbars",
     "--force-color-profile=srgb",
 )
-CONTROL = "Control+"
-"""Prefix of a key."""
+CONTROL = "Control+"  # prefix of a key
 
 
 class Page:

@@ -31,8 +31,7 @@ server.http.listen_address=127.0.0.1:{port}
 """What is said of HTTP twice is not an error then, and the last word counts."""
 EDITOR = "#monaco-main-editor"
 FRAMES = "[...document.querySelectorAll('[data-testid=frame]')]"
-PICTURES = 60.0
-"""Seconds that a picture may take."""
+PICTURES = 60.0  # seconds that a picture may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +83,10 @@ class Shown:
     """What a frame shows."""
 
     text: str
-    table: list[list[str]]
-    """Rows of cells, the headings first."""
-    nodes: list[str]
-    """Captions of the picture's nodes; one that is too long ends with dots."""
-    arrows: list[str]
-    """Captions of the picture's relationships."""
-    elements: int
-    """Of the whole page."""
+    table: list[list[str]]  # rows of cells, the headings first
+    nodes: list[str]  # captions of the picture's nodes; one that is too long ends with dots
+    arrows: list[str]  # captions of the picture's relationships
+    elements: int  # of the whole page
 
 
 SHOWN = f"""(frame => ({{

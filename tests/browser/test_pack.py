@@ -9,8 +9,7 @@ from tests.in_process import Ended, typed
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "cypher" / "browser"
 DOCUMENT = ROOT / "docs" / "browser.md"
-MOST = 200_000
-"""Bytes of a picture."""
+MOST = 200_000  # bytes of a picture
 
 
 def run(folder: Path) -> Ended:

@@ -18,8 +18,7 @@ from tests.browser import sample as made
 from tests.stores import address, wipe
 
 FOLDER = Path(__file__).parents[2] / "cypher" / "browser"
-COMMANDS = ("draw-results-only", "parameters")
-"""What only the Browser understands."""
+COMMANDS = ("draw-results-only", "parameters")  # what only the Browser understands
 QUERIES = sorted(path.stem for path in FOLDER.glob("*.cypher") if path.stem not in COMMANDS)
 H200 = "NVIDIA H200"
 SOURCE, TECHNIQUE = "cuda/start", "cuda/thread-per-element"

@@ -16,8 +16,7 @@ from regraph_kg.models.trajectory import Trajectory
 from tests.ingest.trajectories import lexical
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta", "Epsilon")
-NEW = "Zigzag"
-"""In no vocabulary: whoever ingests it first makes the technique."""
+NEW = "Zigzag"  # in no vocabulary: whoever ingests it first makes the technique
 VOCABULARY = tuple(Technique(id=f"cuda/{name.lower()}", name=name, target="cuda") for name in NAMES)
 DEVICES = ("GPU A", "GPU B", "GPU C")
 

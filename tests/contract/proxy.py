@@ -10,8 +10,7 @@ from regraph_kg.backends.address import Address
 from regraph_kg.settings import Settings
 from tests.stores import address as address_of
 
-COMMIT = b"\x00\x02\xb0\x12\x00\x00"
-"""The message, as one chunk."""
+COMMIT = b"\x00\x02\xb0\x12\x00\x00"  # the message, as one chunk
 AT_ONCE = 2**16
 
 
@@ -22,8 +21,7 @@ class Proxy:
     server: tuple[str, int]
     arrives: bool | None = None
     """The next commit is lost: on its way back (True) or on its way to the server; None: never."""
-    lost: int = 0
-    """Commits so far."""
+    lost: int = 0  # commits so far
     listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
 
     def serve(self) -> None:

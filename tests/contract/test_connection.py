@@ -23,8 +23,7 @@ from tests.contract.plans import plan
 from tests.recount import wrong_counts
 from tests.stores import address, cypher, environment
 
-MANY = 9000
-"""Trajectories whose ingest takes longer than the pause between two looks at it."""
+MANY = 9000  # trajectories whose ingest takes longer than the pause between two looks at it
 REGRAPH = str(Path(sys.executable).parent / "regraph")
 
 

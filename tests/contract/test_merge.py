@@ -9,8 +9,7 @@ from regraph_kg.models.trajectory import Source, Step
 from tests.contract.plans import A100, H200, failure, measured, plan, technique
 from tests.recount import wrong_counts
 
-ONE = 2**20
-"""log2(2) as the graph holds it."""
+ONE = 2**20  # log2(2) as the graph holds it
 
 
 def rows(store: GraphStore) -> dict[tuple[str, str, str], TransitionStats]:

@@ -46,8 +46,7 @@ WRITES = [
     "PROFILE CREATE (:Evil)",
     "RETURN 1; CREATE (:Evil)",
 ]
-BY_WORDS = re.compile("LOAD|clear|kill")
-"""What Neo4j takes for reading."""
+BY_WORDS = re.compile("LOAD|clear|kill")  # what Neo4j takes for reading
 PROCEDURES = {
     "neo4j": ["CALL db.createLabel('Evil')", "CALL db.createProperty('evil')"],
     "embedded": ["CALL merge.node(['Evil'], {a: 1}, {}) YIELD node RETURN node"],

@@ -13,8 +13,7 @@ from .corpus import CORPUS
 
 QUEUE = CORPUS / "queue"
 FOLDERS = sorted({path.parent for path in QUEUE.glob("*/*.jsonl")})
-LEAST, MOST = 150, 500
-"""Characters of a step's reasoning."""
+LEAST, MOST = 150, 500  # characters of a step's reasoning
 
 
 def listed(path: Path) -> list[Technique]:

@@ -23,8 +23,7 @@ from .corpus import CORPUS, PROBLEMS, RECORDED, answers, graph, paths, vocabular
 
 TARGETS: tuple[Target, ...] = ("cuda", "openmp")
 DEPTH = 3
-SAMPLE = 4
-"""Answers judged of each file and kind; their shapes are tiny."""
+SAMPLE = 4  # answers judged of each file and kind; their shapes are tiny
 
 
 def split(recorded: str) -> tuple[str, Target]:

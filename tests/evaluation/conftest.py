@@ -22,8 +22,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
 
 HERE = Path(__file__).parent
-SOON = JudgeLimits(call_seconds=1.0)
-"""Limits for candidates that hang."""
+SOON = JudgeLimits(call_seconds=1.0)  # limits for candidates that hang
 
 
 @pytest.fixture(scope="session")

@@ -27,8 +27,7 @@ from regraph_kg.models.evaluation import Candidate, Outcome
 
 HERE = Path(__file__).parent
 SUBREAPER = 36
-GROUP = 5
-"""Rounds that share a cache; the last of them is followed by a clean run."""
+GROUP = 5  # rounds that share a cache; the last of them is followed by a clean run
 PATIENCE_SECONDS = 10.0
 LOOP = "for (int i = 0; i < n; ++i)"
 BODIES = {
@@ -51,22 +50,15 @@ EXPECTED = {
 class Round:
     """What a kill left behind."""
 
-    judged: int
-    """Verdicts before it."""
-    seconds: float
-    """From the last of them, or from the judge's start, to its SIGKILL."""
-    processes: int
-    """Descendants that outlived it by `PATIENCE_SECONDS`; they are killed then."""
+    judged: int  # verdicts before it
+    seconds: float  # from the last of them, or from the judge's start, to its SIGKILL
+    processes: int  # descendants that outlived it by `PATIENCE_SECONDS`; they are killed then
     seconds_to_silence: float
     """Until its last descendant was gone: workers die with it, a compiler finishes."""
-    shared_memory: int | None
-    """Entries in /dev/shm, where that is our own (`in_private`)."""
-    folders: int
-    """Entries in the temporary folder."""
-    broken: int
-    """Compiled files that are not whole."""
-    drafts: int
-    """Files in the cache that never became an entry."""
+    shared_memory: int | None  # entries in /dev/shm, where that is our own (`in_private`)
+    folders: int  # entries in the temporary folder
+    broken: int  # compiled files that are not whole
+    drafts: int  # files in the cache that never became an entry
     different: dict[str, str] | None
     """Verdicts of a clean run that are not those of one that nobody disturbed."""
 

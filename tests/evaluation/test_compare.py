@@ -97,17 +97,12 @@ def test_a_gpus_own_times_are_compared_by_levels(seconds: float, verdict: SpeedV
 class Noise:
     """Relative; every worker has an offset, every call a delay."""
 
-    scatter: float = 0.0
-    """Standard deviation of the workers' offsets."""
-    modes: float = 0.0
-    """Every other worker, at random, is slower by this."""
-    stray: float = 0.0
-    """One worker in ten is slower by this."""
-    drift: float = 0.0
-    """From one worker to the next."""
+    scatter: float = 0.0  # standard deviation of the workers' offsets
+    modes: float = 0.0  # every other worker, at random, is slower by this
+    stray: float = 0.0  # one worker in ten is slower by this
+    drift: float = 0.0  # from one worker to the next
     delay: float = 0.01
-    tails: float = 0.0
-    """One call in five has a delay without a mean (Pareto 1) of this size."""
+    tails: float = 0.0  # one call in five has a delay without a mean (Pareto 1) of this size
 
     def series(
         self, rng: np.random.Generator, speed: float, at: Sequence[int]

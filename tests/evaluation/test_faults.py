@@ -31,8 +31,7 @@ from .killed_judge import in_private
 
 ROOT = HERE.parents[1]
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
-FORGED = "fakeFails(214);"
-"""The candidate says of its own accord that the GPU has an ECC error."""
+FORGED = "fakeFails(214);"  # the candidate says of its own accord that the GPU has an ECC error
 GREEDY = "float *p; cudaMalloc((void**)&p, 1ull << 40);"
 Faults = Callable[..., None]
 

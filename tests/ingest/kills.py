@@ -32,12 +32,9 @@ from tests.recount import wrong_counts
 from tests.stores import wipe
 
 FILES, TRAJECTORIES, BATCH = 3, 20, 2
-LONGEST_MOMENT = 0.1
-"""Seconds: some kills hit between two batches, others in the middle of one."""
-RETRY_SECONDS = 0.2
-"""Who has lost the server gives up soon."""
-GONE = 3
-"""Exit status of a writer that has lost the server."""
+LONGEST_MOMENT = 0.1  # seconds: some kills hit between two batches, others in the middle of one
+RETRY_SECONDS = 0.2  # who has lost the server gives up soon
+GONE = 3  # exit status of a writer that has lost the server
 
 
 @dataclass(frozen=True)
@@ -45,20 +42,13 @@ class Round:
     """What a kill did."""
 
     victim: Literal["writer", "server"]
-    reported: int
-    """Trajectories that writers had reported as done."""
-    held: int
-    """Trajectories that the graph had before the second ingest."""
-    of: int
-    """Trajectories of the whole."""
-    lost: int
-    """Of those reported, not held."""
-    equal: bool
-    """Whether the graph was that of an undisturbed ingest in the end."""
-    findings: int
-    """What `check` found then."""
-    seconds_down: float
-    """From the kill until the server answered."""
+    reported: int  # trajectories that writers had reported as done
+    held: int  # trajectories that the graph had before the second ingest
+    of: int  # trajectories of the whole
+    lost: int  # of those reported, not held
+    equal: bool  # whether the graph was that of an undisturbed ingest in the end
+    findings: int  # what `check` found then
+    seconds_down: float  # from the kill until the server answered
 
 
 class Embedded:

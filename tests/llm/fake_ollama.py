@@ -17,8 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from typing import Any
 
-TICK = 0.01
-"""Seconds between two looks at whether the client has gone."""
+TICK = 0.01  # seconds between two looks at whether the client has gone
 TOKENS_PER_TICK = 10
 REPEATS = 31
 """So often a server lets a model say the same token in a row; then it ends, and gives no reason."""
@@ -42,24 +41,19 @@ MODELS = {
 class FakeOllama:
     version: str = "0.23.2"
     models: dict[str, FakeModel] = field(default_factory=lambda: dict(MODELS))
-    chats: list[dict[str, Any]] = field(default_factory=list)
-    """The body of every /api/chat so far."""
+    chats: list[dict[str, Any]] = field(default_factory=list)  # the body of every /api/chat so far
     embeds: list[dict[str, Any]] = field(default_factory=list)
     """The body of every /api/embed so far."""
     faults: list[str | bytes] = field(default_factory=list)
     """What goes wrong next, one a request: "die", "hang" (until the client goes), "half" (of a
     body, then the end), "half, hang", or a body to answer with ("<status> <body>")."""
-    retry_after: str = ""
-    """The header of that name in what goes wrong."""
+    retry_after: str = ""  # the header of that name in what goes wrong
     url: str = ""
-    template: str = "{{ $last }}"
-    """Of every model."""
-    parallel: int = 1
-    """How many requests are worked on at once; more wait."""
+    template: str = "{{ $last }}"  # of every model
+    parallel: int = 1  # how many requests are worked on at once; more wait
     together: threading.Barrier | None = None
     """No request is answered before so many are being worked on."""
-    key: str = ""
-    """What the OpenAI-compatible way in lets in."""
+    key: str = ""  # what the OpenAI-compatible way in lets in
     heads: list[dict[str, str]] = field(default_factory=list)
     """The headers of every request of that way in, names in small letters."""
     working: int = 0

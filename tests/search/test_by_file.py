@@ -34,8 +34,7 @@ from tests.search.toy import (
 )
 
 Answerer = Callable[[PromptKey], str]
-AT_ONCE = 8
-"""Calls begun at once; what then wants a repair asks beside them."""
+AT_ONCE = 8  # calls begun at once; what then wants a repair asks beside them
 MOST = AT_ONCE + AT_ONCE // 2
 
 
@@ -46,8 +45,7 @@ class Office:
     folder: Path
     answer: Answerer
     keys: dict[tuple[str, int], PromptKey] = field(default_factory=dict)
-    sizes: list[int] = field(default_factory=list)
-    """Prompts answered, a round."""
+    sizes: list[int] = field(default_factory=list)  # prompts answered, a round
 
     def seen(self, prompt: Prompt) -> None:
         assert isinstance(prompt.key, PromptKey)

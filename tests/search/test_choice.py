@@ -16,8 +16,7 @@ from regraph_kg.search.trace import Trace
 from tests.search.in_toy import run
 from tests.search.toy import SEAL, Toy, header, noisy_script
 
-NOTHING = Options(problems=["scale"])
-"""A command line with a problem and no option."""
+NOTHING = Options(problems=["scale"])  # a command line with a problem and no option
 
 
 def chosen(model: str = "ollama:tiny", **typed: object) -> SearchChoice:

@@ -80,12 +80,9 @@ class Model:
     seed: int
     failures: float
     holes: float
-    known: int
-    """Attempts from here on are not recorded."""
-    repeats: float
-    """How often its code is one of few."""
-    broken: frozenset[tuple[str, str]]
-    """Transitions at which it always fails."""
+    known: int  # attempts from here on are not recorded
+    repeats: float  # how often its code is one of few
+    broken: frozenset[tuple[str, str]]  # transitions at which it always fails
 
     def __call__(self, key: PromptKey) -> str | None:
         rng = hashed(self.seed, key.model_dump_json())

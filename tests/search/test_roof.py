@@ -5,8 +5,7 @@ import pytest
 from regraph_kg.models.evaluation import Roof, SpeedOfLight, WorkAccount
 from regraph_kg.search.ledger import RoofWatch
 
-LIGHT = 1e-3
-"""Shortest believable seconds of a call."""
+LIGHT = 1e-3  # shortest believable seconds of a call
 
 
 def account(share: float, *, known: bool = True) -> WorkAccount:

@@ -38,13 +38,11 @@ TASK = Task(
     signature='extern "C" void work(float* x, int n)',
 )
 
-SEAL = bytes(range(32))
-"""The installation's key that traces of tests are written with."""
+SEAL = bytes(range(32))  # the installation's key that traces of tests are written with
 
 Graph = Mapping[str, Sequence[str]]
 """Short technique name -> names of its successors; "start" is the start."""
-Script = Callable[[PromptKey], str | None]
-"""What the model answers; None: nothing is recorded."""
+Script = Callable[[PromptKey], str | None]  # what the model answers; None: nothing is recorded
 
 
 LEAVES = {"parallel-for": ("new worksharing_loop",), "simd": ("new directives.simd",)}
@@ -237,8 +235,7 @@ def noisy_script(seed: int, failures: float = 0.3, holes: float = 0.0) -> Script
     return answer
 
 
-USUAL = McgsSettings(free=False)
-"""The scripts of the toy world know nothing of free choices."""
+USUAL = McgsSettings(free=False)  # the scripts of the toy world know nothing of free choices
 
 
 def header(budget: int = 30, seed: int = 0, **fields: object) -> RunHeader:

@@ -16,8 +16,7 @@ from tests.small_model.conftest import COUNTER, Desk
 
 pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("small-model")]
 
-PROBLEM = "reduction"
-"""The serial code is short, and so are prompts and answers."""
+PROBLEM = "reduction"  # the serial code is short, and so are prompts and answers
 WORDS = ("optimize", PROBLEM, "--set", "run.final=screening", "--json")
 WINDOW = 8192
 """Tokens: what the client asks for with answers of up to 4,096; another one reloads the model."""

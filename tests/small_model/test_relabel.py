@@ -15,8 +15,7 @@ pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("small-model")]
 LABELS = Path(__file__).parents[2] / "corpus" / "relabel"
 NAMES = ("Hardware async copy of tiles into smem", "Bind threads with sched_setaffinity")
 """One of each target, so that each is asked about alone; no other stage knows them."""
-SHOWN = 11
-"""Answers to choose from: the ten nearest techniques, and that it is a new one."""
+SHOWN = 11  # answers to choose from: the ten nearest techniques, and that it is a new one
 
 
 def labelled() -> list[dict[str, Any]]:

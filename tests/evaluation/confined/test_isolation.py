@@ -28,8 +28,7 @@ SEALED = 16
 CONFINEMENTS = ("sandbox", "landlock", "namespaces", "own_root", "hidden_memory")
 ATTEMPTS = (Path(__file__).parent / "attempts.h").read_text(encoding="utf-8")
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
-EXECUTED = 7
-"""Exit code of the program that `executes` runs."""
+EXECUTED = 7  # exit code of the program that `executes` runs
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,7 @@ class Bait:
     port: int
     abstract: str
     key: int
-    sleeper: int
-    """A process of ours that a candidate knows."""
+    sleeper: int  # a process of ours that a candidate knows
 
     def filled(self, attempt: str) -> str:
         values = {"SECRET": f'"{self.secret}"', "PORT": str(self.port), "KEY": str(self.key)}

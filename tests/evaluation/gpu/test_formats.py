@@ -35,19 +35,14 @@ size = "n"
 class Format:
     """One problem, with device pointers, and what its kernel must not get wrong."""
 
-    head: str
-    """Of problem.toml: `tolerance`, `returns`."""
-    args: tuple[str, ...]
-    """Each argument's fields, by commas."""
-    declares: str
-    """Types that serial.cpp and candidates define."""
+    head: str  # of problem.toml: `tolerance`, `returns`
+    args: tuple[str, ...]  # each argument's fields, by commas
+    declares: str  # types that serial.cpp and candidates define
     serial: str
     kernels: str
     body: str
-    wrong: tuple[str, str]
-    """What to replace in `kernels` or `body`, and by what."""
-    says: str
-    """Part of the diagnosis of the wrong one."""
+    wrong: tuple[str, str]  # what to replace in `kernels` or `body`, and by what
+    says: str  # part of the diagnosis of the wrong one
 
     def toml(self) -> str:
         args = "".join("\n[[args]]\n" + arg.replace("; ", "\n") + "\n" for arg in self.args)

@@ -19,8 +19,7 @@ from regraph_kg.models.evaluation import EvalReport, Outcome, Roof, SpeedOfLight
 
 PROBLEMS = Path(__file__).parents[1] / "problems"
 CORPUS = Path(__file__).parents[3] / "corpus" / "problems"
-N = 200_000
-"""Timing size of problem "scale": y[n] = a x[n], 4 bytes an element in, 4 out."""
+N = 200_000  # timing size of problem "scale": y[n] = a x[n], 4 bytes an element in, 4 out
 
 CPU = Peaks(
     device="a CPU",

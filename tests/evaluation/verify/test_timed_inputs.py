@@ -23,8 +23,7 @@ from regraph_kg.evaluation.verify.timed_inputs import (
 from ..conftest import problem_named
 
 SECRET = 5
-N = 10_000
-"""Elements: enough for an array to be pieced together."""
+N = 10_000  # elements: enough for an array to be pieced together
 
 
 def problem(*values: str, type: str = "float32", n: int = N) -> Problem:

@@ -63,8 +63,7 @@ REFUSED = (
     "getcwd(cwd, sizeof cwd) == nullptr",
 )
 """Expressions that hold where what they try is refused."""
-GRANTED = "getpid() == -1"
-"""One that does not: any process may ask for its number."""
+GRANTED = "getpid() == -1"  # one that does not: any process may ask for its number
 
 
 @pytest.mark.parametrize(("tried", "granted"), [(REFUSED, ""), ((GRANTED,), GRANTED)])

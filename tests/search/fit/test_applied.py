@@ -38,8 +38,7 @@ class Taken(NamedTuple):
     technique: str
     before: str
     after: str
-    source: str
-    """The technique of the step before it, "start" before the first."""
+    source: str  # the technique of the step before it, "start" before the first
     problem: str
 
 

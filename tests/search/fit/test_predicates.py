@@ -34,8 +34,7 @@ def kernel(body: str, launch: str = "k<<<n / 256, 256>>>(a, c, n);", head: str =
     )
 
 
-ONE = kernel("c[i] = a[i];")
-"""Negative for most of CUDA."""
+ONE = kernel("c[i] = a[i];")  # negative for most of CUDA
 CASES = {
     "loop": (host(COPY), host("c[0] = 1;")),
     "nest": (host(f"{NEST} c[i*n+j] = 0;"), host(COPY)),
