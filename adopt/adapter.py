@@ -94,8 +94,7 @@ class Given:
     passed: Passed
     writes: bool  # the function writes it
     sized: bool = False  # the function gives it its length, which sizes say
-    counted: bool = False
-    """Its length after the call depends on the data: `length` is the room for it."""
+    counted: bool = False  # its length after the call depends on the data; `length` is room for it
     reads: bool = True  # what it holds before the call matters
     length: str = ""  # elements, in C++ over the entry's parameters
     is_owned: bool = False  # the function needs a vector of its own, though its length is known

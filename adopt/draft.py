@@ -20,8 +20,7 @@ from regraph_kg.evaluation.cpp.syntax import functions
 
 _WORD = r"[A-Za-z_]\w*"
 _BYTES = 256
-_ROW_LENGTH = 8
-"""Elements between two neighbours of an array of starts, as that of a sparse matrix' rows."""
+_ROW_LENGTH = 8  # elements between two starts, as of a sparse matrix' rows
 
 
 @dataclass

@@ -43,8 +43,7 @@ class PlainStruct:
         return f'struct {plain} {{ {members} }};\nstatic_assert({same}, "{said}");\n'
 
 
-Number = Callable[[str], Type]
-"""The type of a number by its spelling; raises `BadInput` for what is none."""
+Number = Callable[[str], Type]  # the type of a number by its spelling; raises `BadInput` for others
 
 
 def records(source: CodeFile) -> dict[str, Node]:

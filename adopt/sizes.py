@@ -29,8 +29,7 @@ _SHAPES: Mapping[int, Sequence[Sequence[int]]] = {
     3: ((1, 1, 1), (13, 5, 7), (33, 64, 47)),
 }
 _SQUARE = ((1,), (7,), (31,), (100,))
-_QUOTIENTS = (1, 5, 13)
-"""What a quotient of sizes is at least, shape by shape: one that is 1 in all shows little."""
+_QUOTIENTS = (1, 5, 13)  # least quotients of sizes, shape by shape: 1 in all shapes shows little
 _MOST_DOUBLED = 10  # how often a size may be doubled for a quotient's sake
 _LEAST = 64  # up to where a smallest shape is looked for, where extents such as n - 2 forbid 1
 _ENOUGH, _AIM, _TOO_LONG = 0.03, 0.06, 0.3

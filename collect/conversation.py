@@ -51,8 +51,7 @@ class Conversation:
     steps: int  # steps at most
     names: Sequence[str]  # techniques that are offered
     origin: Source  # origin of the trajectory; an empty model becomes the one that answered
-    best: str = ""
-    """A fast version from which it goes back; empty: it goes forwards from the serial code."""
+    best: str = ""  # a fast version to go back from; empty: forwards from the serial code
     _code: str = ""
     _speedup: float = 1.0
     _done: list[str] = field(default_factory=list)

@@ -47,8 +47,7 @@ _TOLD = re.compile(r"^regraph-seconds[ \t]+([\d.]+(?:e-?\d+)?)[ \t]*$", re.MULTI
 _CENSORED_ABOVE = 3.0
 """Two first runs that take so many times as long as the best so far (else the project as it
 stands) end the timing."""
-_Pairs = list[tuple[float, float]]
-"""Seconds of the project as it stands and of the candidate, run by run."""
+_Pairs = list[tuple[float, float]]  # seconds of the unchanged project and of the candidate
 
 
 class _PairRule(NamedTuple):

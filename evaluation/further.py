@@ -60,8 +60,7 @@ _STOOD_SHARE = 1 / 4
 _CALL_SECONDS, _TEAM_SECONDS = 1.0, 3.0
 """One call whose threads are held up, or one of the serial code; all calls of a team."""
 _FIRST_SEED = 1000
-_RACES_SECONDS: Mapping[Grade, float] = {"screening": 0.6, "full": 3.0}
-"""How long threads are held up."""
+_RACES_SECONDS: Mapping[Grade, float] = {"screening": 0.6, "full": 3.0}  # how long threads wait
 _TEAMS = (3, 5, 6, 7, 9, 10, 12)  # one of them is tried throughout a session
 
 
@@ -81,8 +80,7 @@ class FurtherChecks:
         self._team = random.Random(rules.seed).choice(_TEAMS)
         self._stood: dict[bool, list[Case]] = {False: [], True: []}
         """Cases that the serial code stands: small ones (False), large ones."""
-        self._near: Sizes | None = None
-        """The shape close to the timing shape; where they are planned."""
+        self._near: Sizes | None = None  # the shape close to the timing shape, once it is planned
         self._waiting: list[Case] | None = None  # cases that it was not asked about
 
     def fault(

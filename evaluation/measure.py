@@ -23,8 +23,7 @@ from regraph_kg.models.trajectory import (
     Trajectory,
 )
 
-_TRIES = 3
-"""How often a step is judged while its times mean nothing: our machine's fault, not its own."""
+_TRIES = 3  # judgings of a step while its times mean nothing: the machine's fault, not its own
 
 
 def is_measured(trajectory: Trajectory, judge: Evaluator, metric: Metric = "call") -> bool:

@@ -10,8 +10,7 @@ from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import TARGETS, Target
 
-WHOLE = "counted"
-"""A fact of reports whose times say less: what was counted, if it was more than the calls."""
+WHOLE = "counted"  # a fact of reports: what was counted, if it was more than the calls
 _WELL_KNOWN = 0.05  # times that are known to within that need no explanation
 
 

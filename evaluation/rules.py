@@ -34,8 +34,7 @@ class Defences:
     namespaces: bool = True  # a network, IPC and host name of its own, where the kernel allows it
     own_root: bool = True
     """openmp: a root folder that holds system libraries only, where the kernel allows it."""
-    sealed: bool = True
-    """What the harness calls cannot be redirected, where the kernel seals memory."""
+    sealed: bool = True  # what the harness calls cannot be redirected, if the kernel seals memory
     deadline: bool = True  # calls end at their deadline. Off: only at ten times it.
     kill_group: bool = True  # the whole process group dies at the end. Off: only the worker.
     output_cap: bool = True
@@ -51,8 +50,7 @@ class Defences:
     input_compare: bool = True  # inputs are compared byte for byte after the calls
     comparison: bool = True  # outputs are compared with the reference's
     nan_compare: bool = True  # `!(|d| <= tol)`. Off: `|d| > tol`, which a NaN passes.
-    shapes: bool = True
-    """Several shapes, one of them secret. Off: the last declared check shape only."""
+    shapes: bool = True  # several shapes, one of them secret. Off: the last declared one only.
     repeats: bool = True  # runs are repeated and compared. Off: every case runs once.
     further: bool = True
     """More shapes, values and teams of threads for code that has passed all else (further.py)."""
@@ -81,11 +79,9 @@ class Defences:
     standstill: bool = True
     """What runs while it should stand still, or works outside timed spans, is suspicious."""
     thread_limit: bool = True  # a worker may have so many threads and no more
-    device_sync: bool = True
-    """cuda: a call ends with a device-wide synchronisation, inside the timed span."""
+    device_sync: bool = True  # cuda: a call ends with a device-wide synchronisation, which is timed
     device_errors: bool = True  # cuda: the runtime's last error is looked at after each call
-    device_guards: bool = True
-    """cuda: canaries around the candidate's own device allocations while verifying."""
+    device_guards: bool = True  # cuda: canaries around the candidate's device allocations
     device_state: bool = True
     """cuda: persisting L2 is reset before each timed call, device limits are compared after."""
     ghost: bool = True  # cuda: with its launches suppressed a candidate must not have the answer

@@ -42,8 +42,7 @@ from regraph_kg.models.target import USUAL
 
 _BASELINE_SECONDS = 120.0
 _BASELINE_RULE = StopRule(0.25, 0.01, least=3)
-_SHORT_WARM_UP = WarmUp(seconds=0.05, least=2, change=0.05)
-"""The warm-up on a CPU: there are several workers."""
+_SHORT_WARM_UP = WarmUp(seconds=0.05, least=2, change=0.05)  # on a CPU: there are several workers
 _FIRST_WORKERS, _BASELINE_WORKERS, _FIRST_SECONDS = 3, 4, 1.0
 """Workers of the baseline: at first, if they take no longer than that (else one by one), later."""
 _FIRST_REACH, _WORST_REACH, _MORE_WORKERS = 0.1, 0.3, 3
@@ -97,8 +96,7 @@ class Session:
         self.slots = Slots(problem, self._plan, self._contents, rules, threads)
         self._renewed, self._renewal = time.monotonic(), 0.0
         self.levels: dict[str, TimeEstimate] = {}  # levels of codes that passed, by their hashes
-        self.baseline: tuple[MeasuredSeries, ...] = ()
-        """Series of the serial code, the oldest first."""
+        self.baseline: tuple[MeasuredSeries, ...] = ()  # series of serial code, oldest first
 
     def close(self) -> None:
         """End every process and release the memory."""

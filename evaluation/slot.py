@@ -39,8 +39,7 @@ Isolation = Literal["fresh", "shared"]
 
 _HOST_ALIGNMENT, _DEVICE_ALIGNMENT = 64, 256
 _CLEARLY = 2.0
-_AUDIT_SECONDS = 0.03
-"""What a truth that only one worker needs may cost on average, if it is not asked for."""
+_AUDIT_SECONDS = 0.03  # what a truth for one worker alone may cost on average, if not asked for
 _TRUTHS_SECONDS = 0.5  # what truths that are not at hand may take of one series, beyond the first
 
 

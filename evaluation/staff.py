@@ -19,8 +19,7 @@ from regraph_kg.evaluation.verify.timed_inputs import Contents
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
 
-_SPARES, _FEW_SPARES, _LEAVING = 4, 1, 3
-"""Workers that warm up, and such as are taken down meanwhile."""
+_SPARES, _FEW_SPARES, _LEAVING = 4, 1, 3  # workers that warm up, and that are taken down meanwhile
 _LARGE_BYTES = 256 * 2**20  # above this much shared memory a slot, one spare worker is enough
 _SMALL_BYTES = 64 * 2**20
 """Below this, of arrays of the timing shape, workers for the CPU are started ahead as well."""

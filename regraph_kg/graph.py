@@ -33,8 +33,7 @@ from regraph_kg.models.trajectory import Trajectory
 
 SCHEMA_VERSION = 3  # version of the graph's data model (cypher/schema.cypher)
 
-Embed = Callable[[Sequence[str]], list[bytes]]
-"""Texts -> unit vectors, packed little-endian float32."""
+Embed = Callable[[Sequence[str]], list[bytes]]  # texts -> packed little-endian float32 unit vectors
 
 Replan = Callable[[Sequence[StoredTrajectory]], Sequence[MergePlan]]
 """Stored trajectories -> plans with today's names, one each."""

@@ -76,8 +76,7 @@ class Beliefs:
     other_devices: float = 0.5  # weight of one try on another device of the target
     _siblings: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
     """Deviations of gains from beliefs, by source."""
-    _kin: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
-    """The same by target."""
+    _kin: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))  # by target
     _later: _Mean = field(default_factory=_Mean)
     _squares: float = 0.0
     _sampled: int = 0

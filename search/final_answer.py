@@ -36,8 +36,7 @@ class Answer:
     path: tuple[str, ...]
     code: str
     report: EvalReport | None
-    finals: tuple[Final, ...] = ()
-    """The finalists and what was measured of them, the best of the search first."""
+    finals: tuple[Final, ...] = ()  # finalists and what was measured of them, best first
 
 
 def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:

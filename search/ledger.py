@@ -18,8 +18,7 @@ class RoofWatch:
     """
 
     def __init__(self) -> None:
-        self.reached: RoofShare | None = None
-        """Share of the fastest so far; None while it is not known."""
+        self.reached: RoofShare | None = None  # share of the fastest so far; None: not known
         self._wrong = False
 
     def see(self, account: WorkAccount | None) -> None:

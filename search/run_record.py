@@ -203,8 +203,7 @@ class RunRecord:
     ended: bool  # whether the search came to its end; the best may not be measured again yet
     ours: bool = True  # whether this installation wrote it; else what it measured is a claim
     replies: tuple[tuple[PromptKey, Reply], ...] = ()
-    prompts: Mapping[PromptKey, AskedPrompt] = field(default_factory=dict)
-    """The questions of the replies."""
+    prompts: Mapping[PromptKey, AskedPrompt] = field(default_factory=dict)  # the replies' questions
     times: tuple[float, ...] = ()  # active seconds at each record
     stopped: Stopped | None = None
     seconds: float = 0.0  # active ones

@@ -48,8 +48,7 @@ class Successors:
     """All techniques of the target, each with its statistics after any other."""
     start: str  # id of the target's initial state
     enough: int = ENOUGH
-    small: bool = False
-    """Whether only steps are offered that a small model can take (prompts/recipe.py)."""
+    small: bool = False  # whether only steps that a small model can take are offered
 
     def after(self, technique: str, code: str, entry: str = "") -> Offers:
         """The offers after `technique` at `code`, by the facts of the code that `entry` reaches."""

@@ -49,8 +49,7 @@ _ORDERS = (
 _SINGLE_BITS, _HALF_BITS, _EIGHTH_BITS = 24, 11, 4
 _LOOKS, _FEW_OUTPUTS, _QUICK_SECONDS = 4, 1024, 0.1
 """Inputs of the timing shape of an fp64 problem with few elements of output, or that is quick."""
-_SECRETS = 4
-"""Secret shapes of a problem with several sizes: a judge's own may be one of many kinds."""
+_SECRETS = 4  # secret shapes of a problem with several sizes: a judge's may be one of many
 
 
 @dataclass(slots=True)
@@ -62,8 +61,7 @@ class Calibration:
     own: float = 0.0  # the largest of the serial code as it is judged
     where: str = ""  # shape and distributions of that
     wrong: str = ""  # what is wrong there, where it is above 1
-    terms: float = 0.0
-    """Operations in a row whose rounding would put every honest variant four times inside."""
+    terms: float = 0.0  # operations whose rounding would put each honest variant four times inside
     off: float = 0.0  # largest absolute error of an honest variant
     serial_seconds: float = 0.0  # a call of the serial code at the timing shape; the shorter of two
 

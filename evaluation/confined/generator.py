@@ -36,8 +36,7 @@ else:  # run by path, as worker.py is, which has made this folder's files import
     import worker
 
 CPU_SECONDS = 120
-HEAD_BYTES = 64
-"""The first line is filled up with spaces to a multiple of this: so the arrays are aligned."""
+HEAD_BYTES = 64  # spaces fill the first line to a multiple of this: the arrays are aligned
 
 
 def main() -> None:

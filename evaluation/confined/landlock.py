@@ -27,8 +27,7 @@ RIGHTS_BY_ABI = (0x1FFF, 0x3FFF, 0x7FFF, 0x7FFF, 0xFFFF)
 ALL_RIGHTS = RIGHTS_BY_ABI[-1]
 TCP_SINCE, SCOPES_SINCE, QUIET_SINCE = 4, 6, 7
 NEWEST_ABI = 7
-KEPT_OPEN = 200
-"""From here on: descriptors that keep the kernel from forgetting an inode in /proc and its rule."""
+KEPT_OPEN = 200  # first descriptor that keeps the kernel from forgetting an inode of /proc
 PR_SET_NO_NEW_PRIVS = 38
 
 

@@ -39,8 +39,7 @@ else:  # worker.py, run by path, has made this folder's files importable
 
 PR_SET_NAME, PR_GET_NAME, PR_SET_VMA = 15, 16, 0x53564D41
 EXACTLY = 0xFFFFFFFF
-PTHREAD_CREATE, DETACHED = 0x3D0F00, 0x400000
-"""Flags of clone: musl sets one more, which has no meaning."""
+PTHREAD_CREATE, DETACHED = 0x3D0F00, 0x400000  # flags of clone; musl sets one more, without meaning
 TEMPORARY_FILE = 0x400000
 CREATING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | TEMPORARY_FILE | os.O_ASYNC
 WRITING = CREATING | os.O_RDWR

@@ -52,8 +52,7 @@ SECCOMP, LANDLOCK, NAMESPACES, OWN_ROOT, SEALED = 1, 2, 4, 8, 16
 
 MSEAL_CALL = 462
 SEALED_LIBRARIES = ("libc.so", "libcudart.so", "ld-linux")
-QUEUED_SIGNALS = 64
-"""All of this user's share one queue, which a candidate could fill with signals to itself."""
+QUEUED_SIGNALS = 64  # all of this user's share a queue, which a candidate could fill
 NEWEST_ABI = landlock.NEWEST_ABI
 PR_SET_PDEATHSIG = 1
 SIGKILL = 9

@@ -28,8 +28,7 @@ class CodeFile:
     """A file's bytes and their tree."""
 
     path: Path
-    content: bytes
-    """The text, with spaces for markers that keep the parser from reading a function's head."""
+    content: bytes  # the text, with spaces for markers that keep the parser from a head
     tree: Tree
     original: bytes
     added: int = 0  # lines of headers that stand before its own

@@ -53,8 +53,7 @@ class Judges(Evaluator, ABC):
     """
 
     def __init__(self, at_once: int, tries: int, patience: float = 0.0) -> None:
-        self.at_once = at_once
-        """Candidates that it works on at once: some are judged, others wait, compiled."""
+        self.at_once = at_once  # candidates in work: some judged, others compiled and waiting
         self._threads = ThreadPoolExecutor(at_once, "candidate")
         self._tries, self._patience = tries, patience
         self._changed = threading.Condition()

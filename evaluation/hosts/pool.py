@@ -40,8 +40,7 @@ from regraph_kg.evaluation.slot import Isolation, SessionRules
 from regraph_kg.models.evaluation import EvalReport, Grade
 from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, Target
 
-Device = int | Literal["cpu"]
-"""Index among the GPUs that CUDA may see, or the CPU with all its cores."""
+Device = int | Literal["cpu"]  # index among the GPUs that CUDA may see, or all CPU cores
 
 _DEADLINE_SECONDS = 3600.0
 """After so long a judge is taken for dead: a candidate's steps have deadlines of their own, but it
@@ -96,8 +95,7 @@ class PoolOptions:
     grade: Grade = "screening"
     limits: JudgeLimits | None = None
     isolation: Isolation = "fresh"
-    tries: int = 2
-    """Count of judges that a candidate may cost before it fails with an error of the judge."""
+    tries: int = 2  # judges that a candidate may cost before it fails with an error of the judge
 
 
 class JudgePool(Judges):
@@ -202,8 +200,7 @@ class JudgePool(Judges):
         return report.model_copy(update={"stages": {"compile": seconds, "total": seconds}})
 
 
-_judges: dict[str, Judge] = {}
-"""In a judge's process: its only judge, which times a problem's serial code once."""
+_judges: dict[str, Judge] = {}  # a judge process' only judge, which times serial code once
 
 
 def _evaluate(open_judge: Callable[[], Judge], request: JudgeRequest) -> EvalReport:

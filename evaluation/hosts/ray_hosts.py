@@ -32,8 +32,7 @@ from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.target import TARGETS, Target
 
 _TRIES, _AT_ONCE = 3, 64
-_SEATS_PER_DEVICE = 3
-"""Candidates at a host for each of its devices: one judged, the next ones being compiled."""
+_SEATS_PER_DEVICE = 3  # candidates a device of a host: one judged, others being compiled
 _LOOK_SECONDS, _CONNECT_SECONDS, _CLOSE_SECONDS = 2.0, 10.0, 30.0
 _OPENED_AT_MOST = 2  # a judge may have died where its host lives; a host without one is let be
 

@@ -43,8 +43,7 @@ class FunctionContainers:
 
     function: Function
     parameters: dict[str, Container] = field(default_factory=dict)
-    lengths: dict[str, str] = field(default_factory=dict)
-    """Container -> its length, as C++ within the function."""
+    lengths: dict[str, str] = field(default_factory=dict)  # container -> its length in C++
     sized: set[str] = field(default_factory=set)  # containers whose lengths are passed too
     scratch: list[Scratch] = field(default_factory=list)
     vectors: dict[int, list[Scratch]] = field(default_factory=dict)
@@ -79,8 +78,7 @@ class Containers:
         """`taken`: names in the code. Raises `UnportableError` for unsupported containers."""
         self._work, self._taken = work, taken
         self._at = fresh("at", taken)
-        self.kernel = fresh(f"{work.function.name}_kernel", taken)
-        """The name of the kernel that does the work."""
+        self.kernel = fresh(f"{work.function.name}_kernel", taken)  # the kernel that does the work
         self.owners: dict[str, FunctionContainers] = {}
         for function in functions:
             if function.name in self.owners:

@@ -34,8 +34,7 @@ class Launch:
     taken: frozenset[str]  # names in the code
     code: CodeFile | None = None  # the file that holds the phases' nodes
     phases: tuple[Phase, ...] = ()  # empty: one thread does all the work
-    returns: str = ""
-    """The kernel's parameter for what the work returned, where the work is the kernel itself."""
+    returns: str = ""  # the kernel's parameter for the work's result, where the kernel is the work
 
     @property
     def kernels(self) -> list[tuple[str, Phase]]:

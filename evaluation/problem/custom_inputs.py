@@ -30,8 +30,7 @@ from regraph_kg.evaluation.problem.types import parts
 _GENERATOR = (Path(__file__).parents[1] / "confined" / "generator.py").resolve()
 _SECONDS = 60.0  #: for one drawing, and of all drawings of a process
 _HEAD_BYTES, _PRINTED_BYTES = 2**16, 2**20
-_MEMORY_BYTES, _COPIES = 2 * 2**30, 8
-"""Address space: Python with numpy, and so many times the arrays asked for."""
+_MEMORY_BYTES, _COPIES = 2 * 2**30, 8  #: address space: Python with numpy, and copies of the arrays
 _CHUNK = 2**20
 _LAST_SECONDS = 5.0
 

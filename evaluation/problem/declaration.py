@@ -87,8 +87,7 @@ class DeclaredWork(Frozen):
 
     flop: Expression | None = None
     bytes: Expression | None = None
-    early_exit: bool = False
-    """The function may stop early or need not read everything: no physics floor applies."""
+    early_exit: bool = False  #: it may stop early or need not read everything: no physics floor
 
 
 class CheapCheck(Frozen):
@@ -225,8 +224,7 @@ class Argument(Frozen):
     struct: Identifier | None = None
     """The C++ name of a type "struct"; `fields` are its members in order, none of them padded."""
     fields: dict[Identifier, Type] | None = None
-    count: Identifier | None = None
-    """The output that says how many of this one's rows count; `shape` is the room."""
+    count: Identifier | None = None  #: the output that counts this one's rows; `shape` is the room
     order: Identifier | None = None
     """"any": rows of this output may come in any order; or the output whose rows it goes with."""
 

@@ -39,8 +39,7 @@ class Home(Frozen):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     schema_version: Literal[1] = Field(alias="schema")
-    file: str
-    """The user's file: relative to the problem's folder where it can be, absolute elsewhere."""
+    file: str  #: the user's file: relative to the problem's folder where possible, else absolute
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
     """Digest of that file's bytes when the problem was made; no edit fits another content."""
     read: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
@@ -52,8 +51,7 @@ class Home(Frozen):
     entry: Identifier
     declaration: str  #: the candidate's entry, declared: one line of C++ for file scope
     declare_at: NonNegativeInt  #: the declaration's place at file scope, before the function
-    replace: Range
-    """What the wrapper replaces: the function's body; an empty range after a template."""
+    replace: Range  #: what the wrapper replaces: the function's body; empty after a template
     wrapper: str  #: the function's new body, in braces; of a template the whole of a specialization
     includes: tuple[str, ...] = ()  #: headers that the wrapper needs, such as `<vector>`
     assumes: tuple[str, ...] = ()

@@ -23,8 +23,7 @@ from regraph_kg.evaluation.problem.types import parts
 
 _SMALL = 4  #: largest of "small-int"
 _DENSITY = 0.1  #: share of elements of a sparse array that are not zero
-_SIGNS = 65537
-"""Random signs repeat after this many (a prime): drawing more costs more than the reference."""
+_SIGNS = 65537  #: random signs repeat after this many (a prime): more cost more than the reference
 _KEPT_BYTES = KEPT_INPUTS_BYTES
 _BLOCK = 2**20  #: elements drawn at once
 

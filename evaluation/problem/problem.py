@@ -75,8 +75,7 @@ _KEPT_TIMES, _KEPT_BYTES = 8, 160 * 2**20 + KEPT_INPUTS_BYTES + KEPT_TRUTHS_BYTE
 """Inputs, truths, outputs (batches.py) that are kept: in terms of the arrays, and at most."""
 KEPT_DRAWINGS_BYTES = max(256 * 2**20, 2 * KEPT_INPUTS_BYTES)
 """Drawings of inputs.py that are kept (draws.py): each may take seconds to make."""
-_MORE_SHAPES = 2
-"""Check shapes besides those declared: a secret one, and one aligned to elements only."""
+_MORE_SHAPES = 2  #: check shapes besides those declared: a secret one, an unaligned one
 _MOST_TEXT_BYTES = 2**20
 _OPTIONAL_FILES = {"reference_code": "reference.cpp", "inputs_code": "inputs.py"}
 
@@ -92,14 +91,12 @@ class Problem(Frozen):
     metric: Metric = "call"
     tolerance: Tolerance = "conditioned"
     precision: Precision = "fp32"
-    separates: bool = True
-    """Whether the tolerance tells the declared precision from a lower one (calibrate.py)."""
+    separates: bool = True  #: whether the tolerance tells a lower precision (calibrate.py)
     cheap_check: CheapCheck | None = None
     custom_variants: PositiveInt = Field(default=1, le=8)
     """How many kinds of inputs inputs.py makes; it is told which."""
     work: DeclaredWork = DeclaredWork()
-    held_out: bool = True
-    """Also check a secret shape between the smallest and the largest value of each size."""
+    held_out: bool = True  #: also check a secret shape between each size's least and largest
     excludes: tuple[Alteration, ...] = ()
     """Ways of altering inputs (alterations.py) that make them unfit for the function."""
     sizes: SizesTable
@@ -108,8 +105,7 @@ class Problem(Frozen):
     serial_code: str
     reference_code: str | None = None
     """Own fp64 reference (float32 of the signature becomes double), where rewriting will not do."""
-    inputs_code: str | None = None
-    """Text of inputs.py: generates the arguments whose values are "custom"."""
+    inputs_code: str | None = None  #: inputs.py, which makes arguments whose values are "custom"
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -55,8 +55,7 @@ class Commands(Frozen):
     clock: Literal["process", "printed"] = "process"
     """"process": the whole process of the bench is timed from outside. "printed": the bench prints
     lines `regraph-seconds NUMBER`, whose median counts."""
-    exclude: tuple[str, ...] = ()
-    """Files and folders that are not copied, as patterns of `fnmatch`."""
+    exclude: tuple[str, ...] = ()  #: files and folders that are not copied: patterns of `fnmatch`
     python: str | None = None
     """A virtual environment, relative to problem.toml: read-only, and first on the PATH."""
     readable: tuple[Annotated[str, StringConstraints(pattern=r"^/+[^/.]")], ...] = ()

@@ -46,8 +46,7 @@ BatchKind = Literal["sweep", "whole", "changed"]
 
 _ROOM_BYTES, _MOST_CALLS = 24 * 2**20, 128
 _BLOCK_GROWTH = 2  # all batches, once the next block of them is through, over those before it
-_DECOYS = 1 / 8
-"""Share of batches in which one call's elements change unverified: a change tells nothing."""
+_DECOYS = 1 / 8  # share of batches in which an unverified call changes: a change tells nothing
 _SPARE_SECONDS = 0.05  # writing inputs may take this much longer than the calls did
 _READY_CALLS, _READY_WARM_UP_SECONDS, _READY_BATCHES = 16, 0.3, 15
 _COMPARED_BYTES = 64 * 2**20

@@ -18,8 +18,7 @@ from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
-_AGREES, _TRIES = 1.2, 4
-"""Times the least sweep of the cache that was seen; so often is it measured at most."""
+_AGREES, _TRIES = 1.2, 4  # times the least sweep that was seen; measured so often at most
 _OFF, _SHRUNK = 1.1, 1.5
 """A sweep that was so many times as long before the candidate: measured anew; by the candidate."""
 

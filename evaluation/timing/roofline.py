@@ -38,8 +38,7 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Bound, Outcome, Roof, SpeedOfLight, WorkAccount
 from regraph_kg.models.target import TARGETS, Target
 
-SAFETY = 0.8
-"""Share of the computed floor that is enforced: peaks are measured, and may be a little low."""
+SAFETY = 0.8  # share of the floor that is enforced: measured peaks may be a little low
 _NEAR_LAUNCH = 2.0  # a call shorter than this many empty launches says little of the work in it
 
 

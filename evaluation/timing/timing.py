@@ -55,13 +55,11 @@ class Clock:
 
     batch_seconds: float  # what a batch should take: long against what the clock may be off
     slack_seconds: float  # what it may be off by
-    waking_seconds: float
-    """How much longer a call after a pause may take than one right after another."""
+    waking_seconds: float  # how much longer than right after another a call after a pause may take
 
 
 SPINNING = Clock(0.002, 5e-6, 5e-5)  # with a `Stopwatch` on a core of its own: cuda
-SLEEPING = Clock(0.006, 1e-4, 3e-4)
-"""Woken by the kernel, on cores that the candidate uses too: openmp."""
+SLEEPING = Clock(0.006, 1e-4, 3e-4)  # woken by the kernel, on cores that candidates use: openmp
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +67,13 @@ class TimingOptions:
     """Options of a series."""
 
     clock: Clock = SLEEPING
-    one_by_one: bool = True
-    """Off: what a call of a batch does for others counts (`Defences.one_by_one`)."""
+    one_by_one: bool = True  # off: what a call of a batch does for others counts (`Defences`)
     judge_clock: bool = True  # off: the worker's word is believed (`Defences.judge_clock`)
     monitor: GpuMonitor | None = None
-    cores: frozenset[int] = frozenset()
-    """Whose stolen time spoils a sample; none: the whole machine's."""
+    cores: frozenset[int] = frozenset()  # cores whose stolen time spoils a sample; none: all
     kernels: bool = False  # cuda: a first call that launches no kernel ends the series at once
     warm_up: WarmUp = field(default_factory=WarmUp)
-    cooling_seconds: float = _COOLING_SECONDS
-    """A pause after a sample taken while heat slowed the GPU down."""
+    cooling_seconds: float = _COOLING_SECONDS  # a pause after a sample that heat slowed down
 
 
 NO_KERNEL = (
@@ -99,8 +94,7 @@ class MeasuredSeries:
     worked_ahead: float | None = None
     """How much longer calls one by one took, where that is why only those count."""
     uneven: bool = False  # a tenth of the samples took more than twice the median: it means nothing
-    whole: bool = False
-    """Metric "device": what passed between the calls counts in most samples (steps.py)."""
+    whole: bool = False  # metric "device": what passed between calls counts in most samples
     allocations: float | None = None
     """cuda: device allocations a call once warm, by the worker's word; 0 = memory is kept."""
     gpu: Mapping[str, str] = field(default_factory=dict)
@@ -176,8 +170,7 @@ class TimedSeries:
     method: TimingOptions
     watch: GpuWatch | None
     timed: float = 0.0  # seconds in calls so far
-    stolen: float = field(init=False)
-    """Seconds that the host had taken when the latest sample began."""
+    stolen: float = field(init=False)  # seconds that the host had taken before this sample
     discarded: int = 0  # samples that were thrown away for what the host took
     taken: int = 0  # batches so far
 

@@ -59,8 +59,7 @@ class Case:
     sizes: Sizes
     variant: int
     seed: int
-    version: int = 0
-    """1: those of version 0 with a few elements changed. `timed` ones may change more often."""
+    version: int = 0  # 1: version 0 with a few elements changed; `timed` ones change more often
     timed: bool = False  # whether it is a `TimedInputs` of the timing shape
     aligned: bool = True  # whether its arrays lie on more than a multiple of their element's size
     alteration: Alteration | None = None  # how the drawn inputs are altered as a whole

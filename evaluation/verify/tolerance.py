@@ -44,8 +44,7 @@ from regraph_kg.evaluation.problem.types import wide
 
 TIMES = 8.0  # k of the table
 HALF = 2.0**-10  # eps of fp16 and tf32: 11 significant bits
-_FEW_WHOLE = 16
-"""Fewer outputs than this may be whole by chance, as a mean is now and then: 4 eps for them."""
+_FEW_WHOLE = 16  # fewer outputs may be whole by chance, as a mean is: 4 eps for them
 _SMALL, _MARGIN = 4, 64  # largest small integer; room left for sums of other functions of them
 
 

@@ -38,10 +38,8 @@ ReportFlag = Literal["nondeterministic within tolerance"]
 
 POISONS = (POISON, 0x5A)  # NaN or -1; and a finite number
 _REPEATS = 5
-_AFTER_LAST = 1
-"""Cases after those that are repeated and compared (covering.py): the one changed in place."""
-_SUSPECT_RUNS = 3
-"""Runs of a case once one was wrong: the third starts from the same state as the first."""
+_AFTER_LAST = 1  # cases after those that are repeated (covering.py): the one changed in place
+_SUSPECT_RUNS = 3  # runs of a case once one was wrong: the third starts as the first did
 _LATE_SECONDS = 0.2
 
 

@@ -36,16 +36,14 @@ class Operation(IntEnum):
     PROFILE = 9
 
 
-_STEPPING = (Operation.CALLS, Operation.SWEEPS)
-"""Operations that make a step, and two for each call."""
+_STEPPING = (Operation.CALLS, Operation.SWEEPS)  # they make a step, and two a call
 
 
 @dataclass(frozen=True, slots=True)
 class Elapsed:
     """Seconds of one command: by the judge's clock, by the worker's own."""
 
-    ours: float
-    """Seconds of the calls, less the round trip of an empty batch and what readying them takes."""
+    ours: float  # seconds of the calls, less an empty batch and what readying them takes
     own: float  # seconds of the calls alone
     aside: float = 0.0  # what getting calls ready took
     steps: Array = field(default_factory=lambda: NO_STEPS, compare=False)

@@ -19,8 +19,7 @@ from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
-Fill = Callable[[Mapping[str, Array]], None]
-"""Writes the inputs of a call into its arrays, by argument name."""
+Fill = Callable[[Mapping[str, Array]], None]  # writes a call's inputs into its arrays, by name
 _Kept = TypeVar("_Kept")
 
 REFERENCE = "the reference (serial.cpp with fp64 types, or reference.cpp)"

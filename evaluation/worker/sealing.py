@@ -28,8 +28,7 @@ from regraph_kg.evaluation.worker.shared_memory import (
     SharedMemory,
 )
 
-_WORDS = BLOCK_BYTES // 8
-"""Words of 64 bits in a block of the keystream, and in an entry of the table."""
+_WORDS = BLOCK_BYTES // 8  # words of 64 bits in a block of the keystream, or an entry
 _MOST_ELEMENTS = MAX_SEALED // 2  # elements of one batch; the rest of the table is for arrays
 
 

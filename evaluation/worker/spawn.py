@@ -46,8 +46,7 @@ class Surroundings:
     cores: frozenset[int] | None = None
     """What it keeps to once it has a candidate, so as not to be moved while it is timed."""
     prefix: tuple[str, ...] = ()  # a command that runs the worker: a sanitizer or profiler
-    profiler: Path | None = None
-    """A library that records kernels (kernels.py); None for workers that are timed."""
+    profiler: Path | None = None  # records kernels (kernels.py); None for timed workers
     programs: int = 1  # count of candidates that it can take, one after another
     thread_limit: int | None = None
     """Threads that OpenMP gives at most, however many are asked for; None: as many as that."""

@@ -43,8 +43,7 @@ class Standstill:
         """The last command: whether it is timed; else seconds that its one thread has left."""
         self.is_held = False
         self.inside = 0.0  # CPU time of timed spans
-        self.outside = 0.0
-        """CPU time besides: between spans, and of untimed commands what one thread cannot use."""
+        self.outside = 0.0  # CPU time besides: between spans; of untimed commands beyond one thread
         self.commands = 0  # count of releases
 
     def reset(self) -> None:

@@ -16,8 +16,7 @@ from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
 
 Label = tuple[Target, str]
 
-LONGEST_NOTE, LONGEST_DIFF = 280, 480
-"""Characters of a reasoning or detail, and of a diff, that a prompt shows."""
+LONGEST_NOTE, LONGEST_DIFF = 280, 480  # characters of a remark and of a diff that a prompt shows
 # Diffs take quadratic time at worst, and prompts show a few lines of them.
 _LONGEST_CODE = 20_000  # characters of code that a diff is made of
 _WORDS = "and|plus|with|then|along with|together with|combined with|followed by"

@@ -26,8 +26,7 @@ def _listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-SHORTEST_TYPO = 5
-"""Letters of the shortest word that is mended: in shorter ones, one letter is another word."""
+SHORTEST_TYPO = 5  # letters of the shortest word that is mended: others become new words
 LEAST_HEAD = 2  # stems of a name that may stand before "for X"
 _SNOWBALL = snowballstemmer.stemmer("english")
 _TAIL = re.compile(r"^(.+?)\s+(?:for|of|with)\s+(.+)$", re.IGNORECASE)

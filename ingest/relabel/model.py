@@ -44,10 +44,8 @@ NEW = "new"
 LONGEST_LABEL, LONGEST_COINED, LONGEST_DEFINITION = 200, 80, 400
 ANSWER_ROOM = 800  # characters of an answer for each name; more than the schema leaves room for
 MOST_ALIASES, MOST_SHOWN = 6, 4  # aliases of a candidate, and names of one bundle, in the prompt
-MOST_NAMES, MOST_GROUPS = 40, 64
-"""Bundles of names in a prompt of the first round, and groups in one of the second."""
-NEAREST, MOST_KNOWN = 10, 72
-"""Techniques that each name brings into its prompt, and all techniques in a prompt."""
+MOST_NAMES, MOST_GROUPS = 40, 64  # names in a first prompt, groups in a second one
+NEAREST, MOST_KNOWN = 10, 72  # techniques that a name brings into its prompt, and all there
 SECOND = -1  # number of the second round's batches
 _FOLDER = Path(__file__).parents[1] / "prompts"
 _Line = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")

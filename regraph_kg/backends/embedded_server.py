@@ -28,8 +28,7 @@ HEAP = "1g"
 MESSAGE_BYTES = 256 * 2**20  # largest Bolt message taken: a batch of trajectories with their code
 LIBRARY = "regraph"  # library of the functions that cypher/embedded/start.cypher defines
 LOCK_SECONDS = 1.0
-GRACE_SECONDS = 1.0
-"""Time after the deletion of the state file for a client that has just read it to connect."""
+GRACE_SECONDS = 1.0  # for a client that has just read the state file to connect
 
 
 def main() -> int:

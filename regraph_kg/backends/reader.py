@@ -21,8 +21,7 @@ from regraph_kg.backends.bolt import OnBolt
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.graph import GraphTable
 
-GRACE_SECONDS = 2.0
-"""Time for the store to end a query that takes too long; ArcadeDB does not end it."""
+GRACE_SECONDS = 2.0  # the store's time to end a query that takes too long; ArcadeDB does not
 _QUOTED = re.compile(
     r"'(?:\\.|[^'\\])*'" r'|"(?:\\.|[^"\\])*"' r"|`[^`]*`|//[^\n\r]*|/\*.*?\*/", re.DOTALL
 )

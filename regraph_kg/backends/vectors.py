@@ -38,11 +38,9 @@ from regraph_kg.models.target import Target
 PROPERTIES: dict[EmbeddedKind, str] = {"text": "embedding", "code": "code_embedding"}
 """The property of a TRANSITION with the vector of its text, or of its code."""
 SCANNED = 2000  # examples of the largest graph without an index
-FEWEST_CANDIDATES = 200
-"""Fewest candidates of an index: fewer miss too many of the nearest (docs/embeddings.md)."""
+FEWEST_CANDIDATES = 200  # fewer candidates miss many of the nearest (docs/embeddings.md)
 OVERSAMPLED = 10  # candidates for each example asked for
-MOST_CANDIDATES = 20_000
-"""Most candidates: where a filter leaves too few of them, all examples are compared."""
+MOST_CANDIDATES = 20_000  # where a filter leaves too few of them, all examples are compared
 EMBEDDED_AT_ONCE = 256  # examples embedded and written in one transaction, and at least a pair's
 CLEARED = 2_000  # examples that lose their vectors in one transaction
 POLL_SECONDS = 0.2

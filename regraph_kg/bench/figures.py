@@ -15,8 +15,7 @@ from regraph_kg.models.run import Cost
 RESAMPLES = 10_000
 LEVEL = 0.95
 FEWEST = 5  # fewest problems of an interval: a bootstrap of less says nothing
-START = "the start alone"
-"""An arm without a model: its answer is the program that the others begin with."""
+START = "the start alone"  # an arm without a model: its answer is what the others begin with
 
 Measure = Callable[[BenchRun], float]
 

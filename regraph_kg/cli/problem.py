@@ -113,8 +113,7 @@ def _checkup(settings: Settings, name: str) -> Checkup:
         return Checkup(name, (error("problem.toml", str(failed)),), 0.0)
 
 
-_TOO_SHORT = 0.05
-"""Seconds of a timed call below which a function that stops early has hardly begun."""
+_TOO_SHORT = 0.05  # seconds of a call below which a function that stops early has hardly begun
 
 
 @app.command()

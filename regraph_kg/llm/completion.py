@@ -9,8 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import Prompt
 
-LONGEST_STRING = 1000
-"""A schema that allows a longer string crashes llama-cpp-python's server; Ollama bears 2000."""
+LONGEST_STRING = 1000  # a schema with a longer string crashes some servers; Ollama bears 2000
 THOUGHT_ENDS = re.compile(r".*(?:</think(?:ing)?>|<\|channel\|>final<\|message\|>)", re.DOTALL)
 """A thought in the text, by the marks of reasoning models and of gpt-oss (harmony)."""
 THOUGHT_BEGINS = ("<think>", "<thinking>", "<|channel|>analysis")

@@ -33,8 +33,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10
-SHORTEST, LONGEST = 1 / 60, 1 / 6
-"""Shares of the patience: the first wait and the longest; each wait doubles."""
+SHORTEST, LONGEST = 1 / 60, 1 / 6  # shares of the patience: first wait, longest; each doubles
 LONGEST_REASON = 200
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 TOO_LONG = ("exceed_context_size", "exceeds the available context", "context_length_exceeded")

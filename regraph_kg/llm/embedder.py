@@ -21,8 +21,7 @@ from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Vector
 
 Vectors = Sequence[Sequence[float]]
 SHORT = 32  # characters below which a text that is refused is not refused for its length
-BUILT_IN = HASHED.model.rstrip("0123456789")
-"""Name without its version: a graph may hold vectors of an older one."""
+BUILT_IN = HASHED.model.rstrip("0123456789")  # without its version: graphs may hold an older one's
 SHOWN = 12  # digits of a digest or a revision in the name of a space
 
 

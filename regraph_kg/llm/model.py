@@ -16,8 +16,7 @@ class AskOptions:
     temperature: float
     max_tokens: int  # an answer is cut there
     timeout: float  # longest silence of a server, in seconds
-    patience: float
-    """Seconds that a lost server is waited for, counted from its first failure; 0 is one try."""
+    patience: float  # seconds that a lost server is waited for, from its first failure; 0: one try
 
     def __str__(self) -> str:
         """The part of a model's name: what changes answers."""

@@ -23,15 +23,11 @@ log = logging.getLogger(__name__)
 
 KIND = ServerKind("Ollama", "start it (ollama serve)", "REGRAPH_OLLAMA_URL")
 TRUNCATE_SINCE = (0, 12)  # first Ollama version that obeys `truncate: false` and `shift: false`
-GO_ON = ("$last", ".Response")
-"""Marks of Ollama's templates that leave the assistant's last message open."""
+GO_ON = ("$last", ".Response")  # marks of templates that leave the last message open
 ASSUMED_CEILING = 32_768  # tokens a model is taken to hold when its server does not say
-KEEP_ALIVE = "10m"
-"""How long the server keeps the model: a judge may take minutes between two prompts."""
-SMALLEST_WINDOW = 4096
-"""Tokens. Windows are powers of two from here on: each change of size reloads the model."""
-BYTES_PER_TOKEN = 3
-"""Code has more; where a tokenizer has fewer, the server refuses and the window is doubled."""
+KEEP_ALIVE = "10m"  # how long the server keeps the model: a judge takes minutes between two prompts
+SMALLEST_WINDOW = 4096  # tokens; windows are powers of two: each change reloads the model
+BYTES_PER_TOKEN = 3  # code has more; where a tokenizer has fewer, the window is doubled
 TEMPLATE_TOKENS = 256  # room for what the chat template adds to a prompt
 
 

@@ -22,19 +22,16 @@ from regraph_kg.models.prompt import Prompt, Reply
 log = logging.getLogger(__name__)
 
 KIND = ServerKind("OpenAI-compatible server", "start it", "REGRAPH_OPENAI_URL")
-BYTES_PER_TOKEN = 8
-"""Bytes other than blanks: no tokenizer has so many in a token on the average of a prompt."""
+BYTES_PER_TOKEN = 8  # bytes other than blanks: no tokenizer has so many a token on average
 OLLAMA = "library"  # the owner of Ollama's own models in its list
-GO_ON = ("llamacpp", "regraph")
-"""Servers, as they list their models, that go on from an answer that is begun."""
+GO_ON = ("llamacpp", "regraph")  # servers that go on from an answer that is begun
 REFUSED = (
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
 MOST_NAMED = 8
-NO_KEY = "none"
-"""Sent where no key is set: some servers insist on one, those without keys ignore it."""
+NO_KEY = "none"  # sent where no key is set: some servers insist on one, others ignore it
 
 
 class OpenAICompatibleModel:

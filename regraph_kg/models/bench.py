@@ -24,8 +24,7 @@ class BenchAnswer(Frozen, extra="ignore"):
     """One answer of the model to a request for code, in the order in which they came."""
 
     kind: AnswerKind
-    speedup: float | None = None
-    """Speedup over the serial code, as screened; None unless right and timed."""
+    speedup: float | None = None  #: over the serial code, as screened; None unless right and timed
     technique: str = ""  #: asked for; "" for a free choice
 
     @property
@@ -47,8 +46,7 @@ class BenchRun(Frozen, extra="ignore"):
     arm: str  #: a method; after a slash the shown graph, where that is not the whole one
     seed: int
     answers: tuple[BenchAnswer, ...]
-    speedup: float = Field(gt=0)
-    """Measured again in fresh processes; 1 where nothing is surely faster."""
+    speedup: float = Field(gt=0)  #: measured again in fresh processes; 1: nothing is surely faster
     speedup_interval: Interval | None
     improved: bool  #: whether something is surely faster: the problem is solved
     start: float | None = None
@@ -57,8 +55,7 @@ class BenchRun(Frozen, extra="ignore"):
     cost: Cost
     stopped: Stopped
     by_rule: int = 0  #: calls that a rule answered, without the model: not among the answers
-    unrecorded: int = 0
-    """Prompts without a kept answer, where answers were kept (`regraph bench --rejudge`)."""
+    unrecorded: int = 0  #: prompts without a kept answer (`regraph bench --rejudge`)
     metric: Metric
     device: PlainText
     toolchain: PlainText
@@ -78,8 +75,7 @@ class BenchProblem(Frozen, extra="ignore"):
 
     name: str
     target: Target
-    address: PlainText
-    """A name or a folder, the latter relative where it lies in the bench's folder."""
+    address: PlainText  #: a name, or a folder: relative where it lies in the bench's folder
     digest: str
 
 
@@ -103,16 +99,14 @@ class BenchResults(Frozen, extra="ignore"):
     command: PlainText
     suite: PlainText
     model: PlainText  #: the model as it was asked for; each run has name and digest
-    answers: Literal["live", "kept"] = "live"
-    """"kept": the answers of an earlier bench, judged again."""
+    answers: Literal["live", "kept"] = "live"  #: "kept": an earlier bench's answers, judged again
     calls: int  #: budget of each search
     final: FinalGrade
     prompting: dict[str, str] = Field(default_factory=lambda: {"words": "full"})
     """The prompts' words, and the settings that are not usual for these."""
     machine: dict[Target, PlainText] = Field(default_factory=dict)
     """The machine that programs ran on, in a line."""
-    arms: tuple[str, ...]
-    """Arms in the order in which they were asked for; others are compared with the first."""
+    arms: tuple[str, ...]  #: in the order of asking; others are compared with the first
     seeds: int  #: searches of each arm on each problem
     searches: dict[Target, int] = Field(default_factory=dict)  #: how many were asked for so far
     graph: dict[str, str] = Field(default_factory=dict)

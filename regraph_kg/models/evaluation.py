@@ -98,8 +98,7 @@ class Candidate:
 
     target: Target
     code: str
-    rival: str | None = None
-    """Code that has passed, whose time is compared with this one's, both in turn."""
+    rival: str | None = None  #: code that has passed, with which this one is compared in turn
 
 
 class Interval(Frozen):
@@ -128,8 +127,7 @@ class Rivalry(Frozen):
     code_hash: str  #: of the other code
     ratio: float  #: its seconds over this one's: above 1 where this one is faster
     interval: Interval
-    verdict: Literal["faster", "slower", "same", "unknown"]
-    """Of this code; see evaluation/compare.py."""
+    verdict: Literal["faster", "slower", "same", "unknown"]  #: of this code (compare.py)
     pairs: int = 0  #: of workers that were timed in turn; 0: their levels told without that
 
 
@@ -155,12 +153,9 @@ class Roof(Frozen):
     """The shortest time that the device's measured peaks allow, and a call's distance from it."""
 
     bound: Bound  #: the limit that takes longest
-    seconds: float
-    """Duration of a call at the peak; whatever the device does at the same time overlaps."""
-    share: float
-    """`seconds` over the measured duration. Above 1 where caches or a better algorithm help."""
-    reached: float
-    """Rate of the bounding resource in the measured call: byte/s, or flop/s for "compute"."""
+    seconds: float  #: a call's duration at the peak; what the device does beside it overlaps
+    share: float  #: `seconds` over the measured ones. Above 1: caches, a better algorithm.
+    reached: float  #: rate of the bounding resource: byte/s, or flop/s for "compute"
     peak: float  #: the measured peak of that resource, in the same unit
     floor_seconds: float | None = None
     """Below this the declared bytes cannot have moved; None where the problem may exit early."""
@@ -174,10 +169,8 @@ class WorkAccount(Frozen):
     """The declared work of one call, compared with the device's peaks."""
 
     seconds: float  #: median duration of the call
-    flop: int | None
-    """Declared floating-point operations of a call; None where the problem declares none."""
-    bytes: int
-    """Declared bytes of a call; else every array once, arrays that are read and written twice."""
+    flop: int | None  #: declared floating-point operations of a call; None: none declared
+    bytes: int  #: declared bytes of a call; else each array once, inout ones twice
     flop_per_second: float | None
     bytes_per_second: float
     intensity: float | None  #: flop per byte
@@ -234,8 +227,7 @@ class EvalReport(Frozen):
 
     Times taken under load are no evidence: they enter no statistics.
     """
-    guarantee: PlainText = ""
-    """The verdict's base, where that is less than the judge's own checks; else ""."""
+    guarantee: PlainText = ""  #: what verdicts rest on, where that is less than usual; else ""
     facts: dict[PlainText, PlainText] = Field(default_factory=dict)
     """Machine facts: driver, clocks, temperature, kernel, ... as text."""
 

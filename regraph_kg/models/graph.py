@@ -281,10 +281,8 @@ class TransitionStats:
     examples: int
     tried: int
     verified: int
-    sum_log2_effect: int
-    """Fixed point, `EFFECT_SCALE`; of verified steps, over the code before the step."""
-    declined: int = 0
-    """How often a model said that the technique does not apply: no try, and no failure."""
+    sum_log2_effect: int  #: fixed point, `EFFECT_SCALE`; of verified steps, over the code before
+    declined: int = 0  #: how often a model said that it does not apply: no try, no failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ class SuggestedStep(Frozen):
     definition: str
     applies: str  #: when it applies
     hurts: str  #: when it does harm
-    expected: float
-    """What a try gains on average, its risk to fail included: what a search goes by at first."""
+    expected: float  #: what a try gains on average, failures included: a search begins with it
     effect: float | None
     """Geometric mean of time before / time after, of the `verified`; None: nothing passed yet."""
     tried: int
@@ -35,8 +34,7 @@ class SuggestedStep(Frozen):
     why: str  #: why, in a sentence
     follows: bool
     """Whether it was seen to follow; else its figures are those after whatever other techniques."""
-    nearest: tuple[Example, ...]
-    """Examples of it, those that began with the most similar code first."""
+    nearest: tuple[Example, ...]  #: its examples, those with the most similar code first
 
     def __str__(self) -> str:
         note = "; your code seems to have it already" if self.in_code else ""
@@ -83,8 +81,7 @@ class NextSteps(Frozen):
     steps: tuple[SuggestedStep, ...]
     """Those that may be applied to the code, the most promising first; after those that were seen
     to follow come, for serial code that few fit, others; what the code shows already last."""
-    left_out: tuple[UnfitStep, ...]
-    """Those that were seen to follow, and cannot be applied to the code."""
+    left_out: tuple[UnfitStep, ...]  #: those seen to follow that cannot be applied here
     similar: tuple[Example, ...]  #: steps of any kind that began with code most like this one
 
     def __str__(self) -> str:

@@ -14,8 +14,7 @@ LAUNCH = "launch"  # the host function, on device pointers, that a model's part 
 _COMMENT = re.compile(r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 _BOUNDS = re.compile(r"__launch_bounds__\s*\([^()]*\)")
-_LONGEST_HEAD = 4000
-"""Characters before a function's name, and of its parameters: an answer may be anything."""
+_LONGEST_HEAD = 4000  #: characters before a name, and of parameters: an answer may be anything
 _END = re.compile(r"[;{}]")
 _RETURN = re.compile(r"\b(?:return|else|do)\b")
 _ON_DEVICE = re.compile(r"__(?:global|device)__")
@@ -36,16 +35,13 @@ class Port:
 
     entry: str  # the function that callers know; `tail` defines it
     head: str  # headers
-    start: str
-    """The part that a model gets and rewrites: kernels and `launch`, or the user's function."""
-    tail: str
-    """The entry: passes its arguments on (to the device), calls the function, returns results."""
+    start: str  #: what a model gets and rewrites: kernels and `launch`, or the user's function
+    tail: str  #: the entry: passes arguments on, calls the function, returns results
     signature: str  # signature of the function that the model's part must define, without a body
     function: str = LAUNCH  # its name
     types: tuple[tuple[str, str], ...] = ()
     """Structs that `tail` needs, by name: their definitions, which also stand in `start`."""
-    parallel: bool = False
-    """Whether several kernels or threads do the work; otherwise one thread does all."""
+    parallel: bool = False  #: whether several kernels or threads work; otherwise one thread does
 
     def whole(self, part: str) -> str:
         """The file that is compiled. A part that defines the entry is such a file already."""

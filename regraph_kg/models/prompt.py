@@ -9,8 +9,7 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import NAMES, Target
 
-AskKind = Literal["code", "thought"]
-"""The object of a search's prompt; only "code" is a unit of the budget."""
+AskKind = Literal["code", "thought"]  #: a prompt's object; only "code" is a unit of the budget
 
 
 class PromptKey(Frozen):
@@ -53,8 +52,7 @@ class NewLaunch(Frozen):
     body: str  # the kernel's definition in the current code, as tokens
     old: str  # `<<<1, 1>>>` as tokens, in all launches there
     new: str
-    count: str = ""
-    """The number that the grid is computed from, if any; at 0 there is nothing to launch."""
+    count: str = ""  #: what the grid is computed from, if anything; at 0 there is no launch
 
 
 class Prompt(Frozen):
@@ -87,11 +85,9 @@ class Reply(Frozen):
     """
 
     text: PromptText
-    code: PromptText = ""
-    """The code of an answer that was begun for the model, where `text` does not hold it."""
+    code: PromptText = ""  #: the code of an answer begun for the model, if `text` lacks it
     mended: tuple[str, ...] = ()  # mends of the text for `code`
-    launch: NewLaunch | None = None
-    """The new launch of a changed kernel that the answer launches as before."""
+    launch: NewLaunch | None = None  #: the new launch of a changed kernel
     finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0

@@ -100,8 +100,7 @@ class RunHeader(Frozen):
     prompts: str  # version and digest of the prompt templates
     excluded: str | None  # the problem whose examples the search did not read; None: it read all
     machine: str = ""  # the machine, as prompts describe it; "" where they do not
-    guarantee: str = ""
-    """The verdicts' base, where that is less than the judge's own checks; else ""."""
+    guarantee: str = ""  #: what verdicts rest on, where that is less than usual; else ""
     graph: GraphShown = "whole"
 
     @property
@@ -120,8 +119,7 @@ class Cost(Frozen):
     output_tokens: int = 0
     model_seconds: float = 0.0
     judge_seconds: float = 0.0
-    joules: float | None = 0.0
-    """Energy of the GPU while it judged; None where the driver does not report it."""
+    joules: float | None = 0.0  #: the GPU's energy while it judged; None: the driver does not tell
 
     def __add__(self, other: "Cost") -> "Cost":
         """Both together."""
@@ -209,8 +207,7 @@ class SimulationRecord(Frozen):
     steps: tuple[StepRecord, ...]
     reward: float | None
     spent: int  #: budget units spent so far, this iteration included
-    best_speedup: float
-    """Screened speedup of the best verified code so far; 1.0 is the serial code."""
+    best_speedup: float  #: screened speedup of the best code so far; 1.0 is the serial code
     best_path: tuple[str, ...]
 
 
@@ -222,8 +219,7 @@ class RoofShare(Frozen):
     """The share of the speed of light that a search's fastest code reaches, as screened."""
 
     bound: Bound
-    share: float
-    """Shortest believable time over the measured one; a little above 1 where peaks are too low."""
+    share: float  #: shortest believable time over the measured one; above 1 where peaks are low
 
 
 class TakenBack(Frozen):
@@ -277,6 +273,5 @@ class RunSummary(Frozen):
     excluded: str | None
     stopped: Stopped
     roof: RoofShare | None  #: None where nothing passed, or the roof is unknown
-    declined: str = ""
-    """The commonest reason of declined answers; of equally common ones the latest."""
+    declined: str = ""  #: the commonest reason of declined answers, the latest of equals
     guarantee: str = ""  #: as in the header

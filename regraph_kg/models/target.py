@@ -44,8 +44,7 @@ class TargetTraits:
     least_samples: int  # fewest samples of one worker
     acceptable: float  # a series whose half-width is above this goes on for a while
     unstable: float  # reach of a level (log) above which a time means nothing
-    scatter: Mapping[Metric, float]
-    """Standard deviation of the logarithm of a worker's median, by metric."""
+    scatter: Mapping[Metric, float]  #: standard deviation of a worker's log median, by metric
 
     @property
     def on_gpu(self) -> bool:

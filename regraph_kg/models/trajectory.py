@@ -51,8 +51,7 @@ class Source(Extensible):
 class RooflinePosition(Frozen):
     """A call's shares of its device's measured peaks (evaluation/timing/roofline.py)."""
 
-    memory: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """Share of its memory's peak rate."""
+    memory: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0  #: of memory's peak rate
     compute: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """Share of its peak arithmetic; 0 where the problem declares no operations."""
 
@@ -170,8 +169,7 @@ class FailedStep(Extensible):
     outcome: Outcome
     diagnosis: NoteText = ""
     code_hash: NoteText = ""
-    code: NoteText = ""
-    """The tried code; a store keeps it for a few failures of a pair, as evidence."""
+    code: NoteText = ""  #: the tried code; a store keeps it for a few failures of a pair
     device: Name | None = None  # where it failed; None = unknown, counted under "unmeasured"
     ruled_out: bool = False  # as of a measurement; outside the identity
 
@@ -193,8 +191,7 @@ class Trajectory(Extensible):
     """Serial code and the steps that made it fast."""
 
     schema_version: Literal[1] = Field(alias="schema")
-    ref: Name | None = None
-    """The sender's own name for it; the same ref with other content is refused."""
+    ref: Name | None = None  #: the sender's own name; the same with other content is refused
     target: Target
     problem: Name
     disclosed: Disclosure = "code"

@@ -72,8 +72,7 @@ class RunView:
     file: str
     state: str
     headline: str
-    speedup: float | None
-    """The answer's final speedup, else the best screened one; None: nothing faster."""
+    speedup: float | None  # the answer's final speedup, else the best screened one; None: none
     interval: str
     roofline: str
     share: float | None  # share of what the device allows, 0 to 1

@@ -60,8 +60,7 @@ class CollectChoice:
     model: ModelSpec | None  # the model that is asked; None: steps are those of `evolution`
     trajectories: int = 1  # trajectories that the model is asked for, for each problem
     steps: int = STEPS  # most steps of a trajectory of the model
-    fast_version: str = ""
-    """Code from which the model goes back; empty: it goes forwards from the serial code."""
+    fast_version: str = ""  # code to go back from; empty: forwards from the serial code
     evolution: Path = Path()
     best: int = 3  # programs of the evolution whose lineages are collected
     min_speedup: float = MIN_SPEEDUP

@@ -51,8 +51,7 @@ SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
 KEPT_BYTES = 2**16  # bytes of a line that its list keeps
 SPOOLED = 2**20  # bytes of a list of rejected lines that stay in memory
-SMOOTH = 1000
-"""Units of the embedding's progress; the number of examples a unit changes between steps."""
+SMOOTH = 1000  # units of the embedding's progress: the number of examples changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +75,7 @@ class Ingested:
     techniques: int = 0  # new techniques that the vocabulary lacks
     nameless_failures: int = 0  # failures that were left out: no technique has their name
     rejected: int = 0
-    rejected_files: list[Path] = field(default_factory=list)
-    """Lists of rejected lines with the reasons."""
+    rejected_files: list[Path] = field(default_factory=list)  # rejected lines, with reasons
 
     @property
     def good(self) -> int:

@@ -19,8 +19,7 @@ from regraph_kg.wiring.open_model import any_model, embedder_of
 from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import find_embedded, open_store, stop_embedded
 
-_MODEL_SECONDS = 20.0
-"""Longest silence of a model server, which answers only for its version and models here."""
+_MODEL_SECONDS = 20.0  # longest silence of a model server that tells its version and models
 
 
 @contextmanager

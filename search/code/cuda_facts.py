@@ -80,13 +80,10 @@ class KernelFacts(Frozen):
     atomics: bool = False  # whether it updates memory atomically, in whatever memory
     global_atomics: int = 0
     shared_atomics: int = 0
-    one_address: bool = False
-    """Whether an atomic update of global memory has the same address for all threads."""
-    common_sum: CommonSum | None = None
-    """The sum that each thread adds to an element that is the same for all."""
+    one_address: bool = False  # an atomic update of global memory has one address for all threads
+    common_sum: CommonSum | None = None  # the sum that each thread adds to one element
     shuffles: bool = False
-    read_only: bool = False
-    """Whether it loads by `__ldg`, or all its pointers to const are `__restrict__`."""
+    read_only: bool = False  # it loads by `__ldg`, or its pointers to const are `__restrict__`
     inputs: tuple[str, ...] = ()  # its parameters that are pointers to const
     vectors: bool = False
     bounds: str = ""  # its `__launch_bounds__`
@@ -105,8 +102,7 @@ class KernelFacts(Frozen):
     reuse: tuple[str, ...] = ()
     """Arrays in global memory of which several threads of a block read the same elements."""
     stencil: tuple[str, ...] = ()
-    conflicts: tuple[str, ...] = ()
-    """Shared arrays that a warp reads or writes in steps of whole rows of banks."""
+    conflicts: tuple[str, ...] = ()  # shared arrays that a warp touches in steps of rows of banks
 
 
 def kernel_facts(

@@ -21,8 +21,7 @@ class LaunchFacts(Frozen):
     grid: str = ""
     block: str = ""
     one_thread: bool = False
-    in_loop: bool = False
-    """Whether it stands in a loop of the host, or in a function that a loop calls."""
+    in_loop: bool = False  # whether a loop of the host holds it, or a function that one calls
     stream: bool = False
     resized: ResizedBlock | None = None  # the same launch with another number of threads a block
 

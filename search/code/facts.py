@@ -52,15 +52,13 @@ class Facts(Frozen):
 
     read_whole: bool = True  # whether the text was read without errors and without a cut
     functions: tuple[str, ...] = ()
-    recursive: bool | None = False
-    """None: a method calls one of the same name, perhaps of another class."""
+    recursive: bool | None = False  # None: a method calls one of the same name
     loops: tuple[LoopFacts, ...] = ()
     kernels: tuple[KernelFacts, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
     host: HostFacts = HostFacts()
     directives: tuple[str, ...] = ()  # pragmas of OpenMP without "omp", in the order of the text
-    calls: tuple[str, ...] = ()
-    """Names of functions and methods that are called; a method's begins with a dot."""
+    calls: tuple[str, ...] = ()  # functions and methods that are called; methods begin with a dot
     multiplies_and_adds: bool = False
     product_sums: tuple[ProductSum, ...] = ()  # sums of floating-point products
     element_sums: tuple[ElementSum, ...] = ()
@@ -70,8 +68,7 @@ class Facts(Frozen):
     constants: tuple[str, ...] = ()  # names for numbers: "TILE = 16"
     variables: tuple[str, ...] = ()  # local variables that are no arrays
     declared: frozenset[str] = frozenset()  # all names of variables and parameters
-    region_arrays: tuple[str, ...] = ()
-    """Arrays that each thread declares for itself, in a parallel region."""
+    region_arrays: tuple[str, ...] = ()  # arrays that each thread of a region declares for itself
     types: tuple[str, ...] = ()  # types that the text names, without namespaces
     small_elements: tuple[str, ...] = ()  # arrays of bytes or shorts that loops or kernels read
     pointers: tuple[str, ...] = ()  # parameters that are pointers without `restrict`
@@ -80,8 +77,7 @@ class Facts(Frozen):
     aligned: bool = False
     intrinsics: bool = False  # whether it calls vector intrinsics
     per_thread: tuple[str, ...] = ()  # arrays that are indexed by a thread's number and written
-    updates: tuple[str, ...] = ()
-    """Arrays with updates at data-dependent places, such as histograms."""
+    updates: tuple[str, ...] = ()  # arrays with data-dependent updates, such as histograms
     gathers: tuple[str, ...] = ()
     scatters: tuple[str, ...] = ()
     outside: tuple[Access, ...] = ()  # accesses that stand in no loop, in kernels

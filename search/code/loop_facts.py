@@ -72,23 +72,19 @@ class LoopFacts(Frozen):
     uneven: bool = False  # whether its bounds depend on data or on a loop around it
     trips: int | None = None  # number of iterations, where it is a constant
     compare: str = ""  # how its variable is compared with `end`
-    alone: bool = False
-    """Whether its function does nothing else, except adding its sums to elements."""
+    alone: bool = False  # its function does nothing else, but adds its sums to elements
     perfect: bool = False  # whether its body is one loop and nothing else
     innermost: bool = True
-    carries: Carries = "unknown"
-    """Whether an iteration needs the one before it, apart from reductions."""
+    carries: Carries = "unknown"  # whether an iteration needs the one before, reductions apart
     reduces: tuple[str, ...] = ()  # scalars and elements that all iterations update alike
-    combines: tuple[str, ...] = ()
-    """OpenMP's operator for each of `reduces`; "" where a clause has none."""
+    combines: tuple[str, ...] = ()  # OpenMP's operator of each of `reduces`; "": no clause has one
     sections: tuple[str, ...] = ()
     """The name of each of `reduces` in a clause: `hist[:256]`; "" where there is none."""
     canonical: bool = False
     """Whether OpenMP can share it out: one start, one fixed end, one fixed step, no other exit."""
     scan: bool = False  # whether a running value is stored in each iteration
     swaps: bool = False
-    time: bool = False
-    """Whether each iteration computes whole arrays from those of the iteration before."""
+    time: bool = False  # each iteration computes whole arrays from those of the one before
     copies: bool = False  # whether it does nothing but copy elements from one array to another
     branches: bool = False
     exits: bool = False  # whether it is left early, by break, return or goto
@@ -100,15 +96,13 @@ class LoopFacts(Frozen):
     """Costly expressions that are the same in all iterations, or occur more than once."""
     private: tuple[str, ...] = ()
     """Names that are declared outside and set in each iteration before they are read."""
-    lasting: tuple[str, ...] = ()
-    """Names of `private`, and the loop's variable, that are read after the loop."""
+    lasting: tuple[str, ...] = ()  # of `private` and the loop's variable: read after the loop
     directives: tuple[str, ...] = ()  # pragmas directly before it
     region: bool = False  # whether a parallel region of OpenMP is around it, or begins with it
     shared_out: bool = False
     """Whether its iterations are shared among threads, by a directive or by thread numbers."""
     accesses: tuple[Access, ...] = ()  # accesses in the loop itself, not in loops within it
-    reuse: tuple[str, ...] = ()
-    """Arrays that an inner loop sweeps again in each iteration, at the same places."""
+    reuse: tuple[str, ...] = ()  # arrays that an inner loop sweeps again in each iteration
     stencil: tuple[str, ...] = ()  # arrays of which it reads neighbouring elements
 
     @property

@@ -35,8 +35,7 @@ from regraph_kg.search.world import AskExamples
 NAME_CHARACTERS, SENTENCE_CHARACTERS = 100, 400
 """Limits for a technique's name and for each of its texts, which may be longer in a graph."""
 LIKE_FAILED = 0.3  # least likeness of similar codes: docs/methods.md says how it divides the corpus
-SHORT_DIFF_LINES = 20
-"""A failed code is shown if its diff to the current code has at most this many lines."""
+SHORT_DIFF_LINES = 20  # a failed code is shown if its diff to the current code is no longer
 _NUMBER = re.compile(r"\d+")
 
 

@@ -16,8 +16,7 @@ from regraph_kg.search.prompts.recipe import acts_at, opening
 
 FENCE = "```cpp\n"
 STOP = ("\n```",)  # text that ends such an answer
-_LINES = re.compile(r"(?:[^\\\n]|\\\r?\n|\\)+\n?|\n")
-"""Lines, each with the lines that a backslash joins to it."""
+_LINES = re.compile(r"(?:[^\\\n]|\\\r?\n|\\)+\n?|\n")  # lines, backslashes followed
 _BLANKS = re.compile(r"[ \t]*")
 _OF_LOOP = re.compile(
     r"[ \t]*#[ \t]*pragma\s+(?:(?:GCC\s+)?(?:ivdep|(?:no)?unroll)|clang\s+loop"

@@ -32,8 +32,7 @@ class Paragraph:
     joined: bool = False
 
 
-Advice = str | Sequence[Paragraph]
-"""The beginning of a prompt: the technique to apply, and help for it."""
+Advice = str | Sequence[Paragraph]  # a prompt's beginning: the technique, and help for it
 
 
 def parts_of(advice: Advice) -> list[Paragraph]:
