@@ -12,4 +12,4 @@ def test_every_name_has_its_value_and_its_prompt() -> None:
     assert tuple(TARGETS) == get_args(Target)
     for name, target in TARGETS.items():
         assert target.name == name
-        assert (PROMPTS / f"{target.prompt}.txt").is_file()
+        assert (PROMPTS / f"{name}.txt").is_file()

@@ -63,7 +63,7 @@ def test_a_search_looks_at_the_problem_before_it_sends_a_prompt(
     done = run("optimize", str(folder), *words)
     assert done.returncode == 2
     assert "scale: serial.cpp: does not compile: serial.cpp:" in done.stderr
-    assert not (tmp_path / "prompts").exists()
+    assert not list((tmp_path / "prompts").glob("*.jsonl"))
 
 
 def test_what_takes_long_is_one_live_line_on_a_terminal_and_lines_elsewhere(
