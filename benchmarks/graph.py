@@ -72,7 +72,7 @@ def grow(server: Server, walks: Walks, examples: int) -> dict[str, int]:
 
 
 def milliseconds(ask: Ask, times: int = ASKED) -> list[float]:
-    """Of each call, for one technique after the other."""
+    """Seconds of each call, for one technique after the other."""
     taken = []
     for number in range(WARM_UP + times if times == ASKED else times):
         technique = [START, *IDS][number * 7 % (len(IDS) + 1)]

@@ -150,7 +150,7 @@ class ProjectSession:
         self._readable = [*_SYSTEM, *problem.commands.readable]
         self._readable += _python(environment) if environment else []
         self.serial_seconds = self._process_seconds = 0.0
-        """Of a run of the bench with the project as it stands: by its clock, and as a process."""
+        """Seconds of the unchanged project's bench: by its clock, and as a process."""
         self.sandbox = ""
 
     def close(self) -> None:

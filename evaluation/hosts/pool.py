@@ -204,7 +204,7 @@ _judges: dict[str, Judge] = {}  # a judge process' only judge, which times seria
 
 
 def _evaluate(open_judge: Callable[[], Judge], request: JudgeRequest) -> EvalReport:
-    """In a judge's process. After a failure of ours the next candidate gets a fresh judge."""
+    """Runs in a judge's process. After a failure of ours the next candidate gets a fresh judge."""
     if not _judges:
         # As the process ends it runs these, and no atexit.
         Finalize(None, _close, exitpriority=0)

@@ -99,7 +99,7 @@ def _started() -> tuple[ProcessPoolExecutor, BaseProcess | None]:
 
 
 def _begin(parent: int) -> None:
-    """In the process, first of all: Ctrl-C is the parent's business; die with it."""
+    """Runs first in the process: Ctrl-C is the parent's business; die with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died before the line above

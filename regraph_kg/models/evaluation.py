@@ -84,7 +84,7 @@ class Outcome(StrEnum):
 
 
 RIGHT_BUT_SLOW = "its answers at the check shapes were right"
-"""In the diagnosis of TIMED_OUT, where only the timing shape took too long."""
+"""A diagnosis of TIMED_OUT says so where only the timing shape took too long."""
 
 
 def code_hash(code: str) -> str:
@@ -124,11 +124,11 @@ class Timing(Frozen):
 class Rivalry(Frozen):
     """Times of two codes that were taken in turn, in one session."""
 
-    code_hash: str  #: of the other code
+    code_hash: str  #: the other code's
     ratio: float  #: its seconds over this one's: above 1 where this one is faster
     interval: Interval
-    verdict: Literal["faster", "slower", "same", "unknown"]  #: of this code (compare.py)
-    pairs: int = 0  #: of workers that were timed in turn; 0: their levels told without that
+    verdict: Literal["faster", "slower", "same", "unknown"]  #: what this code is (compare.py)
+    pairs: int = 0  #: pairs of workers timed in turn; 0: their levels told without that
 
 
 Bound = Literal["memory", "compute", "transfer"]

@@ -73,7 +73,7 @@ class SearchLimits(Frozen):
     calls: int = Field(ge=1)
     evaluations: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)
-    """Of prompts and answers together."""
+    """Tokens of prompts and answers together."""
     seconds: float | None = Field(default=None, gt=0)
     """Active ones: what lies between two sittings of a resumed run does not count."""
     unreadable: int = Field(default=10, ge=1)

@@ -46,7 +46,7 @@ class ModelSpec:
         return cls(spec.kind, rest.partition("@")[0]) if spec.asks_server else spec
 
     def __str__(self) -> str:
-        """As `parse` reads it."""
+        """The text that `parse` reads."""
         return f"{self.kind}:{self.name}" if self.name else self.kind
 
     @property

@@ -28,7 +28,7 @@ class SuggestedStep(Frozen):
     declined: int  #: how often a model said that it does not apply
     examples: int  #: on all devices
     measured: Literal["device", "other-devices", "none"]
-    """Where its figures were measured: on the device asked about, or on others."""
+    """Its figures were measured on the device asked about, or on others."""
     in_code: bool  #: whether the code shows already what this technique alone leaves behind
     fits: bool | None  #: whether it can be applied to the code; None: the text alone does not tell
     why: str  #: why, in a sentence
@@ -79,9 +79,9 @@ class NextSteps(Frozen):
     after: str  #: id of the technique that was applied last; "TARGET/start": none yet
     device: str  #: whose figures go first; "": any
     steps: tuple[SuggestedStep, ...]
-    """Those that may be applied to the code, the most promising first; after those that were seen
+    """Steps that may be applied to the code, the most promising first; after those that were seen
     to follow come, for serial code that few fit, others; what the code shows already last."""
-    left_out: tuple[UnfitStep, ...]  #: those seen to follow that cannot be applied here
+    left_out: tuple[UnfitStep, ...]  #: steps seen to follow that cannot be applied here
     similar: tuple[Example, ...]  #: steps of any kind that began with code most like this one
 
     def __str__(self) -> str:

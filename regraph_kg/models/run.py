@@ -22,7 +22,7 @@ class Task:
     target: Target
     serial: str
     entry: str
-    signature: str  # of the entry point in C, without body
+    signature: str  # the entry point's in C, without body
     metric: Metric = "call"  # whose arrays it gets: the host's, or the device's
     machine: str = ""  # the machine in a line, for prompts
     guarantee: str = ""  # the verdicts' base, where that is less than the judge's own checks
@@ -81,7 +81,7 @@ class RunHeader(Frozen):
     """
 
     schema_version: Literal[5] = 5
-    version: str  # of this program
+    version: str  # this program's
     created: str  # UTC, ISO 8601
     problem: str
     serial: str  # hash of the serial code

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 def generate(
     sizes: Mapping[str, int], variant: int, rng: np.random.Generator
 ) -> dict[str, NDArray[Any]]:
-    """Where each bag starts."""
+    """The start of each bag."""
     bags, total = sizes["bags"], sizes["total"]
     first = total // 8 if variant == 1 and bags > 1 else 0
     cuts = np.sort(rng.integers(first, total + 1, bags - 1))
