@@ -82,14 +82,6 @@ def test_closing_twice_is_closing_once(store: GraphStore) -> None:
     store.close()
 
 
-def test_a_routed_uri_of_neo4j_reaches_the_same_graph(neo4j_settings: Settings) -> None:
-    routed = neo4j_settings.store.replace("bolt://", "neo4j://")
-    with closing(open_store(neo4j_settings)) as store:
-        store.merge([plan()])
-    with closing(open_store(neo4j_settings.model_copy(update={"store": routed}))) as store:
-        assert store.stats().trajectories == 1
-
-
 def test_a_named_database_of_neo4j_is_used(neo4j_settings: Settings) -> None:
     named = neo4j_settings.model_copy(update={"store_database": "neo4j"})
     with closing(open_store(named)) as store:

@@ -50,8 +50,9 @@ def test_the_code_that_a_failure_was_tried_on_is_known(store: GraphStore) -> Non
     assert tried_on(store, "cuda/b", "cuda/c") == 2 * ["int y; // after 1 b"]
 
 
-def test_a_transition_that_never_failed_has_no_failures(store: GraphStore) -> None:
-    store.merge([plan("ab", failures=[failure("b", after=0)])])
+def test_a_transition_that_never_failed_or_got_no_code_has_no_failures(store: GraphStore) -> None:
+    no_code = failure("b", outcome=Outcome.PARSE_FAILED)
+    store.merge([plan("ab", failures=[failure("b", after=0), no_code])])
     assert store.failures("cuda/a", "cuda/b") == ()
     assert store.failures("cuda/nowhere", "cuda/b") == ()
 
@@ -79,11 +80,6 @@ def test_one_problems_failures_that_say_the_same_are_told_once_with_the_newest_c
     assert [failure.code for failure in store.failures("cuda/a", "cuda/b")] == ["int x22;"]
     store.merge([plan("a", problem="sum", failures=[failure("b", diagnosis="signal 11")])])
     assert {failure.problem for failure in store.failures("cuda/a", "cuda/b")} == {"saxpy", "sum"}
-
-
-def test_an_answer_that_held_no_code_is_no_failure_of_its_transition(store: GraphStore) -> None:
-    store.merge([plan("a", failures=[failure("b", outcome=Outcome.PARSE_FAILED)])])
-    assert store.failures("cuda/a", "cuda/b") == ()
 
 
 def test_an_excluded_problems_failures_are_left_out(store: GraphStore) -> None:

@@ -5,9 +5,8 @@ import pytest
 from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.models.trajectory import Source
-from tests.contract.plans import A100, H200, failure, measured, plan
+from tests.contract.plans import A100, H200, measured, plan
 from tests.contract.vectors import TINY, Table, embed, reasoned
-from tests.recount import wrong_counts
 
 pytestmark = pytest.mark.neo4j("slow")
 
@@ -56,13 +55,6 @@ def test_what_was_learned_does_not_bring_a_transition_before_what_was_given(
     ]
     (best,) = store.neighbourhood("cuda/start", device=H200, limit=1).successors
     assert best.technique.id == "cuda/b"
-
-
-def test_learned_trajectories_count_beside_given_ones(store: GraphStore) -> None:
-    store.merge([plan("ab", measurements=[measured()], failures=[failure("b")])])
-    store.merge([learned("ab", code="x", measurements=[measured()], failures=[failure("b")])])
-    assert [(row.tried, row.examples) for row in store.transitions()] == [(4, 2), (2, 2)]
-    assert wrong_counts(store) == []
 
 
 def test_the_cap_holds_over_other_devices_and_beside_an_excluded_problem(

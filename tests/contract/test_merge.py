@@ -23,7 +23,7 @@ def test_a_merge_counts_what_it_added(store: GraphStore) -> None:
 
 
 def test_the_same_batch_twice_changes_nothing(store: GraphStore) -> None:
-    batch = [plan("ab", measurements=[measured()], failures=[failure()]), plan("ba")]
+    batch = [plan("ab", measurements=[measured()], failures=[failure()]), plan("ba", ref="r")]
     store.merge(batch)
     before = (store.stats(), store.transitions(), tuple(store.export()))
     assert store.merge(batch) == MergeCounts(known=2)
@@ -68,39 +68,6 @@ def test_a_measurement_with_a_known_key_is_not_added_again(store: GraphStore) ->
     assert rows(store)["cuda/start", "cuda/a", H200].sum_log2_effect == ONE
 
 
-def test_a_failed_measurement_after_a_passed_one_keeps_the_example_verified(
-    store: GraphStore,
-) -> None:
-    store.merge([plan("a", measurements=[measured(H200)])])
-    later = measured(A100, effect=None, run="2026-11-22T10:00:00Z")
-    store.merge([plan("a", measurements=[later])])
-    (example,) = store.examples("cuda/start", "cuda/a")
-    assert (example.verified, example.outcome, example.device) == (True, "wrong_answer", A100)
-    assert (example.effect, example.speedup) == (None, None)
-
-
-def test_statistics_are_exact_integers(store: GraphStore) -> None:
-    store.merge(
-        [
-            plan("a", code="1", measurements=[measured(effect=2.0)]),
-            plan("a", code="2", measurements=[measured(effect=0.5, repairs=2)]),
-            plan("a", code="3", measurements=[measured(effect=8.0)]),
-            plan("a", code="4", measurements=[measured(effect=None)]),
-        ]
-    )
-    assert store.transitions() == (
-        TransitionStats(
-            source="cuda/start",
-            target="cuda/a",
-            device=H200,
-            examples=4,
-            tried=4,
-            verified=3,
-            sum_log2_effect=(1 - 1 + 3) * ONE,
-        ),
-    )
-
-
 def test_failures_are_counted_and_kept(store: GraphStore) -> None:
     failures = [failure("b", 1), failure("c", 0, outcome="timed_out"), failure("b", 1, device=None)]
     store.merge([plan("a", failures=failures)])
@@ -126,20 +93,8 @@ def test_a_ref_that_names_other_content_is_refused_and_the_rest_goes_on(store: G
     counts = store.merge([clash, fine])
     assert (counts.added, counts.known) == (1, 0)
     assert list(counts.conflicts) == [clash.trajectory.id]
-    assert "ref 'mine' already names other content" in counts.conflicts[clash.trajectory.id]
     assert {row.target for row in store.transitions()} == {"cuda/a", "cuda/c"}
     assert [found.id for found in store.techniques()] == ["cuda/a", "cuda/c"]
-
-
-def test_two_contents_with_one_ref_in_a_batch_are_one_and_a_conflict(store: GraphStore) -> None:
-    counts = store.merge([plan("a", ref="mine"), plan("b", ref="mine")])
-    assert (counts.added, len(counts.conflicts)) == (1, 1)
-    assert store.stats().trajectories == 1
-
-
-def test_the_same_ref_with_the_same_content_is_known(store: GraphStore) -> None:
-    store.merge([plan("a", ref="mine")])
-    assert store.merge([plan("a", ref="mine")]) == MergeCounts(known=1)
 
 
 def test_an_unknown_technique_fails_the_whole_batch(store: GraphStore) -> None:
@@ -189,14 +144,12 @@ def test_text_is_data_whatever_it_says(store: GraphStore) -> None:
     assert store.neighbourhood("cuda/start", device=HOSTILE).successors[0].examples == 1
 
 
-@pytest.mark.parametrize("length", [10_000, 200_000])
-def test_long_code_comes_back_whole(store: GraphStore, length: int) -> None:
-    code = "".join(chr(0x21 + i * 31 % 90) for i in range(length - 20))
+def test_long_code_comes_back_whole(store: GraphStore) -> None:
+    code = "".join(chr(0x21 + i * 31 % 90) for i in range(199_980))
     sent = plan("a", code=code)
     store.merge([sent])
     (example,) = store.examples("cuda/start", "cuda/a")
     assert example.after == sent.trajectory.steps[0].code
-    assert len(example.after) > length - 20
 
 
 def test_a_large_batch_is_one_merge(store: GraphStore) -> None:

@@ -101,25 +101,19 @@ def test_what_is_purged_leaves_no_trace(
     assert whole(store_settings) == never
 
 
-def test_a_purge_that_was_stopped_is_finished_by_the_next(
+def test_a_purge_that_was_stopped_is_finished_by_the_next_and_then_nothing_is_left(
     store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("regraph_kg.backends.store.PURGED", 4)
+    secret = Provenance("problem", "secret")
     fill(store, kept(), purged())
-    assert next(iter(store.purge(Provenance("problem", "secret")))).trajectories == 4
+    assert next(iter(store.purge(secret))).trajectories == 4
     assert wrong_counts(store) == []
-    *_, done = store.purge(Provenance("problem", "secret"))
+    *_, done = store.purge(secret)
     assert done.trajectories == 8
     assert store.stats().trajectories == 12
-
-
-def test_an_origin_that_the_graph_does_not_know_has_nothing_to_purge(
-    store: GraphStore,
-) -> None:
-    store.merge(purged()[:2])
-    assert store.count_of(Provenance("run", "nobody's")) == PurgeCounts()
-    *_, done = store.purge(Provenance("run", "nobody's"))
-    assert done == PurgeCounts()
+    *_, nothing = store.purge(secret)
+    assert nothing == store.count_of(secret) == PurgeCounts()
 
 
 def test_a_technique_that_is_used_elsewhere_stays(store: GraphStore) -> None:

@@ -15,13 +15,6 @@ from tests.contract.plans import plan
 from tests.stores import address, cypher, forget_schema, session, wipe
 
 
-def test_applying_the_schema_again_changes_nothing(store: GraphStore) -> None:
-    store.merge([plan()])
-    before = (store.stats(), tuple(store.export()), store.transitions())
-    store.apply_schema()
-    assert (store.stats(), tuple(store.export()), store.transitions()) == before
-
-
 def test_an_empty_database_is_stamped_and_lists_no_technique(store: GraphStore) -> None:
     stats = store.stats()
     assert (stats.product, stats.schema_version) == ("regraph-kg", SCHEMA_VERSION)
@@ -32,11 +25,8 @@ def test_an_empty_database_is_stamped_and_lists_no_technique(store: GraphStore) 
 
 def test_openers_of_an_empty_database_do_not_disturb_each_other(store_settings: Settings) -> None:
     def open_and_merge(number: int) -> int:
-        store = open_store(store_settings)
-        try:
+        with closing(open_store(store_settings)) as store:
             return store.merge([plan(code=f"int x{number};")]).added
-        finally:
-            store.close()
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(open_and_merge, range(4))) == [1, 1, 1, 1]
@@ -67,8 +57,7 @@ def test_clients_that_make_and_drop_a_vector_index_at_once_all_succeed(
 def test_another_schema_is_refused_in_one_line_and_left_alone(store_settings: Settings) -> None:
     open_store(store_settings).close()
     cypher(store_settings, "MATCH (m:Meta) SET m.schema_version = 99")
-    wanted = f"schema 99, this program needs {SCHEMA_VERSION}: export it with the program that made"
-    with pytest.raises(StoreError, match=wanted) as caught:
+    with pytest.raises(StoreError, match="schema 99") as caught:
         open_store(store_settings)
     assert "\n" not in str(caught.value)
     found = cypher(store_settings, "MATCH (m:Meta) RETURN m.schema_version AS version")

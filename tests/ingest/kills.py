@@ -48,7 +48,6 @@ class Round:
     lost: int  # of those reported, not held
     equal: bool  # whether the graph was that of an undisturbed ingest in the end
     findings: int  # what `check` found then
-    seconds_down: float  # from the kill until the server answered
 
 
 class Embedded:
@@ -147,7 +146,6 @@ def kill_and_repeat(
     pids, reports = start_writers(server.settings, files)
     done = b"".join(os.read(reports, 1) for _ in range(chance.randrange(batches)))
     time.sleep(chance.uniform(0, LONGEST_MOMENT))
-    killed = time.monotonic()
     if victim == "server":
         server.kill()
     else:
@@ -160,7 +158,6 @@ def kill_and_repeat(
         assert status in (0, GONE << 8, signal.SIGKILL), f"a writer ended with {status:#x}"
     if victim == "server":
         server.start()
-    down = time.monotonic() - killed if victim == "server" else 0.0
     reported = {
         json.loads(line)["ref"]
         for number, count in Counter(done).items()
@@ -171,7 +168,7 @@ def kill_and_repeat(
         ingest_in_turn(store, files)
         equal, findings = holdings(store) == whole, len(wrong_counts(store))
     lost, of = len(reported - held), len(whole["trajectories"])
-    return Round(victim, len(reported), len(held), of, lost, equal, findings, round(down, 2))
+    return Round(victim, len(reported), len(held), of, lost, equal, findings)
 
 
 def rounds(store: str, folder: Path, *, seed: int, writers: int, servers: int) -> Iterator[Round]:

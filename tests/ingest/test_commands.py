@@ -58,14 +58,6 @@ def test_ingest_says_what_became_of_the_lines(desk: Desk) -> None:
     assert told["rejected_files"] == [f"{file}.rejected.jsonl"]
 
 
-def test_ingest_twice_adds_nothing_and_says_so_in_json(desk: Desk) -> None:
-    file = desk.write("file.jsonl", *many(4))
-    first, second = (desk.run("ingest", "--json", file).json() for _ in range(2))
-    assert (first["added"], first["known"], first["techniques"]) == (4, 0, 1)
-    assert (second["added"], second["known"], second["techniques"]) == (0, 4, 0)
-    assert second["rejected_files"] == []
-
-
 def test_a_mended_file_takes_its_list_of_rejected_lines_away(desk: Desk) -> None:
     file = desk.write("file.jsonl", "{broken")
     desk.run("ingest", file)
@@ -137,13 +129,6 @@ def test_an_unusable_vocabulary_is_bad_input_that_names_it(desk: Desk, text: str
     assert f"{path}: " in done.err
 
 
-def test_an_empty_graph_has_zeros_and_no_example(desk: Desk) -> None:
-    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
-    assert desk.run("graph", "export").out == ""
-    assert desk.run("techniques", "show", "--json").json() == []
-    assert desk.run("examples", "start", "tiling").code == 2
-
-
 def test_the_schema_accepts_what_is_exported(desk: Desk) -> None:
     schema = json.loads(trajectory_schema())
     desk.run("ingest", desk.write("file.jsonl", *many(1)))
@@ -213,6 +198,7 @@ def test_examples_can_leave_a_problem_out(desk: Desk) -> None:
 def test_no_example_is_an_honest_negative(desk: Desk) -> None:
     desk.run("ingest", desk.write("file.jsonl", row(1, "Odd trick")))
     assert desk.run("examples", "odd trick", "smem tiling").code == 1
+    assert desk.run("examples", "start", "unheard of").code == 2
 
 
 def names(desk: Desk) -> Path:
@@ -241,13 +227,9 @@ def test_a_dry_run_tells_the_new_techniques_that_an_ingest_makes(desk: Desk) -> 
     made = desk.run("ingest", file, "--json").json()["techniques"]
     ids = {one["technique"] for one in told if one["name"] is not None}
     assert len(ids) == made == 1
-
-
-def test_a_dry_run_tells_stage_and_score_as_json(desk: Desk) -> None:
-    rows = desk.run("ingest", names(desk), "--dry-run", "--json").json()
-    (found,) = (row for row in rows if row["stage"] == "lexical")
-    assert found["technique"] == "cuda/shared-memory-tiling"
-    assert found["score"] > 0
+    by_words = [one for one in told if one["stage"] == "lexical"]
+    assert "cuda/shared-memory-tiling" in {one["technique"] for one in by_words}
+    assert all(one["score"] > 0 for one in by_words)
 
 
 def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Desk) -> None:

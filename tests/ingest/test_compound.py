@@ -11,7 +11,8 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Vocabulary
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.names import read_vocabulary
+from tests.ingest.trajectories import lexical
 
 VOCABULARY = Vocabulary(read_vocabulary(Settings()))
 COMPOUNDS: tuple[tuple[str, Target, str, str], ...] = (
@@ -32,10 +33,6 @@ WHOLE = (
 )
 
 
-def lexical(vocabulary: Vocabulary = VOCABULARY) -> Cascade:
-    return open_cascade(Settings(), vocabulary, "lexical")
-
-
 def step(label: str, **fields: Any) -> dict[str, Any]:
     return {"label": label, "code": "int y;"} | fields
 
@@ -49,26 +46,27 @@ def trajectory(*steps: dict[str, Any], target: Target = "cuda") -> Trajectory:
 def test_a_compound_is_its_first_technique_and_keeps_the_others(
     label: str, target: Target, first: str, other: str
 ) -> None:
-    (found,) = lexical().relabel(trajectory(step(label), target=target)).steps
+    (found,) = lexical(VOCABULARY).relabel(trajectory(step(label), target=target)).steps
     assert (found.technique, found.also) == (f"{target}/{first}", (f"{target}/{other}",))
     assert found.stage == "compound"
 
 
 @pytest.mark.parametrize("label", WHOLE)
 def test_a_name_whose_parts_are_no_names_is_one_name(label: str) -> None:
-    cascade = lexical()
+    cascade = lexical(VOCABULARY)
     for target in ("openmp", "cuda"):
         (found,) = cascade.relabel(trajectory(step(label), target=target)).steps
         assert found.also == ()
 
 
 def test_a_name_that_stands_in_the_vocabulary_is_that_name() -> None:
-    (found,) = lexical().relabel(trajectory(step("unroll and jam"), target="openmp")).steps
+    named = trajectory(step("unroll and jam"), target="openmp")
+    (found,) = lexical(VOCABULARY).relabel(named).steps
     assert (found.technique, found.stage, found.also) == ("openmp/loop-unrolling", "alias", ())
 
 
 def test_parts_that_are_one_technique_leave_nothing_besides() -> None:
-    (found,) = lexical().relabel(trajectory(step("Loop unrolling + unrolling"))).steps
+    (found,) = lexical(VOCABULARY).relabel(trajectory(step("Loop unrolling + unrolling"))).steps
     assert (found.technique, found.also) == ("cuda/loop-unrolling", ())
 
 
@@ -79,13 +77,13 @@ def test_by_names_alone_nothing_is_taken_apart() -> None:
 
 def test_what_a_sender_says_besides_stands_but_for_the_technique_itself() -> None:
     told = step("x", technique="cuda/warp-shuffle", also=["cuda/a", "cuda/warp-shuffle", "cuda/a"])
-    (found,) = lexical().relabel(trajectory(told)).steps
+    (found,) = lexical(VOCABULARY).relabel(trajectory(told)).steps
     assert found.also == ("cuda/a",)
 
 
 def test_a_compound_teaches_no_alias() -> None:
     one = trajectory(step(COMPOUNDS[0][0]))
-    labels = lexical().relabel(one)
+    labels = lexical(VOCABULARY).relabel(one)
     assert plan(one, labels.steps, (), VOCABULARY.known, "2026").new == ()
 
 

@@ -70,7 +70,6 @@ def test_step_lists_say_beside_them_what_they_are_of(desk: Desk) -> None:
         ('problem = "p"\ntarget = "cuda"\nserial = "a"\nx = 1', "x: Extra inputs"),
         ("problem", "not TOML"),
         ("a = " + "[" * 10_000, "list.json.toml"),
-        ('problem = "p"\ntarget = "cuda"\nserial = "none.cpp"', "none.cpp: No such file"),
     ],
 )
 def test_a_bad_file_beside_a_step_list_is_bad_input(desk: Desk, text: str, said: str) -> None:

@@ -173,30 +173,6 @@ def test_refused_runs_are_named_with_the_reason_and_the_others_are_learned(desk:
     assert desk.tried() == samples(good)
 
 
-def test_what_the_model_declined_is_taught_apart(desk: Desk) -> None:
-    def answer(key: Any) -> str:
-        way = names(key)
-        return (
-            fenced(code(0.1, (key.path, key.attempt)))
-            if way == ["b"]
-            else "DOES NOT APPLY: no loop"
-        )
-
-    head = header(9, excluded="toy", model="small@1")
-    with Trace.create(desk.folder / "runs", head, desk.key) as trace:
-        traced(Toy(GRAPH, answer), trace, head)
-    (told,) = json.loads(desk.run(trace.path, "--json").stdout)["runs"]
-    assert (told["failures"], told["declined"]) == (0, 4)
-    rows = {f"{row.source} {row.target}": row for row in desk.store.transitions()}
-    found = {pair: (row.tried, row.declined) for pair, row in rows.items()}
-    assert found == {
-        "openmp/start openmp/a": (0, 1),
-        "openmp/b openmp/a": (0, 3),
-        "openmp/start openmp/b": (3, 0),
-    }
-    assert wrong_counts(desk.store) == []
-
-
 def test_where_no_run_teaches_anything_the_exit_code_is_1(desk: Desk) -> None:
     assert desk.run(desk.search(HEAD.model_copy(update={"judge": "recorded:1"}))).exit_code == 1
 
@@ -227,13 +203,11 @@ def test_a_problem_that_is_not_in_the_corpus_is_named_by_its_folder(desk: Desk) 
     assert desk.run(trace, "--problem", changed).exit_code == 1
 
 
-# --- traces of others, and of older judges ---
-
 BAD = SERIAL.replace("*= 2", "*= 3")
 """What a stranger's trace claims to be ten times faster, and is wrong."""
 
 
-def theirs(desk: Desk, *codes: str, key: bytes = bytes(32)) -> Path:
+def theirs(desk: Desk, *codes: str) -> Path:
     """A trace of somebody else, in which each of `codes` is ten times as fast; and its stop."""
 
     def claim(candidate: Candidate) -> EvalReport:
@@ -244,25 +218,20 @@ def theirs(desk: Desk, *codes: str, key: bytes = bytes(32)) -> Path:
         len(codes), excluded="toy", model="small@1", settings=McgsSettings(samples=9, free=False)
     )
     answers = iter(codes)
-    with Trace.create(desk.folder / "theirs", head, key) as trace:
+    with Trace.create(desk.folder / "theirs", head, bytes(32)) as trace:
         traced(Toy({"start": ["a", "b", "c"]}, lambda _: fenced(next(answers)), claim), trace, head)
     return trace.path
 
 
-def test_a_trace_of_others_teaches_only_who_trusts_it(desk: Desk) -> None:
+def test_a_trace_of_others_teaches_only_who_trusts_it_and_not_by_an_older_judge(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trace = theirs(desk, BAD)
     done = desk.run(trace, "--json")
     assert (done.exit_code, desk.tried()) == (1, 0)
+    with monkeypatch.context() as newer:
+        newer.setattr("regraph_kg.evaluation.evaluate.EVALUATOR", "newer")
+        assert (desk.run(trace, "--trust").exit_code, desk.tried()) == (1, 0)
     done = desk.run(trace, "--trust", "--json")
     (told,) = json.loads(done.stdout)["runs"]
     assert (len(told["trajectories"]), desk.tried()) == (1, 1)
-
-
-@pytest.mark.parametrize("trust", [(), ("--trust",)], ids=["ours", "trusted"])
-def test_an_older_judges_figures_teach_nothing(
-    desk: Desk, trust: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trace = theirs(desk, code(0.1), key=desk.key if not trust else bytes(32))
-    monkeypatch.setattr("regraph_kg.evaluation.evaluate.EVALUATOR", "newer")
-    done = desk.run(trace, *trust)
-    assert (done.exit_code, desk.tried()) == (1, 0)
