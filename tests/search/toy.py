@@ -13,7 +13,7 @@ from pathlib import Path
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
-from regraph_kg.models.method import Prompting, SearchLimits
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
@@ -308,6 +308,22 @@ def searching(
     ledger = Ledger(head.limits) if ledger is None else ledger
     method = begin(TASK, head, world, ledger)
     return Driver(method, executor or Alone(world), ledger, head.parallel).run()
+
+
+def run(
+    toy: Toy, settings: MethodSettings, calls: int, *, seed: int = 0, parallel: int = 1
+) -> list[SimulationRecord]:
+    """One method's whole search in the toy world: its records."""
+    head = header(calls, seed, settings=settings, parallel=parallel)
+    return list(searching(toy.world, head))
+
+
+def asked(toy: Toy) -> list[tuple[str, int, int]]:
+    """Every prompt that was answered: its path ("a#1 > b"), attempt and repair."""
+    return [
+        (" > ".join(one.removeprefix("openmp/") for one in key.path), key.attempt, key.repair)
+        for key in toy.asked
+    ]
 
 
 def read(path: Path) -> tuple[TraceLine, ...]:

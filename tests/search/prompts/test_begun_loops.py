@@ -75,22 +75,12 @@ def compiled(code: str) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    ("recipe", "code", "rest"),
-    [
-        (
-            CHAINS,
-            ROWS,
-            "{ sum += a[k]; sum1 += a[k + 1]; sum2 += a[k + 2]; sum3 += a[k + 3]; }"
-            + remainder(ROWS, CHAINS),
-        ),
-    ],
-)
-def test_what_is_begun_goes_on_to_a_code_that_compiles(recipe: str, code: str, rest: str) -> None:
-    assert is_small(recipe, facts_of(code))
-    begun = beginning(code, (), recipe).removeprefix(FENCE)
-    assert begun not in code
-    assert compiled(f"{begun}\n{rest}")
+def test_what_is_begun_goes_on_to_a_code_that_compiles() -> None:
+    chains = "{ sum += a[k]; sum1 += a[k + 1]; sum2 += a[k + 2]; sum3 += a[k + 3]; }"
+    assert is_small(CHAINS, facts_of(ROWS))
+    begun = beginning(ROWS, (), CHAINS).removeprefix(FENCE)
+    assert begun not in ROWS
+    assert compiled(f"{begun}\n{chains}{remainder(ROWS, CHAINS)}")
 
 
 @pytest.mark.parametrize(
