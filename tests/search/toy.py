@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import pytest
+
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
@@ -17,7 +19,7 @@ from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.context import Method
+from regraph_kg.search.context import Iteration, Method
 from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.final_answer import Answer, final_answer, summarise
@@ -26,7 +28,7 @@ from regraph_kg.search.methods.mcgs import ExpectedImprovement, Mcgs, McgsSettin
 from regraph_kg.search.run import begin
 from regraph_kg.search.run_record import TraceLine, TraceReader
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.world import World
+from regraph_kg.search.world import Effects, World
 
 HEAD = 'extern "C" void work(float* x, int n) {'
 SERIAL = HEAD + " for (int i = 0; i < n; ++i) x[i] *= 2; }"
@@ -216,6 +218,29 @@ def says(**levels: float | str) -> Script:
         return None if level is None else fenced(code(level, key.attempt))
 
     return answer
+
+
+def thinks(*levels: float | str | None, thought: Callable[[int], str | None]) -> Script:
+    """A model whose k-th code is `levels[k]`, the last of them for ever; None: not recorded.
+
+    Its k-th thought is `thought(k)`.
+    """
+
+    def answer(key: PromptKey) -> str | None:
+        if key.ask == "thought":
+            return thought(key.attempt)
+        level = levels[min(key.attempt, len(levels) - 1)]
+        return None if level is None else fenced(code(level, key.attempt))
+
+    return answer
+
+
+def ended(work: Effects[Iteration], reply: Reply) -> Iteration:
+    """The iteration that `reply` ends."""
+    with pytest.raises(StopIteration) as end:
+        work.send(reply)
+    found: Iteration = end.value.value
+    return found
 
 
 def noisy_script(seed: int, failures: float = 0.3, holes: float = 0.0) -> Script:

@@ -1,21 +1,16 @@
 """Answers that begin with new heads of loops, or with sums that threads join."""
 
-import json
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.prompts.beginning import FENCE, beginning, remainder
 from regraph_kg.search.prompts.recipe import filled, is_small
+from tests.corpus.corpus import vocabulary
 from tests.search.prompts.test_lean import HISTOGRAM, SUMS
 
-CORPUS = Path(__file__).parents[3] / "corpus"
-RECIPES = {
-    entry["id"]: entry.get("recipe", "")
-    for entry in json.loads((CORPUS / "techniques.json").read_text())
-}
+RECIPES = {one.id: one.recipe for one in vocabulary().curated}
 PRODUCT = """void product(const float* a, const float* b, float* c, int m, int n) {
     for (int i = 0; i < m; ++i) {
         for (int j = 0; j < m; ++j) {
