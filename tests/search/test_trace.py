@@ -122,7 +122,10 @@ def test_killed_at_100_random_points_and_resumed_it_ends_identically(
         ({"model": "toy@2"}, "model was 'toy', now it is 'toy@2'"),
         ({"settings": McgsSettings(free=False, depth=3)}, "settings.depth was 8, now it is 3"),
         ({"settings": PaperSettings()}, "settings.method was 'mcgs', now it is 'mcgs-paper'"),
+        ({"serial": "other"}, "serial was"),
         ({"device": "other"}, "device was"),
+        ({"version": "9"}, "version was '0', now it is '9'"),
+        ({"parallel": 4}, "parallel was 1, now it is 4"),
         ({"limits": SearchLimits(calls=99)}, "limits.calls was 25, now it is 99"),
     ],
 )
